@@ -1,0 +1,108 @@
+#include "whole_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace muster::benchmark {
+
+std::optional<double> TimeCommand(const std::vector<std::string>& argv, const std::string& cwd,
+                                  std::chrono::seconds limit) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  if (!cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+
+  const auto began = std::chrono::steady_clock::now();
+  pid_t pid = -1;
+  const int error = posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) return std::nullopt;
+
+  const auto pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  pollfd ended{pidfd, POLLIN, 0};
+  const bool in_time = poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(limit).count())) == 1;
+  if (!in_time) kill(-pid, SIGKILL);  // its own group, and not reaped yet
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  close(pidfd);
+  if (!in_time || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  return took.count();
+}
+
+Figures FiguresOf(std::vector<double> samples) {
+  if (samples.empty()) return {};
+  std::sort(samples.begin(), samples.end());
+  return {samples.front(), samples[samples.size() / 2], samples.back(), samples.size()};
+}
+
+void Print(const std::string& label, const Figures& figures) {
+  std::printf("  %-44s min %8.2f ms   median %8.2f ms   max %8.2f ms   (n %zu)\n", label.c_str(), figures.min * 1e3,
+              figures.median * 1e3, figures.max * 1e3, figures.count);
+  std::fflush(stdout);
+}
+
+void PrintRatio(const std::string& label, double ratio, const std::string& wanted) {
+  std::printf("  %-44s %.2f   (of the medians; wanted: %s)\n", label.c_str(), ratio, wanted.c_str());
+  std::fflush(stdout);
+}
+
+void TakeTurns(std::vector<Contestant>& contestants, std::size_t rounds, const std::string& cwd,
+               std::chrono::seconds limit) {
+  for (std::size_t round = 0; round < rounds + 1; ++round) {
+    for (Contestant& contestant : contestants) {
+      const auto seconds = TimeCommand(contestant.argv, cwd, limit);
+      if (round == 0) continue;  // warms the caches
+      if (seconds) {
+        contestant.seconds.push_back(*seconds);
+      } else {
+        ++contestant.failures;
+      }
+    }
+  }
+  for (const Contestant& contestant : contestants) {
+    Print(contestant.label, FiguresOf(contestant.seconds));
+    if (contestant.failures > 0) {
+      std::printf("  %-44s %zu runs failed or did not end within %lld s\n", "", contestant.failures,
+                  static_cast<long long>(limit.count()));
+    }
+  }
+}
+
+std::string Program(const std::string& name) { return std::string(MUSTER_BIN_DIR) + "/" + name; }
+std::string Source(const std::string& name) { return std::string(MUSTER_SOURCE_DIR) + "/" + name; }
+
+ScratchFolder::ScratchFolder() {
+  const char* parent = std::getenv("TMPDIR");
+  path_ = std::string(parent == nullptr ? "/tmp" : parent) + "/muster-benchmark-XXXXXX";
+  if (mkdtemp(path_.data()) == nullptr) {
+    std::perror(path_.c_str());
+    std::exit(1);
+  }
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+}  // namespace muster::benchmark

@@ -1,0 +1,59 @@
+// Timing whole processes and printing the figures: what the benchmarks that measure a command share. Knows
+// nothing of muster but where its programs are.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster::benchmark {
+
+// Runs the command to its end, output thrown away, in the folder `cwd` (empty: this one). Seconds of wall
+// time, or nothing if it did not end within the limit (it is killed then) or did not exit with 0.
+std::optional<double> TimeCommand(const std::vector<std::string>& argv, const std::string& cwd,
+                                  std::chrono::seconds limit);
+
+struct Figures {
+  double min = 0;
+  double median = 0;
+  double max = 0;
+  std::size_t count = 0;
+};
+Figures FiguresOf(std::vector<double> samples);
+
+// "  label               min 1.2 ms   median 1.3 ms   max 2.0 ms   (n 20)"
+void Print(const std::string& label, const Figures& figures);
+// "  label               1.04 ×  (of the medians; wanted: at most 1.3)"
+void PrintRatio(const std::string& label, double ratio, const std::string& wanted);
+
+// One line of its answers is timed against another, in turns, so that a drifting machine hits both alike.
+struct Contestant {
+  std::string label;
+  std::vector<std::string> argv;
+  std::vector<double> seconds;
+  std::size_t failures = 0;
+};
+void TakeTurns(std::vector<Contestant>& contestants, std::size_t rounds, const std::string& cwd,
+               std::chrono::seconds limit);
+
+// Path of a program of this build.
+std::string Program(const std::string& name);
+// Path of a file of the source tree.
+std::string Source(const std::string& name);
+
+// A folder of its own, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace muster::benchmark

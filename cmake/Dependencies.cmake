@@ -1,0 +1,47 @@
+# Everything muster needs, from Debian packages. A missing one ends the configuration with one line that
+# names the package; tools/setup installs them all.
+
+function(muster_missing what package)
+  message(FATAL_ERROR "muster: ${what} is missing: install ${package} (or run tools/setup)")
+endfunction()
+
+find_package(PkgConfig QUIET)
+if(NOT PkgConfig_FOUND)
+  muster_missing("pkg-config" "pkg-config")
+endif()
+
+set(Boost_NO_WARN_NEW_VERSIONS ON)
+find_package(Boost 1.81 QUIET)
+if(NOT Boost_FOUND)
+  muster_missing("Boost 1.81 (headers)" "libboost1.81-dev")
+endif()
+
+foreach(dependency
+    "spdlog|libspdlog-dev" "fmt|libfmt-dev" "nlohmann_json|nlohmann-json3-dev" "CLI11|libcli11-dev"
+    "tl-expected|libexpected-dev")
+  string(REPLACE "|" ";" pair ${dependency})
+  list(GET pair 0 name)
+  list(GET pair 1 package)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    muster_missing(${name} ${package})
+  endif()
+endforeach()
+
+foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libseccomp-dev" "LIBMD|libmd|libmd-dev")
+  string(REPLACE "|" ";" triple ${dependency})
+  list(GET triple 0 prefix)
+  list(GET triple 1 module)
+  list(GET triple 2 package)
+  pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
+  if(NOT ${prefix}_FOUND)
+    muster_missing(${module} ${package})
+  endif()
+endforeach()
+
+if(MUSTER_TESTS)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    muster_missing("GoogleTest" "libgtest-dev")
+  endif()
+endif()

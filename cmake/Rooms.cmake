@@ -1,0 +1,29 @@
+# muster_room(NAME SOURCES a.cc b.cc LINKS room_or_library …): one static library per folder of src/. Its
+# LINKS are the arrows of docs/architecture.md; tools/check-layers holds the includes to them.
+
+get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+find_package(Threads REQUIRED)
+
+function(muster_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(muster_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(muster_${name} PUBLIC ${MUSTER_ROOT}/include ${MUSTER_ROOT}/src)
+  target_link_libraries(muster_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+endfunction()
+
+# muster_test(NAME SOURCES … LINKS …): one GoogleTest program per room; every TEST is a ctest case.
+function(muster_test name)
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${MUSTER_ROOT}/tests)
+  target_compile_definitions(${name} PRIVATE
+    MUSTER_SOURCE_DIR="${MUSTER_ROOT}" MUSTER_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
+    MUSTER_TESTS_DIR="${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${T_LINKS} GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${T_TIMEOUT})
+endfunction()

@@ -1,0 +1,40 @@
+# Compiler and linker settings that hold for every target; ccache and mold are used when present.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 sees overlaps in std::string's operator+ and uninitialized members of std::variant that are not there
+  # (PR 105651, PR 105562).
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized)
+endif()
+if(MUSTER_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(MUSTER_SANITIZE)
+  add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${MUSTER_SANITIZE})
+  add_compile_definitions(MUSTER_SANITIZED=1)
+  if(MUSTER_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-tsan)  # Asio uses atomic_thread_fence, which gcc's TSan cannot model
+  endif()
+else()
+  add_compile_options($<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+endif()
+add_compile_options(-fstack-protector-strong)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_link_options(-Wl,-z,relro,-z,now)
+
+if(MUSTER_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()

@@ -1,0 +1,61 @@
+// A connection that carries messages, and waiting for many of them at once. Sending never blocks: what the
+// socket does not take is kept, within bounds. Knows nothing of who is at the other end.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ps_digits/frame_reader.h"
+#include "ps_digits/socket.h"
+
+namespace ps_digits {
+
+class Link {
+ public:
+  Link(Socket socket, Endpoint peer, std::size_t max_message);
+
+  const Endpoint& peer() const { return peer_; }
+  const Socket& socket() const { return socket_; }
+  void set_max_message(std::size_t bytes) { reader_.set_max_message(bytes); }
+
+  void Send(const Message& message);
+  bool has_unsent() const { return socket_.is_open() && sent_ < unsent_.size(); }
+
+  // The next message that has arrived, if any. When there is none, fault() says whether more can come.
+  std::optional<Message> Next();
+  // "disconnected", "sent …": set after the last message has been taken.
+  const std::optional<std::string>& fault() const { return fault_; }
+
+  // What to wait for, and what to do when it has come.
+  short wanted_events() const;
+  void HandleEvents(short events);
+
+ private:
+  void Receive();
+  void Flush();
+  void End(std::string why);
+
+  Socket socket_;
+  Endpoint peer_;
+  FrameReader reader_;
+  Bytes unsent_;
+  std::size_t sent_ = 0;            // bytes of unsent_ that are gone already
+  std::optional<std::string> end_;  // why the socket is closed; becomes the fault when all messages are taken
+  std::optional<std::string> fault_;
+};
+
+// Returns when a link has moved bytes or ended, somebody is at the door (nullptr: no door), or the time has
+// come (nothing: no time).
+Result<void> WaitForLinks(std::span<Link* const> links, const Socket* door, std::optional<Clock::time_point> until);
+
+// Gives unsent bytes a last chance: after this the links may be closed.
+void FlushLinks(std::span<Link* const> links);
+
+inline std::optional<Clock::time_point> Earlier(std::optional<Clock::time_point> a,
+                                                std::optional<Clock::time_point> b) {
+  if (!a || !b) return a ? a : b;
+  return *a < *b ? a : b;
+}
+
+}  // namespace ps_digits

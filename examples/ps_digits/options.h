@@ -1,0 +1,25 @@
+// The command line: what is trained and how. The same in every role, as every role runs the same command.
+// Knows nothing of the cluster, which comes from the environment (cluster_settings.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ps_digits/failure.h"
+
+namespace ps_digits {
+
+struct Options {
+  std::uint32_t epochs = 20;
+  double learning_rate = 0.5;
+  std::uint32_t batch_size = 64;
+  std::string data_file;  // empty: the copy installed beside the program
+  bool help = false;
+};
+
+Result<Options> ParseOptions(const std::vector<std::string>& arguments);
+
+std::string Usage();
+
+}  // namespace ps_digits

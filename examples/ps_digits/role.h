@@ -1,0 +1,32 @@
+// The roles a registered process can have, and how a process is called in messages. Knows no ranks' rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ps_digits {
+
+enum class Role : std::uint8_t { kScheduler = 0, kServer = 1, kWorker = 2 };
+
+inline std::string RoleWord(Role role) {
+  switch (role) {
+    case Role::kScheduler:
+      return "scheduler";
+    case Role::kServer:
+      return "server";
+    case Role::kWorker:
+      return "worker";
+  }
+  return "unknown role";
+}
+
+// "worker 2 (worker_02, 127.0.0.1)": what every process calls this one once it has a rank.
+inline std::string RankedName(Role role, std::uint32_t rank, const std::string& node_id, const std::string& where) {
+  return RoleWord(role) + " " + std::to_string(rank) + " (" + node_id + ", " + where + ")";
+}
+
+inline std::string UnrankedName(Role role, const std::string& node_id, const std::string& where) {
+  return RoleWord(role) + " " + node_id + " (" + where + ")";
+}
+
+}  // namespace ps_digits

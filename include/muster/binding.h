@@ -1,0 +1,35 @@
+// The Binding: what a start knows and a plan does not. It fills the holes of a plan's texts; it is
+// journalled with every run, secrets excepted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "muster/plan.h"
+#include "muster/result.h"
+
+namespace muster {
+
+struct HostBinding {
+  std::string name;
+  std::string address;  // IP literal
+
+  bool operator==(const HostBinding&) const = default;
+};
+
+struct Binding {
+  std::string run_id;
+  std::string run_dir;             // absolute
+  std::vector<HostBinding> hosts;  // one per Plan::hosts
+  std::map<std::string, std::uint16_t> ports;
+  std::map<std::string, std::string> secrets;  // never written anywhere by muster
+
+  bool operator==(const Binding&) const = default;
+};
+
+// The text with its holes filled. Fails with kind "binding" if the binding lacks what a hole names.
+Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt);
+
+}  // namespace muster

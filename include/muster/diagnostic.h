@@ -1,0 +1,66 @@
+// A diagnostic is a value: what is wrong, where in the user's own files, what would help, and where the
+// other values in the message came from. Knows nothing of Lua, processes or terminals.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+enum class Severity : std::uint8_t { kError, kWarning };
+
+// A place in a file of the user's. `line` counts from 1; 0 means "the file as a whole". An empty `file`
+// means that no file is to blame (the command line, the environment, the machine).
+struct Place {
+  std::string file;
+  std::uint32_t line = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+// One more fact that belongs to a diagnostic, usually where the other value in the message was set.
+struct Note {
+  std::string message;
+  Place place;
+
+  bool operator==(const Note&) const = default;
+};
+
+// Who has to act: decides the exit code (docs/glossary.md, "exit code").
+enum class Blame : std::uint8_t {
+  kRecipe,   // the recipe or the command line: exit 2
+  kMachine,  // spawning, files, hosts: exit 3
+  kBusy,     // the run directory is in use: exit 75
+};
+
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  Blame blame = Blame::kRecipe;
+  // One stable word for programs: "unknown_key", "range", … docs/diagnostics.md lists all of them.
+  std::string kind;
+  Place place;
+  std::string message;
+  std::string hint;  // empty if there is nothing to advise
+  std::vector<Note> notes;
+
+  bool operator==(const Diagnostic&) const = default;
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+bool HasErrors(const Diagnostics& diagnostics);
+
+// Equal diagnostics (many ranks, one mistake) become one; the order of first appearance stays.
+Diagnostics Folded(const Diagnostics& diagnostics);
+
+// Builders that read as a sentence: Error("range", place, "…").
+Diagnostic Error(std::string kind, Place place, std::string message, std::string hint = {});
+Diagnostic Warning(std::string kind, Place place, std::string message, std::string hint = {});
+Diagnostic MachineError(std::string kind, std::string message, std::string hint = {});
+
+// MachineError for a failed system call: "message: strerror(error_number)".
+Diagnostic SystemError(std::string kind, std::string message, int error_number);
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+// Events: everything that happens after the plan, as values. Agents send the first group; the session
+// adds the second. The journal writes every one of them (docs/journal.md); the supervisor answers each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace muster {
+
+// A process of the plan, as the run knows it: index into Plan::processes.
+using ProcessId = std::uint32_t;
+
+// Nanoseconds of CLOCK_MONOTONIC on the host that observed the event.
+using MonotonicNs = std::uint64_t;
+
+// --- what an agent reports -------------------------------------------------------------------------
+
+struct ProcessStarted {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::int32_t pid = 0;
+  std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat: with the pid it names a process for good
+  MonotonicNs at = 0;
+
+  bool operator==(const ProcessStarted&) const = default;
+};
+
+struct SpawnFailed {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string stage;       // which spawn stage: docs/glossary.md, "spawn stage"
+  std::int32_t error = 0;  // errno
+  std::string detail;      // the path or limit concerned
+  MonotonicNs at = 0;
+
+  bool operator==(const SpawnFailed&) const = default;
+};
+
+struct ProcessExited {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  bool signalled = false;
+  std::int32_t code = 0;  // exit code, or signal number if `signalled`
+  bool core_dumped = false;
+  std::uint64_t user_us = 0;
+  std::uint64_t system_us = 0;
+  std::uint64_t max_rss_kib = 0;
+  MonotonicNs at = 0;
+
+  bool operator==(const ProcessExited&) const = default;
+};
+
+struct SignalSent {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::int32_t signal = 0;
+  std::int32_t error = 0;  // errno of a failed kill, 0 if delivered
+  MonotonicNs at = 0;
+
+  bool operator==(const SignalSent&) const = default;
+};
+
+// The agent has nothing left of what it started: sent once, in answer to "finish".
+struct AgentEmpty {
+  std::uint32_t host = 0;
+  std::uint32_t started = 0;    // processes of the plan started (attempts)
+  std::uint32_t reaped = 0;     // of those
+  std::uint32_t adopted = 0;    // orphans adopted and reaped besides
+  std::vector<std::string> by;  // means used: "pidfd", "process-group", "children", …
+
+  bool operator==(const AgentEmpty&) const = default;
+};
+
+// The connection to the agent ended without "empty".
+struct AgentLost {
+  std::uint32_t host = 0;
+  std::string why;
+  std::uint32_t killed = 0;  // processes that the head had to end itself
+
+  bool operator==(const AgentLost&) const = default;
+};
+
+// --- what the session adds -------------------------------------------------------------------------
+
+// The user asked for an end: 1 is graceful, 2 and more at once.
+struct StopRequested {
+  std::uint32_t times = 1;
+  std::int32_t signal = 0;  // the signal muster received, 0 if another command asked
+
+  bool operator==(const StopRequested&) const = default;
+};
+
+struct DeadlinePassed {
+  std::uint64_t timer = 0;
+
+  bool operator==(const DeadlinePassed&) const = default;
+};
+
+using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
+                           DeadlinePassed>;
+
+}  // namespace muster

@@ -1,0 +1,183 @@
+// The Plan: which processes, where, with which command and environment. A plain value that can be
+// printed, compared, kept, sent over a wire and run. It knows no Lua, opens no file and starts nothing.
+//
+// What only a start can know stays a hole in the plan's texts (see Text) and is filled by the Binding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/result.h"
+#include "muster/value.h"
+
+namespace muster {
+
+// A typed hole. In a text it is spelled ${muster:KIND} or ${muster:KIND:NAME}:
+//   ${muster:port:NAME}          the number of the plan's port NAME
+//   ${muster:run_dir}            absolute path of the run directory
+//   ${muster:run_id}             identity of the run
+//   ${muster:host_name:INDEX}    name of host INDEX
+//   ${muster:host_address:INDEX} its address, an IP literal
+//   ${muster:attempt}            0 for the first start of a process, then 1, 2, …
+//   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable or file
+//   ${muster:literal}            the nine characters "${muster:" themselves
+struct Hole {
+  enum class Kind : std::uint8_t { kPort, kRunDir, kRunId, kHostName, kHostAddress, kAttempt, kSecret, kLiteral };
+  Kind kind = Kind::kLiteral;
+  std::string name;        // kPort, kSecret
+  std::uint32_t host = 0;  // kHostName, kHostAddress
+
+  bool operator==(const Hole&) const = default;
+};
+
+inline constexpr std::string_view kHoleOpen = "${muster:";
+
+std::string HoleText(const Hole& hole);
+
+// A string that may contain holes. `marked` is the text as printed, stored and hashed.
+struct Text {
+  std::string marked;
+
+  Text() = default;
+  Text(std::string text) : marked(std::move(text)) {}         // NOLINT(google-explicit-constructor)
+  Text(const char* text) : marked(text) {}                    // NOLINT(google-explicit-constructor)
+  Text(std::string_view text) : marked(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  bool operator==(const Text&) const = default;
+  auto operator<=>(const Text&) const = default;
+};
+
+// The pieces of a text in order: literal runs and holes. Fails (one message, no place) on a marker that
+// is not closed, of unknown kind, or with a missing or superfluous name.
+struct TextPiece {
+  std::string literal;
+  std::optional<Hole> hole;  // if set, `literal` is empty
+};
+tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text);
+
+using Variables = std::map<std::string, Text>;
+
+// Attributes that were set, "set_context.mode" -> 0, …; the function's name comes first so that the
+// order is the documents'.
+using ContextValues = std::map<std::string, Value>;
+
+struct StopPolicy {
+  std::string signal = "TERM";      // name without SIG
+  std::uint32_t grace_ms = 10'000;  // then KILL
+
+  bool operator==(const StopPolicy&) const = default;
+};
+
+// What the end of a role's processes means for the job.
+enum class Ending : std::uint8_t {
+  kAll,   // the job waits until every process of the role has ended well
+  kNever  // the role serves: once all kAll roles have ended it has `linger_ms` to leave, then it is stopped
+};
+
+struct Role {
+  std::string name;   // "worker"
+  std::string plays;  // the contract's role: "scheduler", "server", "worker", or "other"
+  // Processes of one world are ranked together; empty for roles without ranks.
+  std::string world;
+  Ending ending = Ending::kAll;
+  std::uint32_t linger_ms = 35'000;
+  StopPolicy stop;
+
+  // Common to every process of the role; a process overrides or adds (see Process).
+  std::vector<Text> command;
+  bool shell = false;  // the command is one shell text: run as /bin/sh -c TEXT
+  Text cwd;            // empty: the folder muster was called from
+  Variables env;
+  std::vector<std::string> unset;  // inherited variables removed: NAME or PREFIX*; applied before `env`
+  ContextValues context;
+
+  bool operator==(const Role&) const = default;
+};
+
+struct Process {
+  std::uint32_t role = 0;             // index into Plan::roles
+  std::uint32_t index = 0;            // within the role, from 0
+  std::optional<std::uint32_t> rank;  // within the world; none for roles without ranks
+  std::uint32_t world_size = 0;
+  std::uint32_t local_rank = 0;  // among the world's processes on this host; without ranks, among the role's
+  std::uint32_t local_size = 1;
+  std::uint32_t host = 0;              // index into Plan::hosts
+  std::vector<std::uint32_t> devices;  // device numbers on that host
+  std::uint32_t stage = 0;             // pipeline stage
+  std::uint32_t rank_in_stage = 0;
+
+  // What differs from the role's common part. After Fold() a key that all processes share is in the role.
+  std::optional<std::vector<Text>> command;
+  std::optional<Text> cwd;
+  Variables env;
+  ContextValues context;
+
+  bool operator==(const Process&) const = default;
+};
+
+struct PlanHost {
+  std::string label;  // "host0" …: how the plan speaks of it; its name and address are holes
+  std::uint32_t devices = 0;
+
+  bool operator==(const PlanHost&) const = default;
+};
+
+// A port to be found and held on a host at start. number 0: "auto".
+struct PlanPort {
+  std::uint32_t host = 0;
+  std::uint16_t number = 0;
+  std::string owner;  // "scheduler.0": the process that will listen; empty: nobody in particular
+
+  bool operator==(const PlanPort&) const = default;
+};
+
+// A file written below the run directory before anything starts.
+struct PlanFile {
+  Text content;
+
+  bool operator==(const PlanFile&) const = default;
+};
+
+// Where a secret's value is taken from at start; the value is never part of a plan.
+struct SecretSource {
+  std::string from_env;   // name of a variable of muster's own environment, or
+  std::string from_file;  // absolute path of a file whose content (less one final newline) it is
+
+  bool operator==(const SecretSource&) const = default;
+};
+
+struct Plan {
+  std::string name;
+  std::string framework;  // the contract's name
+  std::string mindspore;  // the release whose context API was checked ("1.6.2"), or empty
+  std::vector<PlanHost> hosts;
+  std::vector<Role> roles;         // in the recipe's order; names are unique
+  std::vector<Process> processes;  // by role, then index
+  std::map<std::string, PlanPort> ports;
+  std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
+  std::map<std::string, SecretSource> secrets;
+  // Run limit of the whole job in ms; 0: none.
+  std::uint64_t time_limit_ms = 0;
+
+  // For people and `explain`; not part of the plan's id.
+  std::string doc;
+  std::map<std::string, Value> params;
+  std::map<std::string, Value> derived;
+
+  bool operator==(const Plan&) const = default;
+};
+
+// "worker.2"
+std::string ProcessName(const Plan& plan, const Process& process);
+
+// The role's common part overlaid with the process's own.
+Variables EffectiveEnv(const Plan& plan, const Process& process);
+ContextValues EffectiveContext(const Plan& plan, const Process& process);
+const std::vector<Text>& EffectiveCommand(const Plan& plan, const Process& process);
+const Text& EffectiveCwd(const Plan& plan, const Process& process);
+
+}  // namespace muster

@@ -1,0 +1,214 @@
+// The schema: what MindSpore's context functions accept, as records. One Attribute is one attribute of one
+// function over a range of releases; everything a check needs to know about it is a field here, so that a new
+// attribute or a new release is a record in lua/muster/schema/ and not a line of C++.
+//
+// Knows no values that anybody set (see context.h), no Lua and no file: records arrive as plain Values.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/result.h"
+#include "muster/value.h"
+
+namespace muster {
+
+// A MindSpore release, ordered: 2.3.0-rc2 comes before 2.3.0.
+struct Release {
+  static constexpr std::uint32_t kFinal = 0xffffffffU;
+
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::uint32_t patch = 0;
+  std::uint32_t candidate = kFinal;  // N of "-rcN"
+
+  auto operator<=>(const Release&) const = default;
+};
+
+// "1.6", "1.6.2", "2.3.0-rc2"; a missing patch is 0. Nothing if the text is no release.
+std::optional<Release> ParseRelease(std::string_view text);
+// "1.6.2", "2.3.0-rc2": what ParseRelease reads back.
+std::string ReleaseText(const Release& release);
+
+enum class Kind : std::uint8_t {
+  kBool,
+  kInt,    // a whole number; never a bool
+  kFloat,  // any number
+  kString,
+  kEnum,  // a string out of `choices`
+  kSize,  // memory as "3.5GB" (MindSpore's GB is 2^30 bytes); a plain number is bytes and is converted
+  kPath,  // a non-blank string
+  kListInt,
+  kTuple,    // a list of lists of whole numbers
+  kDict,     // a table with the sub-keys `keys`
+  kTextMap,  // a table of free names, each with a text (out of `choices`, if there are any)
+  kAny,
+};
+
+// "bool", "int", …: the word of the records and of messages.
+std::string_view KindName(Kind kind);
+
+// How a stored value reads back (get_context of the real thing does not always give what was written).
+enum class ReadBack : std::uint8_t {
+  kAsStored,
+  kGigabytes,    // "3.5GB" reads 3.5
+  kByteProduct,  // "5GB" reads "5 * 1024 * 1024 * 1024"
+  kText,         // true reads "1", 3 reads "3"
+  kJson,         // a table reads as JSON text
+  kDefault,      // the default, whatever was set
+  kNever,        // reading is an error
+};
+
+// Whether MindSpore itself lets the attribute be set again within one process.
+enum class Freeze : std::uint8_t { kNever, kOnceSet, kOnceRead };
+
+struct Attribute {
+  std::string api;  // "set_context", "set_auto_parallel_context" or "set_ps_context"; empty for sub-keys
+  std::string name;
+  std::vector<Kind> kinds;  // at least one; the value must fit one of them
+
+  // The value. For lists `min` and `max` hold for every element; for sizes they count GB.
+  std::optional<double> min;
+  std::optional<double> max;
+  std::optional<double> above;             // strictly greater
+  std::optional<double> documented_max;    // more than this is a warning
+  std::optional<double> no_effect_up_to;   // numbers up to this are ignored by MindSpore: a warning
+  bool whole = false;                      // sizes: a whole number of GB
+  bool ascending = false;                  // lists: strictly ascending, hence no duplicates
+  bool not_empty = false;                  // strings, lists, tables
+  bool null = false;                       // an explicit null is accepted
+  std::vector<Value> choices;              // exact and case-sensitive
+  std::map<std::string, Value> aliases;    // what may be written instead -> what is stored
+  std::map<std::string, Value> constants;  // names the documents give to values, for messages: GRAPH_MODE -> 0
+  std::vector<Attribute> keys;             // sub-keys of a table
+  bool required = false;                   // sub-keys: must be present
+  std::map<std::string, Value> when;       // sub-keys: the record holds if these siblings have these values
+  // Sub-keys, by value (as text): siblings that must be there and have these values; siblings that must have these
+  // values if they are there. { gpipe = { pipeline_interleave = true } }
+  std::map<std::string, Value> needs;
+  std::map<std::string, Value> fits;
+  bool adds_up = false;  // tables: what an earlier call gave for other sub-keys stays in force
+
+  Value default_value;                      // in a fresh process, in the form in which it is set
+  std::map<std::string, Value> default_on;  // instead, on these device targets
+  std::string default_text;                 // instead, if it is no constant: "the device of the installed package"
+  ReadBack reads = ReadBack::kAsStored;
+  std::map<std::string, Value> read_values;  // stored value (as text) -> what it reads: true -> 2
+  std::vector<std::string> read_keys;        // tables: the sub-keys that are read back, defaults filled in
+  bool own_name = false;                     // sub-keys: the getter knows them by their own name as well
+  // Another name of the same value: of a sub-key the attribute, of an attribute "table.sub-key".
+  std::string same_as;
+  std::string tells_if_set;  // can only be read, and says whether this attribute was set
+
+  // Where and when it exists. `until` is inclusive.
+  Release since;
+  std::optional<Release> until;
+  std::vector<std::string> devices;   // documented device targets; empty: all. Elsewhere: a warning
+  std::vector<std::string> enforced;  // device targets elsewhere than which MindSpore skips it; empty: none
+
+  // What it goes together with (checked at the call or by CheckTogether, see context.h).
+  std::vector<Value> pynative;                // not empty: in PYNATIVE_MODE the value must be one of these
+  std::vector<std::string> carried_modes;     // of `mode`: parallel modes that PYNATIVE_MODE can be entered with
+  bool needs_pynative = false;                // in GRAPH_MODE MindSpore warns and stores nothing …
+  std::map<std::string, Value> graph_with;    // … unless "attribute.sub-key" has one of these values …
+  std::string graph_env;                      // … or this variable is 1 in the environment of the process
+  std::vector<std::string> modes;             // parallel modes that take another value than the default: error
+  std::vector<std::string> modes_documented;  // the same by the documents only: warning
+  std::string divides;                        // must divide this attribute
+  std::string below;                          // must be below this attribute
+  // One value under two names: setting one replaces the other. `shared_values` translates this attribute's
+  // value (as text) into the other's; empty: the same value.
+  std::string shares;
+  std::map<std::string, Value> shared_values;
+
+  Freeze freezes = Freeze::kNever;
+  bool reset_first = false;      // documents advise to call the function's reset before another value is set
+  bool per_process = true;       // may be set inside `each`
+  bool secret = false;           // never shown, never stored as a literal
+  bool undocumented = false;     // works, with a warning
+  bool documented_only = false;  // a document names it, MindSpore does not have it
+  bool deprecated = false;       // works, with a warning
+  bool withdrawn = false;        // accepted and ignored, with a warning
+  bool kept_on_reset = false;    // the function's reset leaves it alone
+  std::string successor;         // of a deprecated or withdrawn attribute, or what to read instead
+
+  std::string group;  // of the documents: "system", "debug", "execution", …
+  std::string area;   // of the programming guide of 1.0: "mode", "hardware", "distributed", "maintenance"
+  std::string doc;    // one line
+  std::string rule;   // where the rule comes from if documents and behaviour disagree
+
+  bool operator==(const Attribute&) const = default;
+
+  bool ExistsIn(const Release& release) const { return since <= release && (!until || release <= *until); }
+  bool Is(Kind kind) const;
+};
+
+// Builds the attributes that one record describes: one, or one more for each release named in its `changed`
+// table (the fields given there hold from that release on). A record is a map whose "1" is the name; unknown
+// fields, wrong types and contradictions are errors of kind "schema" at `place`.
+Result<std::vector<Attribute>> AttributesFromValue(std::string_view api, const Value& record, const Place& place);
+
+struct ReleaseFacts {
+  Release release;
+  std::string short_name;  // "1.6": names the newest of its line; may be empty
+  bool described = false;  // whether the schema holds this release's attributes
+  std::string doc;
+
+  bool operator==(const ReleaseFacts&) const = default;
+};
+
+class Schema {
+ public:
+  // Lists of records: { "1.6.2", short = "1.6", described = true, doc = … } and those of AttributesFromValue.
+  // What is well-formed is added, the rest is reported.
+  Diagnostics AddReleases(const Value& records, const Place& place);
+  Diagnostics Add(std::string_view api, const Value& records, const Place& place);
+
+  // The release a recipe names by its full or short name. Kind "release": unknown, or known but not described.
+  Result<Release> FindRelease(std::string_view text, const Place& place) const;
+
+  // Null if the function has no such attribute in that release. Pointers stay valid while nothing is added.
+  const Attribute* Find(std::string_view api, std::string_view name, const Release& release) const;
+  // In any release: the record nearest to the one asked for, to say "only since 2.3" or "until 1.6".
+  const Attribute* FindInAnyRelease(std::string_view api, std::string_view name, const Release& release) const;
+  // Names of the attributes in that release, sorted.
+  std::vector<std::string> Names(std::string_view api, const Release& release) const;
+  // Another function that has an attribute of that name in that release.
+  std::optional<std::string> OtherFunctionWith(std::string_view api, std::string_view name,
+                                               const Release& release) const;
+
+  bool Knows(std::string_view api) const;
+  // Whether the function exists in that release, and the release it came with (nothing if there is no such function).
+  bool Knows(std::string_view api, const Release& release) const;
+  std::optional<Release> FirstRelease(std::string_view api) const;
+
+  // A sub-key that the getter of `api` knows by its own name in that release, and the table it stands in.
+  struct OwnName {
+    const Attribute* table = nullptr;
+    const Attribute* key = nullptr;
+  };
+  std::optional<OwnName> FindOwnName(std::string_view api, std::string_view name, const Release& release) const;
+
+  // A name of the context module that stands for a value ("GRAPH_MODE", "ParallelMode.AUTO_PARALLEL") or for a group
+  // of such names ("ParallelMode"): the error of kind "release" if that release lacks it. Nothing if it has it, and
+  // nothing if no release has it.
+  std::optional<Diagnostic> MissingConstant(std::string_view name, const Release& release, const Place& place) const;
+
+  std::vector<std::string> Functions() const;  // "set_auto_parallel_context", "set_context", …
+  const std::vector<ReleaseFacts>& releases() const { return releases_; }
+  // All attributes of a function by name, each with its releases in order: for documents.
+  using ByName = std::map<std::string, std::vector<Attribute>, std::less<>>;
+  const ByName& attributes(std::string_view api) const;
+
+ private:
+  std::vector<ReleaseFacts> releases_;
+  std::map<std::string, ByName, std::less<>> functions_;
+};
+
+}  // namespace muster

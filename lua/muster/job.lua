@@ -1,0 +1,401 @@
+-- The job object: what a recipe's plan function describes its processes with. It checks and remembers; where
+-- processes run and what their environment becomes is layout.lua's and the engine's.
+local host, prelude, muster = ...
+
+local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "stop", "done",
+                       "each" }
+local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
+-- What changes the description of the job: only before its processes are laid out.
+local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
+local PLAYS = { scheduler = true, server = true, worker = true, other = true }
+
+local function shown(value) return host.show(value) end
+
+local function is_count(value, least)
+  return type(value) == "number" and value >= least and value <= 1000000 and value % 1 == 0
+end
+
+-- Names that become parts of paths and holes.
+local function is_name(value)
+  return type(value) == "string" and #value <= 100 and value:match("^[%w_-]+$") ~= nil
+end
+
+-- Words of a command: lists inside lists are flattened, false is skipped; true and a hole are mistakes.
+local function flatten(words, place, role, into, depth)
+  if depth > 16 then
+    host.stop("command", place, ("the command of %s has lists nested too deeply, or a list that contains itself"):format(role))
+  end
+  local count = 0
+  for _, key in ipairs(host.sorted_keys(words)) do
+    if type(key) ~= "number" then
+      host.report("error", "command", place, ("the command of %s has a key %s; a command is a list"):format(role, shown(key)))
+    elseif key == count + 1 then
+      count = key
+    else
+      host.report("error", "command", place, ("the command of %s has a hole: word %d is nil"):format(role, count + 1),
+                  "write false for a word that is to be left out")
+      break
+    end
+  end
+  for i = 1, count do
+    local word = rawget(words, i)
+    local what = ("word %d of the command of %s"):format(i, role)
+    if muster.contents(word, "a shell command") then
+      host.report("error", "command", place, what .. " is muster.shell", 'a shell command stands alone: command = muster.shell "…"')
+    elseif type(word) == "table" then
+      flatten(word, place, role, into, depth + 1)
+    elseif word == true then
+      host.report("error", "command", place, what .. " is true", 'write what true stands for: flag and "--flag"')
+    elseif word ~= false then
+      local text = host.text(word)
+      if not text then
+        host.report("error", "command", place, ("%s is %s"):format(what, shown(word)), "a command is a list of strings and numbers")
+      else
+        into[#into + 1] = text
+      end
+    end
+  end
+  return into
+end
+
+-- The command as { words = {…} }, or nil after a report.
+local function read_command(command, place, role)
+  local shell = muster.contents(command, "a shell command")
+  if shell then return { words = { "/bin/sh", "-c", shell.text } } end
+  if type(command) ~= "table" then
+    host.report("error", "command", place, ("the command of %s is a list of words, got %s"):format(role, shown(command)),
+                'write { "program", "argument" }, or muster.shell "…" for a shell')
+    return nil
+  end
+  local words = flatten(command, place, role, {}, 1)
+  if #words == 0 then
+    host.report("error", "command", place, ("the command of %s is empty"):format(role))
+    return nil
+  end
+  return { words = words }
+end
+
+-- A table of variables as { [name] = { text = "…" | unset = true, override = bool, place } }.
+local function read_variables(table, place, what, into)
+  if type(table) ~= "table" then
+    host.report("error", "type", place, ("%s is a table of variables, got %s"):format(what, shown(table)))
+    return into
+  end
+  local override = rawget(table, "override") == true
+  for _, name in ipairs(host.sorted_keys(table)) do
+    local value = table[name]
+    if not (name == "override" and type(value) == "boolean") then
+      if type(name) ~= "string" or name == "" or name:find("=", 1, true) or not host.is_text(name) then
+        host.report("error", "variable", place, ("%s: %s is no name of a variable"):format(what, shown(name)))
+      elseif muster.contents(value, "muster.unset") then
+        into[name] = { unset = true, override = override, place = place }
+      else
+        local text = host.text(value)
+        if text and not host.is_text(text) then
+          host.report("error", "text", place, ("%s: %s is not valid UTF-8 without NUL: %s"):format(what, name, shown(value)))
+        elseif text then
+          into[name] = { text = text, override = override, place = place }
+        else
+          host.report("error", "variable", place, ("%s: %s is a string or a number, got %s"):format(what, name, shown(value)),
+                      type(value) == "boolean" and 'write "1" or "0", or whatever the program expects' or nil)
+        end
+      end
+    end
+  end
+  return into
+end
+
+local function read_stop(stop, place, role)
+  if stop == nil then return nil end
+  if type(stop) ~= "table" then
+    host.report("error", "type", place, ("stop of %s is { signal = \"TERM\", grace = \"10s\" }, got %s"):format(role, shown(stop)))
+    return nil
+  end
+  muster.check_keys(stop, { "signal", "grace" }, "stop of " .. role, place)
+  local signal = stop.signal
+  if signal ~= nil and not (type(signal) == "string" and host.is_signal(signal)) then
+    host.report("error", "enum", place, ("stop of %s: %s is no signal"):format(role, shown(signal)), 'for example "TERM" or "INT"')
+    signal = nil
+  end
+  local grace = stop.grace ~= nil and host.duration_ms(stop.grace) or nil
+  if stop.grace ~= nil and grace == nil then
+    host.report("error", "format", place, ("stop of %s: grace is a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
+  end
+  return { signal = signal, grace_ms = grace }
+end
+
+local function read_hosts(hosts, place, role, cluster)
+  if hosts == nil then return nil end
+  local list = type(hosts) == "number" and { hosts } or hosts
+  if type(list) ~= "table" then
+    host.report("error", "type", place, ("hosts of %s is a list of host numbers from 0, got %s"):format(role, shown(hosts)))
+    return nil
+  end
+  local hosts_of_role = {}
+  for i, index in ipairs(list) do
+    if not is_count(index, 0) or index >= cluster.hosts then
+      host.report("error", "range", place, ("hosts of %s: %s is no host; there are hosts 0 to %d"):format(role, shown(index), cluster.hosts - 1))
+      return nil
+    end
+    hosts_of_role[i] = index
+  end
+  if #hosts_of_role == 0 then
+    host.report("error", "range", place, ("hosts of %s is empty"):format(role), "leave it out, and the role may use every host")
+    return nil
+  end
+  return hosts_of_role
+end
+
+local function read_ports(ports, place, role)
+  if ports == nil then return {} end
+  local list = type(ports) == "string" and { ports } or ports
+  if type(list) ~= "table" then
+    host.report("error", "type", place, ("ports of %s is a list of names, got %s"):format(role, shown(ports)))
+    return {}
+  end
+  local names = {}
+  for _, name in ipairs(list) do
+    if is_name(name) then
+      names[#names + 1] = name
+    else
+      host.report("error", "format", place, ("ports of %s: %s is no name for a port"):format(role, shown(name)))
+    end
+  end
+  return names
+end
+
+-- Checks a role's table and gives the role as layout.lua wants it.
+local function read_role(job, name, plays, options, place)
+  if type(options) ~= "table" then
+    host.stop("type", place, ("role %s wants a table of options, got %s"):format(name, shown(options)))
+  end
+  local known = {}
+  for _, option in ipairs(ROLE_OPTIONS) do known[#known + 1] = option end
+  if not plays then
+    for _, option in ipairs(ROLE_ONLY_OPTIONS) do known[#known + 1] = option end
+  end
+  muster.check_keys(options, known, "role " .. name, place)
+
+  local role = { name = name, place = place, plays = plays or options.as or "other" }
+  if not PLAYS[role.plays] then
+    host.report("error", "enum", place, ("role %s: as is \"scheduler\", \"server\", \"worker\" or \"other\", got %s"):format(name, shown(role.plays)),
+                host.nearest(host.tostring(role.plays), { "other", "scheduler", "server", "worker" }))
+    role.plays = "other"
+  end
+  local world = options.world
+  if world ~= nil and not is_name(world) then
+    host.report("error", "format", place, ("role %s: world is a name, got %s"):format(name, shown(world)))
+    world = nil
+  end
+  role.world = world or (role.plays == "worker" and "worker" or "")
+
+  for _, key in ipairs { "count", "per_host" } do
+    if options[key] ~= nil and not is_count(options[key], 0) then
+      host.report("error", "range", place, ("%s of role %s is a whole number from 0 to 1000000, got %s"):format(key, name, shown(options[key])))
+    else
+      role[key] = options[key]
+    end
+  end
+  if options.count ~= nil and options.per_host ~= nil then
+    host.report("error", "conflict", place, ("role %s has both count and per_host"):format(name), "give one of them")
+  end
+  if options.devices ~= nil and not is_count(options.devices, 0) then
+    host.report("error", "range", place, ("devices of role %s is a whole number per process, got %s"):format(name, shown(options.devices)))
+  else
+    role.devices = options.devices
+  end
+  if options.visible ~= nil and options.visible ~= "own" and options.visible ~= "job" then
+    host.report("error", "enum", place, ("visible of role %s is \"job\" or \"own\", got %s"):format(name, shown(options.visible)),
+                "job: every device that the job holds on the host; own: only the process's own")
+  else
+    role.visible = options.visible
+  end
+  if options.spread ~= nil and options.spread ~= "pack" and options.spread ~= "deal" then
+    host.report("error", "enum", place, ("spread of role %s is \"pack\" or \"deal\", got %s"):format(name, shown(options.spread)))
+  else
+    role.spread = options.spread
+  end
+  if options.done ~= nil and options.done ~= "all" and options.done ~= "never" then
+    host.report("error", "enum", place, ("done of role %s is \"all\" or \"never\", got %s"):format(name, shown(options.done)))
+  else
+    role.done = options.done
+  end
+  if options.cwd ~= nil and type(options.cwd) ~= "string" then
+    host.report("error", "type", place, ("cwd of role %s is a path, got %s"):format(name, shown(options.cwd)))
+  else
+    role.cwd = options.cwd
+  end
+  if options.each ~= nil and type(options.each) ~= "function" then
+    host.report("error", "type", place, ("each of role %s is a function, got %s"):format(name, shown(options.each)))
+  else
+    role.each = options.each
+  end
+  role.hosts = read_hosts(options.hosts, place, name, job.cluster)
+  role.ports = read_ports(options.ports, place, name)
+  role.stop = read_stop(options.stop, place, name)
+  role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
+  if options.command ~= nil then
+    role.command = read_command(options.command, place, name)
+  elseif not options.each then
+    host.report("error", "command", place, ("role %s has no command"):format(name), 'command = { "program", "argument" }')
+  end
+  return role
+end
+
+local function new_job(cluster, args)
+  local job = { cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+  local object = {}
+
+  local function add(name, plays, options, place)
+    local first = job.by_name[name]
+    if first then
+      host.stop("duplicate", place, ("role %s is described twice"):format(name), nil, { { "first here", first.place } })
+    end
+    local role = read_role(job, name, plays, options, place)
+    job.by_name[name] = role
+    job.roles[#job.roles + 1] = role
+  end
+  for method, plays in pairs { scheduler = "scheduler", servers = "server", workers = "worker" } do
+    object[method] = function(self, options) add(plays, plays, options, host.here()) end
+  end
+  function object.role(self, name)
+    local place = host.here()
+    if not is_name(name) or not name:match("^%a") then
+      host.stop("format", place, "a role's name is a letter, then letters, digits, '_' and '-', got " .. shown(name))
+    end
+    job.named[name] = job.named[name] or place
+    return function(options) add(name, nil, options, place) end
+  end
+
+  -- A setter like those of the context: reports and goes on, so that one run shows every problem.
+  function object.check(self, condition, message, ...)
+    if condition then return end
+    local place = host.here()
+    if type(message) ~= "string" then
+      host.stop("type", place, "job:check wants a condition and a message")
+    end
+    local formatted, text = pcall(string.format, message, host.exact_arguments(...))
+    host.report("error", "check", place, formatted and text or message, nil,
+                not formatted and { { "the message is not formatted: " .. host.tostring(text) .. " (a percent sign is written %%)", 0 } } or nil)
+  end
+
+  function object.derive(self, values)
+    local place = host.here()
+    if type(values) ~= "table" then host.stop("type", place, "job:derive wants a table, got " .. shown(values)) end
+    local copied = {}
+    for _, name in ipairs(host.sorted_keys(values)) do
+      if type(name) ~= "string" then
+        host.stop("type", place, "job:derive wants named values, got the key " .. shown(name))
+      end
+      if job.derived[name] then
+        host.report("error", "duplicate", place, ("derived value %s is given twice"):format(name), nil, { { "first here", job.derived[name].place } })
+      end
+      local why = host.why_not_plain(values[name])
+      if why then host.report("error", "type", place, ("derived value %s: %s"):format(name, why)) end
+      job.derived[name] = { value = values[name], place = place }
+      copied[name] = values[name]
+    end
+    return prelude.read_only(copied, "the derived values")
+  end
+
+  function object.mesh(self, axes)
+    local mesh = host.mesh(host.here(), axes)
+    return prelude.read_only({
+      size = host.mesh_size(mesh),
+      coords = function(_, rank) return host.mesh_coords(host.here(), mesh, rank) end,
+      rank = function(_, coords) return host.mesh_rank(host.here(), mesh, coords) end,
+    }, "the mesh")
+  end
+
+  function object.env(self, variables)
+    read_variables(variables, host.here(), "job:env", job.env)
+  end
+
+  -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts.
+  function object.file(self, file)
+    local place = host.here()
+    local name = type(file) == "table" and file[1]
+    local text = type(file) == "table" and file.text
+    if type(name) ~= "string" or type(text) ~= "string" then
+      host.stop("type", place, 'job:file wants { "name", text = "…" }')
+    end
+    muster.check_keys(file, { 1, "text" }, "job:file", place)
+    if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
+      host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
+    end
+    if job.files[name] then
+      host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
+    end
+    job.files[name] = { text = text, place = place }
+    return host.hole("run_dir") .. "/files/" .. name
+  end
+
+  function object.port(self, port)
+    local place = host.here()
+    local fields = type(port) == "table" and port or { port }
+    local name, number = fields[1], fields.number
+    if not is_name(name) then
+      host.stop("format", place, "job:port wants a name of letters, digits, '_' and '-', got " .. shown(name))
+    end
+    muster.check_keys(fields, { 1, "number", "host" }, "job:port", place)
+    if number ~= nil and not (is_count(number, 1) and number <= 65535) then
+      host.stop("range", place, ("port %s: number is 1 to 65535, got %s"):format(name, shown(number)))
+    end
+    local known = job.ports[name]
+    if known and number and known.number ~= number then
+      host.report("error", "conflict", place, ("port %s has two numbers"):format(name), nil, { { "first here", known.place } })
+    end
+    if not known then
+      local index = fields.host or 0
+      if not is_count(index, 0) or index >= cluster.hosts then
+        host.stop("range", place, ("port %s: host is 0 to %d, got %s"):format(name, cluster.hosts - 1, shown(index)))
+      end
+      for _, other in ipairs(host.sorted_keys(job.ports)) do
+        local there = job.ports[other]
+        if number and there.number == number and there.host == index then
+          host.report("error", "conflict", place, ("port %s has the number %d, as port %s has on the same host"):format(name, number, other), nil,
+                      { { "port " .. other, there.place } })
+        end
+      end
+      job.ports[name] = { number = number or 0, host = index, owner = "", place = place }
+    end
+    return host.hole("port", name)
+  end
+
+  -- job.workers { … } instead of job:workers { … } would lose the table.
+  for name, method in pairs(object) do
+    object[name] = function(self, ...)
+      if self ~= job.object then
+        host.stop("type", host.here(), ("job.%s is called with a dot"):format(name), ("write job:%s"):format(name))
+      end
+      return method(self, ...)
+    end
+  end
+  object.run_dir = host.hole "run_dir"
+  object.cluster = prelude.read_only(cluster, "job.cluster")
+  local names = host.keys(object)
+  names[#names + 1] = "args"
+  job.object = setmetatable({}, {
+    __index = function(_, key)
+      if key == "args" then
+        job.args_used = true
+        return args
+      end
+      local value = object[key]
+      if job.closed and DESCRIBES[key] then
+        host.stop("order", host.here(), ("job:%s cannot be called inside each"):format(key), "describe the job in the plan function itself")
+      end
+      if value == nil then
+        host.stop("unknown_key", host.here(), ("there is no job.%s"):format(host.tostring(key)), host.suggest(host.tostring(key), names))
+      end
+      return value
+    end,
+    __newindex = function(_, key)
+      host.stop("read_only", host.here(), ("job.%s cannot be set"):format(host.tostring(key)))
+    end,
+    __metatable = false,
+  })
+  return job
+end
+
+return { new = new_job, read_command = read_command, read_variables = read_variables }

@@ -1,0 +1,163 @@
+-- What a recipe finds when it starts: a small, read-only world in which everything that is computed twice
+-- comes out the same. Knows the language, not what recipes are about (that is muster.lua and job.lua).
+--
+-- Called once by the engine with the host functions (src/lua/bind_*.cc). Returns a function that runs a
+-- text as a file of the recipe.
+local host = ...
+
+local env = {}
+for _, name in ipairs { "_VERSION", "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
+                        "tonumber", "type", "unpack", "getmetatable" } do
+  env[name] = _G[name]
+end
+env.tostring = host.tostring
+
+-- What is read-only stays so: tables whose metatable hides itself are guarded against raw access, too.
+local function guarded(table)
+  local meta = type(table) == "table" and host.raw_metatable(table)
+  return meta and rawget(meta, "__metatable") == false
+end
+
+function env.rawset(table, key, value)
+  if guarded(table) then host.stop("read_only", host.here(), "rawset: this table cannot be changed") end
+  return rawset(table, key, value)
+end
+
+-- While a handler runs for an error of the instruction limit no instruction is counted: it would never end.
+function env.xpcall(f, handler, ...)
+  return xpcall(f, function(problem)
+    if host.is_over() then return problem end
+    return handler(problem)
+  end, ...)
+end
+
+-- Libraries are copies that cannot be changed, so that one module cannot alter another's world.
+local function read_only(table, what)
+  return setmetatable({}, {
+    __index = function(_, key)
+      local value = table[key]
+      if value == nil then
+        host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(host.tostring(key), what),
+                  host.suggest(host.tostring(key), host.keys(table)))
+      end
+      return value
+    end,
+    __newindex = function(_, key)
+      host.stop("read_only", host.here(), ("%s cannot be set in %s"):format(host.tostring(key), what))
+    end,
+    __metatable = false,
+    __muster_pairs = table,
+  })
+end
+for _, library in ipairs { "string", "table", "math", "coroutine" } do
+  local copy = {}
+  for key, value in pairs(_G[library]) do copy[key] = value end
+  if library == "table" then
+    -- Those that write do so without asking a metatable.
+    for _, name in ipairs { "insert", "remove", "sort" } do
+      copy[name] = function(table, ...)
+        if guarded(table) then host.stop("read_only", host.here(), ("table.%s: this table cannot be changed"):format(name)) end
+        return _G.table[name](table, ...)
+      end
+    end
+  end
+  env[library] = read_only(copy, library)
+end
+
+-- Tables are walked in the order of their keys: numbers, then strings, then booleans.
+local function source_of(table)
+  local meta = type(table) == "table" and host.raw_metatable(table)
+  return meta and rawget(meta, "__muster_pairs") or table
+end
+
+local function want_table(table, name)
+  if type(table) ~= "table" then error(("bad argument #1 to '%s' (table expected, got %s)"):format(name, type(table)), 3) end
+end
+
+function env.pairs(table)
+  want_table(table, "pairs")
+  local source = source_of(table)
+  local keys, position = host.sorted_keys(source), 0
+  return function()
+    local key
+    repeat
+      position = position + 1
+      key = keys[position]
+      if key == nil then return nil end
+    until rawget(source, key) ~= nil
+    return key, rawget(source, key)
+  end, table, nil
+end
+
+-- Numbers, then strings, then booleans.
+local RANK = { number = 1, string = 2, boolean = 3 }
+local function comes_after(a, b)
+  if type(a) ~= type(b) then return RANK[type(a)] > (RANK[type(b)] or 0) end
+  if type(a) == "boolean" then return a and not b end
+  return a > b
+end
+
+-- The key may have been removed on the way, as in: for k in next, t do t[k] = nil end
+function env.next(table, key)
+  want_table(table, "next")
+  local source = source_of(table)
+  for _, candidate in ipairs(host.sorted_keys(source)) do
+    if key == nil or comes_after(candidate, key) then return candidate, rawget(source, candidate) end
+  end
+  return nil
+end
+
+function env.print(...)
+  local words = {}
+  for i = 1, select("#", ...) do words[i] = host.tostring((select(i, ...))) end
+  host.print(table.concat(words, "\t"))
+end
+
+local loaded, loading = {}, {}
+
+local function run(text, file)
+  local chunk, problem = host.load(text, "@" .. file, env)
+  if not chunk then host.stop_at("syntax", problem) end
+  return chunk()
+end
+
+-- Modules are muster's own ("muster", "muster.context", …) or files beside the recipe: require "lib.optim"
+-- is lib/optim.lua in the recipe's folder.
+function env.require(name)
+  local place = host.here()
+  if type(name) ~= "string" or not name:match("^[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
+    host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
+  end
+  local module = loaded[name]
+  if module ~= nil then return module end
+  if loading[name] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end
+  loading[name] = true
+  local own = host.module(name)
+  if own then
+    module = own
+  else
+    local text, file = host.read_module(name, place)
+    module = run(text, file)
+  end
+  loading[name] = nil
+  if module == nil then module = true end
+  loaded[name] = module
+  return module
+end
+
+env._G = env
+
+-- A misspelt or forgotten "local" is an error where it happens.
+setmetatable(env, {
+  __index = function(_, key)
+    host.stop("undefined", host.here(), ("%s is not defined"):format(host.tostring(key)),
+              host.nearest(host.tostring(key), host.keys(env)) or ("a parameter is p.%s; other names have to be local"):format(host.tostring(key)))
+  end,
+  __newindex = function(_, key)
+    host.stop("global", host.here(), ("%s is assigned but not local"):format(host.tostring(key)),
+              ("write: local %s = …"):format(host.tostring(key)))
+  end,
+  __metatable = false,
+})
+
+return { run = run, read_only = read_only }

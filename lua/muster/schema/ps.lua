@@ -1,0 +1,40 @@
+-- Attributes of set_ps_context, the parameter-server mode. One record per attribute; see context.lua and
+-- include/muster/schema.h. Its reset switches the mode off and leaves the other attributes alone.
+local uint32 = 4294967295
+
+local function password(side)
+  return { side .. "_password", kind = "string", default = "", secret = true, since = "1.6", kept_on_reset = true, group = "ps",
+           doc = "Password of the key inside the " .. side .. " certificate.", changed = { ["2.3.0-rc2"] = { max = 1023 } } }
+end
+
+return {
+  { "enable_ps", kind = "bool", default = false, reads = "never", per_process = false, since = "1.0", group = "ps",
+    rule = "get_ps_context of 1.0 fails for every name",
+    doc = "Train through parameter servers; only then the MS_ variables of the job are read.",
+    changed = { ["1.6"] = { reads = "as_stored", rule = "" } } },
+  { "config_file_path", kind = "string", default = "", since = "1.6", kept_on_reset = true, group = "ps",
+    doc = "JSON file about recovery of servers and about certificates." },
+  { "scheduler_manage_port", kind = "int", min = 0, max = 65535, default = 11202, since = "1.6", per_process = false,
+    kept_on_reset = true, group = "ps", rule = "becomes 0 when enable_ps is set without MS_SCHED_MANAGE_PORT",
+    doc = "Port at which the scheduler takes requests to grow or shrink the job." },
+  { "enable_ssl", kind = "bool", default = false, since = "1.6", per_process = false, kept_on_reset = true, group = "ps",
+    doc = "Encrypt what the processes say to each other." },
+  password "client",
+  password "server",
+
+  -- What the MS_ variables of the job say anyway
+  { "server_mode", kind = "enum", choices = { "PARAMETER_SERVER", "FEDERATED_LEARNING" }, default = "", since = "1.6", undocumented = true,
+    per_process = false, kept_on_reset = true, group = "ps", doc = "What servers are for.",
+    changed = { ["1.9"] = { choices = { "PARAMETER_SERVER" } } } },
+  { "ms_role", kind = "enum", choices = { "MS_WORKER", "MS_SERVER", "MS_SCHED" }, default = "MS_NOT_PS", reads = "default", since = "1.6",
+    undocumented = true, group = "ps", rule = "reads the role that MS_ROLE gives, not the one set here", doc = "Role of this process.",
+    changed = { ["1.9"] = { choices = { "MS_WORKER", "MS_SERVER", "MS_PSERVER", "MS_SCHED" } } } },
+  { "worker_num", kind = "int", min = 0, max = uint32, default = 0, since = "1.6", undocumented = true, per_process = false,
+    kept_on_reset = true, group = "ps", doc = "Number of workers." },
+  { "server_num", kind = "int", min = 1, max = uint32, default = 0, since = "1.6", undocumented = true, per_process = false,
+    kept_on_reset = true, group = "ps", doc = "Number of servers.", changed = { ["1.9"] = { min = 0 } } },
+  { "scheduler_ip", kind = "string", default = "0.0.0.0", since = "1.6", undocumented = true, per_process = false, kept_on_reset = true,
+    group = "ps", doc = "Address of the scheduler." },
+  { "scheduler_port", kind = "int", min = 1, max = 65535, default = 6667, since = "1.6", undocumented = true, per_process = false,
+    kept_on_reset = true, group = "ps", doc = "Port of the scheduler.", changed = { ["1.9"] = { min = 0 } } },
+}

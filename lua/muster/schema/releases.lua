@@ -1,0 +1,11 @@
+-- The releases of MindSpore that a recipe can name. A short name means the newest of its line. `described` says
+-- that the other files of this folder hold that release's attributes; a recipe can name no other.
+return {
+  { "0.3.1", short = "0.3", described = true, doc = "May and June 2020" },
+  { "1.0.1", short = "1.0", described = true, doc = "September and October 2020" },
+  { "1.6.2", short = "1.6", described = true, doc = "January to July 2022" },
+  { "1.9.0", short = "1.9", described = true, doc = "October 2022" },
+  { "2.3.0-rc2", described = true, doc = "May 2024" },
+  { "2.3.1", short = "2.3", described = true, doc = "August 2024" },
+  { "2.4.0", short = "2.4", described = true, doc = "October 2024" },
+}

@@ -1,0 +1,28 @@
+"""What apply() and settings() of the package do.
+
+Knows what a call may do that an import may not: a script that asks for the settings gets them even below
+another Python of the run, as long as that one has not imported mindspore.
+"""
+
+import importlib
+import os
+
+from . import context_file, launched
+
+
+def apply():
+    if not launched.context_file():
+        return False
+    from . import applying
+
+    # Without a lock of ours: whoever imports mindspore holds the import system's and asks for ours only then.
+    return applying.by_call(importlib.import_module("mindspore"))
+
+
+def settings(secrets):
+    path = launched.context_file()
+    if not path or not os.path.exists(path):
+        return {}
+    show = context_file.revealed if secrets else context_file.shown
+    return {function: {name: show(value) for name, value in values.items()}
+            for function, values in context_file.read(path).functions.items()}

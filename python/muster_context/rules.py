@@ -1,0 +1,74 @@
+"""What is known about MindSpore's setters and getters, whatever the release.
+
+Knows their order, how releases are compared and how values read back. Calls nothing and holds no state.
+
+Every attribute is one call. MindSpore takes the names of a call one by one and takes nothing back, so one
+call of many names and many calls of one do the same; only the latter tell which value was refused. The order,
+where the attribute before changes what the one after may be or does:
+
+- set_context comes first: parallel_mode is checked against mode, the fusion list is kept for device_target.
+  In it device_target (it decides which attributes are skipped, and changes defaults), then mode, then
+  jit_config (mempool_block_size depends on both).
+- set_ps_context: enable_ps first, it overwrites the others from the environment.
+- set_auto_parallel_context: parallel_mode first. dataset_strategy and strategy_ckpt_config last: they hold
+  the same values as full_batch and the strategy files, and say more.
+- Others go by name. That puts old names before new ones where both are set: auto_parallel_search_mode and
+  search_mode, all_reduce_fusion_config and comm_fusion.
+"""
+
+import re
+
+FIRST = {
+    "set_context": ("device_target", "mode", "jit_config"),
+    "set_ps_context": ("enable_ps",),
+    "set_auto_parallel_context": ("parallel_mode",),
+}
+LAST = {"set_auto_parallel_context": ("dataset_strategy", "strategy_ckpt_config")}
+GETTERS = {
+    "set_context": "get_context",
+    "set_ps_context": "get_ps_context",
+    "set_auto_parallel_context": "get_auto_parallel_context",
+}
+
+# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that
+# sets one of them must meet the same MindSpore as without us.
+FROZEN_BY_READING = ("device_id", "max_device_memory", "variable_memory_max_size", "mempool_block_size")
+# Kept per thread: read in another thread than it was set in, it tells nothing.
+KEPT_PER_THREAD = ("reserve_class_name_in_scope",)
+
+RELEASE = re.compile(r"\s*v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-._]?rc[-._]?(\d+))?", re.IGNORECASE)
+
+
+def release_of(text):
+    """(major, minor, patch, release candidate or None) of 2.3.0-rc2, 2.3.0rc2 or 1.6; None of other texts.
+
+    What follows, as in 0.3.1-alpha or 2.3.1.dev20240801, is not looked at.
+    """
+    match = RELEASE.match(text) if isinstance(text, str) else None
+    if not match:
+        return None
+    major, minor, patch, candidate = match.groups()
+    return int(major), int(minor), int(patch or 0), int(candidate) if candidate else None
+
+
+def in_order(function, values):
+    """The names of `values` in the order in which they are to be set."""
+    first, last = FIRST.get(function, ()), LAST.get(function, ())
+
+    def place(name):
+        if name in first:
+            return 0, first.index(name), name
+        return (2, last.index(name), name) if name in last else (1, 0, name)
+
+    return sorted(values, key=place)
+
+
+def reads_as(name, written, read):
+    """Whether `read` is what an attribute of FROZEN_BY_READING gives while it holds what was `written`."""
+    if name == "device_id":
+        return read == written
+    amount = written[:-len("GB")]
+    if name == "variable_memory_max_size":
+        return read == amount + " * 1024 * 1024 * 1024"
+    # MindSpore keeps the number in 32 bits.
+    return isinstance(read, (int, float)) and abs(read - float(amount)) <= 1e-6 * float(amount)

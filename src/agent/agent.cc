@@ -1,0 +1,337 @@
+#include "agent/agent.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <variant>
+
+#include <boost/asio/post.hpp>
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/log_files.h"
+#include "base/clock.h"
+#include "base/shell_quote.h"
+#include "spawn/descendants.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kDescriptorsPerChild = 2;  // the pidfd, once for the handle and once for the loop
+constexpr std::size_t kDescriptorsSpare = 16;    // log file, /proc, sockets: open only for a moment
+
+std::size_t OpenDescriptors() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
+  std::size_t count = 0;
+  while (directory && ::readdir(directory.get()) != nullptr) ++count;
+  return count;
+}
+
+std::string HostName() {
+  std::array<char, 256> name = {};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+std::map<std::string, std::string> ByName(std::vector<std::string> variables) {
+  std::map<std::string, std::string> block;
+  for (std::string& variable : variables) {
+    std::string name = variable.substr(0, variable.find('='));
+    block.insert_or_assign(std::move(name), std::move(variable));
+  }
+  return block;
+}
+
+// "NAME=value" without zero bytes: what can be part of an environment.
+bool IsVariable(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted)
+    : io_(io),
+      wire_(std::move(wire)),
+      child_descriptors_(child_descriptors),
+      launcher_(wanted),
+      children_(io, launcher_,
+                {.exited = [this](const ProcessExited& event) { OnExited(event); },
+                 .signalled = [this](const SignalSent& event) { Send(event); }}),
+      signals_(io.get_executor()),
+      patience_(io.get_executor()) {}
+
+Agent::~Agent() { wire_->Close(); }
+
+int Agent::Run() {
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGTERM);
+  UniqueFd signals(::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC));
+  boost::system::error_code error;
+  if (signals) signals_.assign(signals.get(), error);
+  if (!signals || error) return kAgentFailed;
+  signals.release();
+  own_descriptors_ = OpenDescriptors();
+
+  wire_->Send(std::string(kMagic));
+  WatchSignals();
+  wire_->Start([this](const std::string& payload) { OnFrame(payload); },
+               [this](const std::string& why) {
+                 if (why.empty()) return EndAtOnce(kAgentLostHead, nullptr);
+                 Fail("the connection is broken: " + why);
+               });
+  io_.run();
+  return exit_code_;
+}
+
+void Agent::Send(const AgentMessage& message) { wire_->Send(EncodeFrame(message)); }
+
+// --- commands --------------------------------------------------------------------------------------
+
+void Agent::OnFrame(const std::string& payload) {
+  auto command = DecodeCommand(payload);
+  if (!command) return Fail("a command that cannot be read");
+  const bool hello = std::holds_alternative<Hello>(*command);
+  if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
+  std::visit([this](auto& held) { Do(held); }, *command);
+}
+
+void Agent::Do(Hello& command) {
+  if (command.version != kProtocolVersion) {
+    return Fail(fmt::format("the head speaks version {} of the protocol, this agent version {}", command.version,
+                            kProtocolVersion));
+  }
+  greeted_ = true;
+  host_ = command.host;
+  AgentReady ready;
+  ready.pid = ::getpid();
+  if (const auto identity = Identify(ready.pid)) ready.start_ticks = identity->start_ticks;
+  ready.host_name = HostName();
+  ready.mechanisms = MechanismNames(launcher_.mechanisms());
+  ready.mechanisms.emplace_back("subreaper");
+  ready.at = MonotonicNowNs();
+  Send(ready);
+}
+
+void Agent::Do(DefineEnvironment& command) {
+  for (const std::string& variable : command.variables) {
+    if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
+  }
+  environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
+}
+
+void Agent::Do(HoldPorts& command) {
+  PortsHeld answer;
+  std::map<std::string, HeldPort> held;
+  for (PortRequest& request : command.ports) {
+    auto port = request.number == 0 ? HoldAnyPort(ports_given_) : HoldPort(request.number);
+    if (!port) {
+      answer.error = request.name + ": " + port.error();
+      break;
+    }
+    request.number = port->number;
+    ports_given_.insert(port->number);
+    held.insert_or_assign(request.name, std::move(*port));
+  }
+  // All or none.
+  if (answer.error.empty()) {
+    answer.ports = std::move(command.ports);
+    for (auto& [name, port] : held) held_.insert_or_assign(name, std::move(port));
+  }
+  Send(answer);
+}
+
+void Agent::Do(StartProcess& command) {
+  if (finishing_) return Fail("a start after the finish");
+  const auto block = environments_.find(command.environment);
+  if (block == environments_.end()) return Fail(fmt::format("environment {} is not defined", command.environment));
+  for (const std::string& variable : command.env) {
+    if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
+  }
+  if (children_.Runs(command.process, command.attempt)) {
+    return Fail(fmt::format("process {} attempt {} runs already", command.process, command.attempt));
+  }
+  const auto started = Start(command, block->second);
+  if (started) {
+    ++started_;
+    return Send(*started);
+  }
+  SpawnFailed failed;
+  failed.process = command.process;
+  failed.attempt = command.attempt;
+  failed.stage = SpawnStageName(started.error().stage);
+  failed.error = started.error().error;
+  failed.detail = started.error().detail;
+  failed.at = MonotonicNowNs();
+  Send(failed);
+}
+
+tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& command, const Environment& block) {
+  if (auto enough = CheckDescriptors(); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
+
+  SpawnSpec spec;
+  spec.argv = command.argv;
+  spec.search_dirs = command.search_dirs;
+  spec.cwd = command.cwd;
+  Environment own = ByName(command.env);
+  spec.env.reserve(block.size() + own.size());
+  for (const auto& [name, variable] : block) {
+    if (!own.contains(name)) spec.env.push_back(variable.c_str());
+  }
+  for (const auto& [name, variable] : own) spec.env.push_back(variable.c_str());
+  // The agent has raised its own limit; a process gets what the user had.
+  spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
+
+  auto log = CreateLogFile(command.log_path);
+  if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
+  spec.stdout_fd = spec.stderr_fd = log->get();
+
+  // As late as possible, so that nobody else gets in between. A name that is not held any more was released
+  // by an earlier attempt.
+  for (const std::string& name : command.release_ports) held_.erase(name);
+  return children_.Start(command.process, command.attempt, std::move(spec));
+}
+
+tl::expected<void, SpawnError> Agent::CheckDescriptors() const {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  const std::size_t have = limit.rlim_cur;
+  const std::size_t need =
+      own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + 1) + kDescriptorsSpare;
+  if (need <= have) return {};
+  return tl::unexpected<SpawnError>(
+      SpawnError{SpawnStage::kDescriptors, EMFILE,
+                 fmt::format("{} descriptors are needed for {} processes, RLIMIT_NOFILE allows {}", need,
+                             children_.size() + 1, have)});
+}
+
+void Agent::Do(StopProcesses& command) {
+  if (command.grace_ms > 0 && (command.signal < 1 || command.signal > SIGRTMAX)) {
+    return Fail(fmt::format("{} is no signal", command.signal));
+  }
+  for (const ProcessAttempt& one : command.processes) {
+    children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
+  }
+  if (!command.processes.empty()) means_.insert("process-group");
+}
+
+void Agent::Do(Finish& command) {
+  static_cast<void>(command);
+  if (finishing_) return Fail("finished twice");
+  finishing_ = true;
+  held_.clear();
+  if (!children_.empty()) means_.insert("process-group");
+  children_.KillAll();
+  patience_.expires_after(kKillPatience);
+  patience_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
+  });
+  FinishIfEmpty();
+}
+
+// --- ends ------------------------------------------------------------------------------------------
+
+void Agent::OnExited(const ProcessExited& event) {
+  ++reaped_;
+  means_.insert("pidfd");
+  Send(event);
+  // An orphan may have waited behind this one, or have come to us by its end.
+  ReapOrphansSoon();
+  if (finishing_) FinishIfEmpty();
+}
+
+void Agent::FinishIfEmpty() {
+  if (!children_.empty() || over_) return;
+  patience_.cancel();
+  const KillReport report = KillDescendants({}, kKillPatience);
+  adopted_ += report.reaped;
+  if (report.killed > 0) means_.insert("children");
+  if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
+
+  over_ = true;
+  exit_code_ = kAgentFinished;
+  if (adopted_ > 0) means_.insert("subreaper");
+  AgentEmpty empty;
+  empty.host = host_;
+  empty.started = started_;
+  empty.reaped = reaped_;
+  empty.adopted = adopted_;
+  empty.by.assign(means_.begin(), means_.end());
+  Send(empty);
+  wire_->StopReading();
+  wire_->WhenWritten([this] { io_.stop(); });
+}
+
+void Agent::Fail(const std::string& why) {
+  const AgentMessage last = AgentFailed{why};
+  EndAtOnce(kAgentFailed, &last);
+}
+
+void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
+  if (over_) return;
+  over_ = true;
+  exit_code_ = exit_code;
+  held_.clear();
+  // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
+  // is gone or has broken off.
+  children_.Abandon();
+  KillDescendants({}, kKillPatience);
+  if (last == nullptr) return io_.stop();
+  Send(*last);
+  wire_->StopReading();
+  wire_->WhenWritten([this] { io_.stop(); });
+  // A head that does not read its last message is not waited for.
+  patience_.expires_after(std::chrono::seconds(1));
+  patience_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) io_.stop();
+  });
+}
+
+// --- signals and orphans ---------------------------------------------------------------------------
+
+void Agent::WatchSignals() {
+  signals_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    OnSignals();
+    if (!over_) WatchSignals();
+  });
+}
+
+void Agent::OnSignals() {
+  signalfd_siginfo info = {};
+  while (::read(signals_.native_handle(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM)) {
+      // Somebody wants the agent gone, or its parent died (it is sent this by prctl then).
+      const AgentMessage last = AgentFailed{"ended by SIGTERM"};
+      return EndAtOnce(kAgentLostHead, &last);
+    }
+  }
+  ReapOrphansSoon();
+}
+
+void Agent::ReapOrphansSoon() {
+  if (reap_pending_ || over_) return;
+  reap_pending_ = true;
+  boost::asio::post(io_, [this] {
+    reap_pending_ = false;
+    if (!over_) ReapOrphans();
+  });
+}
+
+void Agent::ReapOrphans() {
+  for (;;) {
+    siginfo_t info = {};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+    // A process of the plan is reaped through its pidfd, which is about to be ready; OnExited comes back here.
+    if (children_.Owns(info.si_pid)) return;
+    siginfo_t reaped = {};
+    if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
+    ++adopted_;
+  }
+}
+
+}  // namespace muster

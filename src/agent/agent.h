@@ -1,0 +1,102 @@
+// The agent: does on one host what the head says over a wire, and sees to it that nothing it started
+// outlives either of them.
+//
+// Knows the protocol, processes and ports; knows no plan and no policy. It lives in one thread and one loop.
+// It is over when the head says Finish, when the head is lost, when it is told SIGTERM, or when it is sent
+// something it does not understand; in every case each process it started, and each orphan of those, has
+// been killed and reaped before Run() returns.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+
+#include "agent/child_set.h"
+#include "agent/protocol.h"
+#include "agent/wire.h"
+#include "spawn/held_port.h"
+#include "spawn/spawn.h"
+
+namespace muster {
+
+// What Run() returns and muster-agent exits with.
+inline constexpr int kAgentFinished = 0;
+inline constexpr int kAgentFailed = 1;    // a command it refuses, or processes that cannot be ended
+inline constexpr int kAgentLostHead = 3;  // the connection ended without Finish, or SIGTERM
+
+class Agent {
+ public:
+  // SIGKILL has to show effect within this; what is left then is named in AgentFailed.
+  static constexpr std::chrono::seconds kKillPatience{5};
+
+  // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
+  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE).
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted = {});
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  int Run();
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+  using Environment = std::map<std::string, std::string>;  // name -> "name=value"
+
+  void OnFrame(const std::string& payload);
+  void Do(Hello& command);
+  void Do(DefineEnvironment& command);
+  void Do(HoldPorts& command);
+  void Do(StartProcess& command);
+  void Do(StopProcesses& command);
+  void Do(Finish& command);
+
+  tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
+  tl::expected<void, SpawnError> CheckDescriptors() const;
+  void Send(const AgentMessage& message);
+
+  void WatchSignals();
+  void OnSignals();
+  void ReapOrphans();
+  void ReapOrphansSoon();
+  void OnExited(const ProcessExited& event);
+
+  void FinishIfEmpty();
+  void Fail(const std::string& why);
+  // Ends everything at once and the loop with it; the wire gets `last`, if any, before that.
+  void EndAtOnce(int exit_code, const AgentMessage* last);
+
+  boost::asio::io_context& io_;
+  std::shared_ptr<Wire> wire_;
+  rlimit child_descriptors_;
+  Launcher launcher_;
+  ChildSet children_;
+  WatchedFd signals_;
+  Timer patience_;
+
+  bool greeted_ = false;
+  bool finishing_ = false;
+  bool over_ = false;
+  bool reap_pending_ = false;
+  int exit_code_ = kAgentLostHead;
+  std::uint32_t host_ = 0;
+  std::size_t own_descriptors_ = 0;  // open before the first start
+  std::map<std::uint32_t, Environment> environments_;
+  std::map<std::string, HeldPort> held_;
+  std::set<std::uint16_t> ports_given_;
+
+  std::uint32_t started_ = 0;
+  std::uint32_t reaped_ = 0;
+  std::uint32_t adopted_ = 0;
+  std::set<std::string> means_;
+};
+
+}  // namespace muster

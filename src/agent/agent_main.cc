@@ -1,0 +1,164 @@
+// muster-agent: the program around an Agent. Knows its command line, signals and limits, and nothing of
+// what agents do.
+//
+// SIGINT and SIGHUP are ignored: the terminal is the head's business. SIGTERM, which is also what the kernel
+// sends when a local head dies, means that the head wants an end: everything is killed.
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/wire.h"
+#include "spawn/descendants.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kHelp = R"(usage: muster-agent --fd N | --stdio
+       muster-agent --help | --version
+
+Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
+itself; there is no need to run one by hand.
+
+  --fd N     talk over descriptor N, a connected socket
+  --stdio    talk over standard input and output, as through ssh
+  --help     show this text
+  --version  show the version
+
+example: ssh host.example muster-agent --stdio
+
+If the connection ends, or on SIGTERM, everything that was started is killed. Exit code: 0 finished, 1 a
+command was refused, 2 wrong usage, 3 the head was lost.
+)";
+
+struct Options {
+  bool help = false;
+  bool version = false;
+  bool stdio = false;
+  std::optional<int> fd;
+};
+
+std::optional<Options> ParseOptions(int argc, char** argv) {
+  const std::array<option, 5> known = {{{"fd", required_argument, nullptr, 'f'},
+                                        {"stdio", no_argument, nullptr, 's'},
+                                        {"help", no_argument, nullptr, 'h'},
+                                        {"version", no_argument, nullptr, 'v'},
+                                        {nullptr, 0, nullptr, 0}}};
+  Options options;
+  for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
+    switch (chosen) {
+      case 'f': {
+        const std::string_view text = optarg;
+        int number = -1;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc() || end != text.data() + text.size() || ::fcntl(number, F_GETFD) < 0) {
+          std::fprintf(stderr, "muster-agent: --fd %s: not an open descriptor\n", optarg);
+          return std::nullopt;
+        }
+        options.fd = number;
+        break;
+      }
+      case 's':
+        options.stdio = true;
+        break;
+      case 'h':
+        options.help = true;
+        break;
+      case 'v':
+        options.version = true;
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()};
+  if (modes != 1 || optind != argc) {
+    std::fputs("muster-agent: give one of --fd N, --stdio, --help, --version\n", stderr);
+    return std::nullopt;
+  }
+  return options;
+}
+
+// Descriptors 0 to 2 that are closed become /dev/null, so that nothing else lands there.
+bool FillStandardDescriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDWR) != fd) return false;
+  }
+  return true;
+}
+
+// The descriptor under another number, and /dev/null in its place.
+UniqueFd TakeAway(int standard) {
+  UniqueFd taken(::fcntl(standard, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (null) ::dup2(null.get(), standard);
+  return taken;
+}
+
+void PrepareSignals() {
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGCHLD, SIGTERM}) std::signal(signal, SIG_DFL);
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGTERM);
+  sigprocmask(SIG_SETMASK, &watched, nullptr);
+}
+
+int Main(int argc, char** argv) {
+  if (!FillStandardDescriptors()) return kAgentFailed;
+  const auto options = ParseOptions(argc, argv);
+  if (!options) return 2;
+  if (options->help) return std::fputs(kHelp, stdout) < 0 ? kAgentFailed : 0;
+  if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
+
+  // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
+  // head and sshd see to.
+  if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
+  PrepareSignals();
+  if (!BecomeSubreaper()) {
+    std::fprintf(stderr, "muster-agent: cannot adopt orphans: %s\n", std::strerror(errno));
+    return kAgentFailed;
+  }
+  rlimit descriptors = {};
+  ::getrlimit(RLIMIT_NOFILE, &descriptors);
+  rlimit raised = descriptors;
+  raised.rlim_cur = raised.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+
+  UniqueFd in;
+  UniqueFd out;
+  if (options->fd) {
+    in.reset(*options->fd);
+    ::fcntl(in.get(), F_SETFD, FD_CLOEXEC);
+  } else {
+    in = TakeAway(STDIN_FILENO);
+    out = TakeAway(STDOUT_FILENO);
+  }
+  boost::asio::io_context io(1);
+  auto wire = Wire::Make(io, std::move(in), std::move(out), {});
+  if (!wire) {
+    std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
+    return kAgentFailed;
+  }
+  Agent agent(io, std::move(*wire), descriptors);
+  return agent.Run();
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }

@@ -1,0 +1,135 @@
+#include "agent/protocol.h"
+
+#include <algorithm>
+
+namespace muster {
+
+// --- the fields of every message, once for both directions -----------------------------------------
+
+template <class A>
+void Fields(A& archive, Hello& m) {
+  archive(m.version, m.run_id, m.host);
+}
+template <class A>
+void Fields(A& archive, DefineEnvironment& m) {
+  archive(m.block, m.variables);
+}
+template <class A>
+void Fields(A& archive, PortRequest& m) {
+  archive(m.name, m.number);
+}
+template <class A>
+void Fields(A& archive, HoldPorts& m) {
+  archive(m.ports);
+}
+template <class A>
+void Fields(A& archive, StartProcess& m) {
+  archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports);
+}
+template <class A>
+void Fields(A& archive, ProcessAttempt& m) {
+  archive(m.process, m.attempt);
+}
+template <class A>
+void Fields(A& archive, StopProcesses& m) {
+  archive(m.processes, m.signal, m.grace_ms);
+}
+template <class A>
+void Fields(A& archive, Finish& m) {
+  archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, AgentReady& m) {
+  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.at);
+}
+template <class A>
+void Fields(A& archive, PortsHeld& m) {
+  archive(m.ports, m.error);
+}
+template <class A>
+void Fields(A& archive, AgentFailed& m) {
+  archive(m.why);
+}
+template <class A>
+void Fields(A& archive, ProcessStarted& m) {
+  archive(m.process, m.attempt, m.pid, m.start_ticks, m.at);
+}
+template <class A>
+void Fields(A& archive, SpawnFailed& m) {
+  archive(m.process, m.attempt, m.stage, m.error, m.detail, m.at);
+}
+template <class A>
+void Fields(A& archive, ProcessExited& m) {
+  archive(m.process, m.attempt, m.signalled, m.code, m.core_dumped, m.user_us, m.system_us, m.max_rss_kib, m.at);
+}
+template <class A>
+void Fields(A& archive, SignalSent& m) {
+  archive(m.process, m.attempt, m.signal, m.error, m.at);
+}
+template <class A>
+void Fields(A& archive, AgentEmpty& m) {
+  archive(m.host, m.started, m.reaped, m.adopted, m.by);
+}
+
+// --- frames ----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+
+std::string Framed(const std::string& payload) {
+  std::string frame;
+  frame.reserve(kLengthBytes + payload.size());
+  for (unsigned shift = 0; shift < 32; shift += 8) frame.push_back(static_cast<char>(payload.size() >> shift));
+  return frame += payload;
+}
+
+std::size_t LengthAt(std::string_view bytes) {
+  std::size_t length = 0;
+  for (std::size_t i = kLengthBytes; i-- > 0;) length = (length << 8) | static_cast<unsigned char>(bytes[i]);
+  return length;
+}
+
+}  // namespace
+
+std::string EncodeFrame(const AgentCommand& command) { return Framed(Archived(command)); }
+std::string EncodeFrame(const AgentMessage& message) { return Framed(Archived(message)); }
+
+std::optional<AgentCommand> DecodeCommand(std::string_view payload) { return Unarchived<AgentCommand>(payload); }
+std::optional<AgentMessage> DecodeMessage(std::string_view payload) { return Unarchived<AgentMessage>(payload); }
+
+FrameReader::FrameReader(std::string_view magic) : magic_(magic) {}
+
+void FrameReader::Feed(std::string_view bytes) {
+  if (!error_.empty()) return;
+  buffer_.erase(0, consumed_);
+  consumed_ = 0;
+  buffer_ += bytes;
+}
+
+std::optional<std::string> FrameReader::Next() {
+  if (!error_.empty()) return std::nullopt;
+  if (!magic_.empty()) {
+    const std::size_t at = buffer_.find(magic_);
+    // The magic may begin within the allowed noise and end after it.
+    if (at == std::string::npos ? buffer_.size() >= kMaxNoise + magic_.size() : at > kMaxNoise) {
+      error_ = "no greeting of an agent in the first " + std::to_string(kMaxNoise) + " bytes";
+      return std::nullopt;
+    }
+    if (at == std::string::npos) return std::nullopt;
+    consumed_ = at + magic_.size();
+    magic_.clear();
+  }
+  const std::string_view rest = std::string_view(buffer_).substr(consumed_);
+  if (rest.size() < kLengthBytes) return std::nullopt;
+  const std::size_t length = LengthAt(rest);
+  if (length > kMaxFrame) {
+    error_ = "a frame of " + std::to_string(length) + " bytes; at most " + std::to_string(kMaxFrame) + " are allowed";
+    return std::nullopt;
+  }
+  if (rest.size() < kLengthBytes + length) return std::nullopt;
+  consumed_ += kLengthBytes + length;
+  return std::string(rest.substr(kLengthBytes, length));
+}
+
+}  // namespace muster

@@ -1,0 +1,135 @@
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 1.
+//
+// Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
+// followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
+// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/archive.h"
+#include "muster/event.h"
+
+namespace muster {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::string_view kMagic = "muster-agent/1\n";
+inline constexpr std::size_t kMaxFrame = 16U << 20;
+
+// --- head to agent ---------------------------------------------------------------------------------
+
+// First command: everything the agent must know before it can start processes.
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::string run_id;
+  std::uint32_t host = 0;  // index into Plan::hosts
+};
+
+// A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
+struct DefineEnvironment {
+  std::uint32_t block = 0;
+  std::vector<std::string> variables;
+};
+
+struct PortRequest {
+  std::string name;
+  std::uint16_t number = 0;  // 0: the agent chooses one outside the ephemeral range and 8118..16309
+};
+
+// Bind and hold these ports (not listening) until the start that names them in `release_ports`.
+struct HoldPorts {
+  std::vector<PortRequest> ports;
+};
+
+struct StartProcess {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::vector<std::string> argv;         // argv[0] without a slash is looked up on the PATH of `env`, …
+  std::vector<std::string> search_dirs;  // … then in these folders
+  std::string cwd;                       // absolute
+  std::uint32_t environment = 0;         // block; `env` adds to it and overrides it
+  std::vector<std::string> env;          // "NAME=value"
+  std::string log_path;                  // absolute; created exclusively with mode 0600, becomes stdout and stderr
+  std::vector<std::string> release_ports;
+};
+
+struct ProcessAttempt {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+};
+
+// Sends `signal` (and CONT) to the process groups at once, SIGKILL to what is left after `grace_ms`.
+// grace_ms 0: SIGKILL only. A later StopProcesses for the same process can only shorten the grace.
+struct StopProcesses {
+  std::vector<ProcessAttempt> processes;
+  std::int32_t signal = 0;
+  std::uint32_t grace_ms = 0;
+};
+
+// Nothing more will be started: end whatever is left, answer with AgentEmpty, and exit.
+struct Finish {
+  bool unused = false;
+};
+
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish>;
+
+// --- agent to head ---------------------------------------------------------------------------------
+
+// Answer to Hello.
+struct AgentReady {
+  std::uint32_t version = kProtocolVersion;
+  std::int32_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string host_name;
+  std::vector<std::string> mechanisms;  // "pidfd", "close_range", "clone-files", "subreaper", …
+  MonotonicNs at = 0;
+};
+
+// Answer to HoldPorts: numbers in the order asked, or why not.
+struct PortsHeld {
+  std::vector<PortRequest> ports;
+  std::string error;  // empty: all held
+};
+
+// The agent refuses to go on (bad command, other version) and exits.
+struct AgentFailed {
+  std::string why;
+};
+
+using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                  SignalSent, AgentEmpty>;
+
+// --- frames ----------------------------------------------------------------------------------------
+
+std::string EncodeFrame(const AgentCommand& command);
+std::string EncodeFrame(const AgentMessage& message);
+std::optional<AgentCommand> DecodeCommand(std::string_view payload);
+std::optional<AgentMessage> DecodeMessage(std::string_view payload);
+
+// Cuts a stream of bytes into frame payloads. Bytes are untrusted.
+class FrameReader {
+ public:
+  // With a magic, bytes before it are skipped, at most kMaxNoise of them.
+  static constexpr std::size_t kMaxNoise = 64U << 10;
+  explicit FrameReader(std::string_view magic = {});
+
+  void Feed(std::string_view bytes);
+  // The next complete payload; nothing if more bytes are needed or the stream is broken.
+  std::optional<std::string> Next();
+  // Why the stream is unusable; empty while all is well.
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string magic_;
+  std::string buffer_;
+  std::size_t consumed_ = 0;
+  std::string error_;
+};
+
+}  // namespace muster

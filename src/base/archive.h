@@ -1,0 +1,281 @@
+// Archive: how values cross a process border inside muster (evaluator answers, agent messages). One
+// function per type, `template <class A> void Fields(A& archive, T& value)`, describes it in both
+// directions, so that writing and reading cannot drift apart.
+//
+// Knows nothing of any particular message. Bytes are untrusted when read: every length is checked against
+// what is left before anything is allocated, and a reader that failed stays failed and returns zeros.
+// Integers are LEB128 varints (signed ones zig-zagged), so the format does not depend on the machine.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace muster {
+
+class ArchiveWriter {
+ public:
+  static constexpr bool kReading = false;
+
+  template <class... T>
+  void operator()(T&... values) {
+    (One(values), ...);
+  }
+
+  std::string Take() { return std::move(bytes_); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void Varint(std::uint64_t value) {
+    while (value >= 0x80) {
+      bytes_.push_back(static_cast<char>(value | 0x80));
+      value >>= 7;
+    }
+    bytes_.push_back(static_cast<char>(value));
+  }
+
+  template <class T>
+  void One(T& value);
+
+  std::string bytes_;
+};
+
+class ArchiveReader {
+ public:
+  static constexpr bool kReading = true;
+  // Nested lists, maps and values deeper than this are refused. A level of a Value takes two of them, and JSON
+  // that a user gives may be nested 64 levels deep.
+  static constexpr int kMaxDepth = 160;
+
+  explicit ArchiveReader(std::string_view bytes) : rest_(bytes) {}
+
+  template <class... T>
+  void operator()(T&... values) {
+    (One(values), ...);
+  }
+
+  void Fail() {
+    ok_ = false;
+    rest_ = {};
+  }
+  bool ok() const { return ok_; }
+  // All well and nothing left over: what a complete message must be.
+  bool Complete() const { return ok_ && rest_.empty(); }
+
+ private:
+  std::uint64_t Varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) break;
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      if (shift == 63 && byte > 1) break;
+      value |= std::uint64_t{byte & 0x7fU} << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    Fail();
+    return 0;
+  }
+
+  // A count of elements that take at least one byte each: cannot exceed what is left.
+  std::size_t Count() {
+    const std::uint64_t count = Varint();
+    if (count > rest_.size()) {
+      Fail();
+      return 0;
+    }
+    return static_cast<std::size_t>(count);
+  }
+
+  template <class T>
+  void One(T& value);
+
+  std::string_view rest_;
+  bool ok_ = true;
+  int depth_ = 0;
+};
+
+namespace archive_detail {
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsMap : std::false_type {};
+template <class K, class V>
+struct IsMap<std::map<K, V>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <class T>
+struct IsVariant : std::false_type {};
+template <class... T>
+struct IsVariant<std::variant<T...>> : std::true_type {};
+
+// Makes `variant` hold a default value of its alternative number `index`; false if there is none.
+template <class Variant, std::size_t I = 0>
+bool Alternative(Variant& variant, std::uint64_t index) {
+  if constexpr (I < std::variant_size_v<Variant>) {
+    if (index != I) return Alternative<Variant, I + 1>(variant, index);
+    variant.template emplace<I>();
+    return true;
+  } else {
+    return false;
+  }
+}
+
+constexpr std::uint64_t ZigZag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+constexpr std::int64_t UnZigZag(std::uint64_t value) {
+  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+}  // namespace archive_detail
+
+template <class T>
+void ArchiveWriter::One(T& value) {
+  namespace d = archive_detail;
+  using U = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<U, bool>) {
+    bytes_.push_back(value ? 1 : 0);
+  } else if constexpr (std::is_enum_v<U>) {
+    Varint(static_cast<std::uint64_t>(value));
+  } else if constexpr (std::unsigned_integral<U>) {
+    Varint(value);
+  } else if constexpr (std::signed_integral<U>) {
+    Varint(d::ZigZag(value));
+  } else if constexpr (std::is_same_v<U, double>) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(bits >> shift));
+  } else if constexpr (std::is_same_v<U, std::string>) {
+    Varint(value.size());
+    bytes_ += value;
+  } else if constexpr (d::IsVector<U>::value) {
+    Varint(value.size());
+    for (auto& element : value) One(element);
+  } else if constexpr (d::IsMap<U>::value) {
+    Varint(value.size());
+    for (auto& [key, mapped] : value) {
+      One(key);
+      One(mapped);
+    }
+  } else if constexpr (d::IsOptional<U>::value) {
+    bytes_.push_back(value ? 1 : 0);
+    if (value) One(*value);
+  } else if constexpr (d::IsVariant<U>::value) {
+    Varint(value.index());
+    std::visit([this](auto& held) { this->One(held); }, value);
+  } else {
+    Fields(*this, const_cast<U&>(value));  // Fields of a writer only reads
+  }
+}
+
+template <class T>
+void ArchiveReader::One(T& value) {
+  namespace d = archive_detail;
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::uint64_t byte = Varint();
+    if (byte > 1) Fail();
+    value = byte == 1;
+  } else if constexpr (std::is_enum_v<T>) {
+    // Which numbers are members is for the type's Fields to check (see InRange).
+    const std::uint64_t number = Varint();
+    if (number > 255) Fail();
+    value = static_cast<T>(ok_ ? number : 0);
+  } else if constexpr (std::unsigned_integral<T>) {
+    const std::uint64_t number = Varint();
+    value = static_cast<T>(number);
+    if (value != number) Fail();
+  } else if constexpr (std::signed_integral<T>) {
+    const std::int64_t number = d::UnZigZag(Varint());
+    value = static_cast<T>(number);
+    if (value != number) Fail();
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (rest_.size() < 8) return Fail();
+    std::uint64_t bits = 0;
+    for (int i = 7; i >= 0; --i) bits = (bits << 8) | static_cast<unsigned char>(rest_[static_cast<std::size_t>(i)]);
+    rest_.remove_prefix(8);
+    value = std::bit_cast<double>(bits);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    const std::size_t size = Count();
+    value.assign(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+  } else if constexpr (d::IsVector<T>::value || d::IsMap<T>::value) {
+    if (++depth_ > kMaxDepth) Fail();
+    const std::size_t count = Count();
+    value.clear();
+    for (std::size_t i = 0; i < count && ok_; ++i) {
+      if constexpr (d::IsVector<T>::value) {
+        One(value.emplace_back());
+      } else {
+        typename T::key_type key{};
+        typename T::mapped_type mapped{};
+        One(key);
+        One(mapped);
+        if (!value.emplace(std::move(key), std::move(mapped)).second) Fail();
+      }
+    }
+    --depth_;
+  } else if constexpr (d::IsOptional<T>::value) {
+    bool present = false;
+    One(present);
+    if (present && ok_) {
+      One(value.emplace());
+    } else {
+      value.reset();
+    }
+  } else if constexpr (d::IsVariant<T>::value) {
+    if (++depth_ > kMaxDepth) Fail();
+    if (!d::Alternative(value, Varint())) Fail();
+    if (ok_) std::visit([this](auto& held) { this->One(held); }, value);
+    --depth_;
+  } else {
+    if (++depth_ > kMaxDepth) Fail();
+    if (ok_) Fields(*this, value);
+    --depth_;
+  }
+}
+
+// For an enum inside Fields(): refuses numbers past `last` when reading.
+template <class A, class E>
+void InRange(A& archive, E& value, E last) {
+  archive(value);
+  if constexpr (A::kReading) {
+    if (static_cast<unsigned>(value) > static_cast<unsigned>(last)) {
+      archive.Fail();
+      value = E{};
+    }
+  }
+}
+
+template <class T>
+std::string Archived(const T& value) {
+  ArchiveWriter writer;
+  writer(value);
+  return writer.Take();
+}
+
+// The value, or nothing if the bytes are not exactly one value of the type.
+template <class T>
+std::optional<T> Unarchived(std::string_view bytes) {
+  ArchiveReader reader(bytes);
+  T value{};
+  reader(value);
+  if (!reader.Complete()) return std::nullopt;
+  return value;
+}
+
+}  // namespace muster

@@ -1,0 +1,53 @@
+#include "base/fingerprint.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include <boost/crc.hpp>
+#include <sha2.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+namespace muster {
+namespace {
+
+std::string Hex(const std::uint8_t* bytes, std::size_t size) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(size * 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    out += kDigits[bytes[i] >> 4];
+    out += kDigits[bytes[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Sha256Hex(std::string_view bytes) {
+  SHA2_CTX context;
+  SHA256Init(&context);
+  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  std::uint8_t digest[SHA256_DIGEST_LENGTH];
+  SHA256Final(digest, &context);
+  return Hex(digest, sizeof digest);
+}
+
+std::uint32_t Crc32c(std::string_view bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
+}
+
+std::string RandomHex(std::size_t bytes) {
+  std::vector<std::uint8_t> random(bytes);
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t got = getrandom(random.data() + filled, bytes - filled, 0);
+    if (got < 0) std::abort();  // only EINTR is possible for so few bytes, and it cannot be (getrandom(2))
+    filled += static_cast<std::size_t>(got);
+  }
+  return Hex(random.data(), bytes);
+}
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+// Quoting for people and for POSIX shells.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// The word as one POSIX shell word that reads back as the same bytes; unquoted where nothing needs it.
+std::string ShellQuoted(std::string_view word);
+// The words as a command line: the first is quoted where a shell would take it for an assignment or a keyword.
+std::string ShellQuoted(std::span<const std::string> words);
+
+// Double-quoted with \n \t \" \\ and \xNN for control bytes: one line, reversible, safe on a terminal.
+std::string Quoted(std::string_view text);
+
+// The text made safe for a terminal line: control bytes (also C1 and ESC) become \xNN or \n; valid UTF-8
+// stays, invalid bytes become \xNN. Tabs stay.
+std::string Printable(std::string_view text);
+
+}  // namespace muster

@@ -1,0 +1,22 @@
+// Sizes and durations as people write them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+// "512", "30GiB" (2^30-based), "3.5GB" (10^9-based); units B KB MB GB TB PB KiB MiB GiB TiB PiB, no blanks.
+// Nothing if the text is no size or not a whole number of bytes below 2^63.
+std::optional<std::int64_t> ParseBytes(std::string_view text);
+
+// "90s", "250ms", "15m", "12h", "1d12h", "1.5s": seconds. Units d h m s ms in this order, each at most
+// once; a bare number is seconds. Nothing if the text is no duration.
+std::optional<double> ParseDuration(std::string_view text);
+
+// "1.2 s", "340 ms", "2 min 5 s", "1 h 3 min": for people.
+std::string DurationText(double seconds);
+
+}  // namespace muster

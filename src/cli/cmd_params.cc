@@ -1,0 +1,94 @@
+// muster params: the parameters of a recipe, with types, limits, values and where these come from.
+#include <cstdio>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "base/shell_quote.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/recipe_options.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  RecipeOptions recipe;
+  bool json = false;
+};
+
+nlohmann::json ParameterJson(const ParameterState& state) {
+  const Parameter& parameter = state.parameter;
+  const bool secret = parameter.type == ParameterType::kSecret;
+  nlohmann::json json = {{"name", parameter.name},
+                         {"type", ParameterTypeName(parameter.type)},
+                         {"range", ParameterRangeText(parameter)},
+                         {"doc", parameter.doc},
+                         {"origin", ParameterOriginText(state.origin)}};
+  json["value"] = state.value && !secret ? ToJson(*state.value) : nlohmann::json();
+  json["given"] = state.value.has_value();
+  json["default"] = parameter.default_value ? ToJson(*parameter.default_value) : nlohmann::json();
+  json["was"] = parameter.was.empty() ? nlohmann::json() : nlohmann::json(parameter.was);
+  json["from_env"] = parameter.from_env.empty() ? nlohmann::json() : nlohmann::json(parameter.from_env);
+  json["file"] = parameter.place.file;
+  json["line"] = parameter.place.line;
+  return json;
+}
+
+void PrintTable(const Evaluation& evaluation) {
+  std::printf("%s%s%s\n", Printable(evaluation.name).c_str(), evaluation.doc.empty() ? "" : ": ",
+              Printable(evaluation.doc).c_str());
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  const auto shown_value = [](const ParameterState& state) {
+    if (state.parameter.type == ParameterType::kSecret) return std::string(state.value ? "(secret)" : "(missing)");
+    return state.value ? ToText(*state.value) : std::string("(missing)");
+  };
+  for (const ParameterState& state : evaluation.parameters) {
+    name_width = std::max(name_width, state.parameter.name.size());
+    value_width = std::max(value_width, std::min<std::size_t>(shown_value(state).size(), 40));
+  }
+  for (const ParameterState& state : evaluation.parameters) {
+    std::string line = state.parameter.name;
+    line.resize(std::max(line.size(), name_width), ' ');
+    std::string value = shown_value(state);
+    value.resize(std::max(value.size(), value_width), ' ');
+    line += " = " + value + "  " + ParameterRangeText(state.parameter);
+    if (state.origin != ParameterOrigin::kDefault) line += " [" + std::string(ParameterOriginText(state.origin)) + "]";
+    if (!state.parameter.doc.empty()) line += "  " + state.parameter.doc;
+    std::printf("  %s\n", Printable(line).c_str());
+  }
+}
+
+int Run(const Options& options) {
+  const auto evaluation = EvaluateFrom(options.recipe, true);
+  if (!evaluation) {
+    if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
+    PrintDiagnostics(evaluation.error());
+    return ExitCodeFor(evaluation.error());
+  }
+  PrintDiagnostics(evaluation->warnings);
+  if (!options.json) {
+    PrintTable(*evaluation);
+    return kExitOk;
+  }
+  auto parameters = nlohmann::json::array();
+  for (const ParameterState& state : evaluation->parameters) parameters.push_back(ParameterJson(state));
+  const nlohmann::json json = {
+      {"format", 1}, {"name", evaluation->name}, {"doc", evaluation->doc}, {"params", parameters}};
+  std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation);
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

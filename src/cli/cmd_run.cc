@@ -1,0 +1,128 @@
+// muster run: evaluates a recipe (or takes a plan) and makes it true on this machine.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/recipe_options.h"
+#include "plan/plan_json.h"
+#include "run/run_directory.h"
+#include "run/session.h"
+#include "transport/local.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  RecipeOptions recipe;
+  std::string plan_file;
+  std::string run_dir;
+  bool quiet = false;
+  bool pass_exit_code = false;
+};
+
+Result<Plan> ReadPlan(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::error_code error;
+  if (!stream || !std::filesystem::is_regular_file(file, error)) {
+    return Fail(
+        Error("plan_file", {file, 0}, "the plan cannot be read", "make one with: muster plan RECIPE --json > FILE"));
+  }
+  return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
+}
+
+// What `check` only warns about, because nothing has happened yet: a secret in the text of the recipe must not
+// reach a process, a plan or a journal.
+Diagnostics RefusedByRun(const Diagnostics& warnings) {
+  Diagnostics refused;
+  for (const Diagnostic& warning : warnings) {
+    if (warning.kind != "secret_literal") continue;
+    refused.push_back(warning);
+    refused.back().severity = Severity::kError;
+  }
+  return refused;
+}
+
+// The recipe's plan with what it was made of, or the plan of the file.
+Result<void> FillPlan(const Options& options, RunRequest& request) {
+  if (!options.plan_file.empty()) {
+    if (!options.recipe.recipe.empty()) {
+      return Fail(
+          Error("usage", {}, "--plan and a recipe are given", "give one of them: a plan already has its parameters"));
+    }
+    auto plan = ReadPlan(options.plan_file);
+    if (!plan) return Fail(plan.error());
+    request.plan = *std::move(plan);
+    return {};
+  }
+  if (options.recipe.recipe.empty()) {
+    return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
+  }
+  auto evaluation = EvaluateFrom(options.recipe, false);
+  if (!evaluation) return Fail(evaluation.error());
+  if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
+  PrintDiagnostics(evaluation->warnings);
+  request.inputs = InputsValue(evaluation->inputs);
+  request.sources = std::move(evaluation->sources);
+  request.plan = std::move(evaluation->plan);
+  return {};
+}
+
+int Run(const Options& options) {
+  const std::uint64_t began = MonotonicNowNs();
+  RunRequest request;
+  if (auto filled = FillPlan(options, request); !filled) {
+    PrintDiagnostics(filled.error());
+    return ExitCodeFor(filled.error());
+  }
+  request.plan_ns = MonotonicNowNs() - began;
+  for (char** variable = environ; *variable != nullptr; ++variable) request.environment.emplace_back(*variable);
+
+  std::error_code error;
+  request.cwd = std::filesystem::current_path(error);
+  if (error) {
+    const Diagnostics problem = {SystemError("cwd", "the current folder cannot be told", error.value())};
+    PrintDiagnostics(problem);
+    return ExitCodeFor(problem);
+  }
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) request.search_dirs.push_back(program.parent_path());
+  request.run_dir = options.run_dir;
+  const char* home = std::getenv("MUSTER_HOME");
+  request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
+  request.pass_exit_code = options.pass_exit_code;
+  request.console.quiet = options.quiet;
+
+  LocalTransport transport;
+  const auto outcome = RunPlan(request, transport);
+  if (!outcome) {
+    PrintDiagnostics(outcome.error());
+    return ExitCodeFor(outcome.error());
+  }
+  return outcome->exit_code;
+}
+
+}  // namespace
+
+std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
+      ->type_name("FILE");
+  app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
+      ->type_name("DIR");
+  app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

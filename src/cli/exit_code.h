@@ -1,0 +1,17 @@
+// What muster exits with. docs/glossary.md has the table for users.
+#pragma once
+
+#include "muster/diagnostic.h"
+
+namespace muster {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitProcessFailed = 1;
+inline constexpr int kExitRecipe = 2;   // recipe or usage
+inline constexpr int kExitMachine = 3;  // spawning, files, hosts
+inline constexpr int kExitBusy = 75;    // the run directory is in use
+
+// The code for errors before anything was started: that of the first error.
+int ExitCodeFor(const Diagnostics& diagnostics);
+
+}  // namespace muster

@@ -1,0 +1,129 @@
+// The muster program: a table of commands. What each does is in its cmd_*.cc.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/shell_quote.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "evaluator/child.h"
+
+namespace muster {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"params", "show a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
+    {"check", "show everything that is wrong with a recipe", "muster check recipes/pipeline.lua pipeline_stages=3",
+     true, SetupCheck},
+    {"plan", "show which processes a recipe leads to, where and with which environment",
+     "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
+    {"run", "make a recipe true: start its processes, watch them, report",
+     "muster run recipes/parameter_server.lua workers=8 -- --verbose", true, SetupRun},
+    {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
+    {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
+};
+
+std::string Overview() {
+  std::string text = "muster " MUSTER_VERSION
+                     ": from a Lua recipe to running, watched and explained processes\n\nusage: muster COMMAND …\n\n";
+  for (const Command& command : kCommands) {
+    std::string name = command.name;
+    name.resize(8, ' ');
+    text += "  " + name + command.summary + "\n";
+  }
+  return text + "\nmuster COMMAND --help tells more.\nexample: muster run recipes/parameter_server.lua workers=8\n";
+}
+
+const Command* Find(const char* name) {
+  for (const Command& command : kCommands) {
+    if (std::strcmp(command.name, name) == 0) return &command;
+  }
+  return nullptr;
+}
+
+int Usage(const std::string& message, const std::string& hint) {
+  std::fprintf(stderr, "muster: error: %s\n", message.c_str());
+  if (!hint.empty()) std::fprintf(stderr, "hint: %s\n", hint.c_str());
+  return kExitRecipe;
+}
+
+int UnknownCommand(const char* word) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return Usage("there is no command " + Quoted(word), DidYouMean(word, names));
+}
+
+// "did you mean --run-dir?" for the first word that looks like an option and is none.
+std::string OptionHint(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return DidYouMean(name, known);
+  }
+  return {};
+}
+
+int RunCommand(const Command& command, std::vector<std::string> words) {
+  Invocation invocation;
+  if (command.takes_words) {
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes != words.end()) {
+      invocation.words_after_dashes.assign(dashes + 1, words.end());
+      words.erase(dashes, words.end());
+    }
+  }
+  CLI::App app(command.summary, std::string("muster ") + command.name);
+  app.footer(std::string("example: ") + command.example);
+  const auto run = command.setup(app, invocation);
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    const std::string hint = OptionHint(app, words);
+    return Usage(error.what(), hint.empty() ? std::string("muster ") + command.name + " --help tells more" : hint);
+  }
+  return run();
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs(Overview().c_str(), stderr);
+    return kExitRecipe;
+  }
+  const std::string first = argv[1];
+  if (first == kEvaluatorArgument) EvaluatorMain();
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
+    std::fputs(Overview().c_str(), stdout);
+    return kExitOk;
+  }
+  if (first == "--version") {
+    std::puts("muster " MUSTER_VERSION);
+    return kExitOk;
+  }
+  const Command* command = Find(argv[1]);
+  if (command == nullptr) return UnknownCommand(argv[1]);
+  return RunCommand(*command, std::vector<std::string>(argv + 2, argv + argc));
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  const int code = muster::Main(argc, argv);
+  // What was asked for did not arrive: a full disk must not look like success.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fputs("muster: error: the output cannot be written\n", stderr);
+  return code == muster::kExitOk ? muster::kExitMachine : code;
+}

@@ -1,0 +1,95 @@
+#include "cli/print_diagnostics.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/diagnostic_text.h"
+#include "cli/exit_code.h"
+
+namespace muster {
+namespace {
+
+// Lines of the files that diagnostics are about; each file is read once.
+class Sources {
+ public:
+  std::optional<std::string> Line(const Place& place) {
+    const auto [entry, is_new] = files_.try_emplace(place.file);
+    if (is_new) {
+      std::error_code error;
+      constexpr std::uintmax_t kLargestFile = 16U << 20;
+      const bool readable = std::filesystem::is_regular_file(place.file, error) &&
+                            std::filesystem::file_size(place.file, error) <= kLargestFile;
+      std::ifstream file;
+      if (readable) file.open(place.file);
+      for (std::string line; std::getline(file, line);) entry->second.push_back(line);
+    }
+    if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
+    return entry->second[place.line - 1];
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+nlohmann::json PlaceJson(nlohmann::json json, const Place& place) {
+  json["file"] = place.file.empty() ? nlohmann::json() : nlohmann::json(place.file);
+  json["line"] = place.line == 0 ? nlohmann::json() : nlohmann::json(place.line);
+  return json;
+}
+
+}  // namespace
+
+int ExitCodeFor(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    switch (diagnostic.blame) {
+      case Blame::kRecipe:
+        return kExitRecipe;
+      case Blame::kMachine:
+        return kExitMachine;
+      case Blame::kBusy:
+        return kExitBusy;
+    }
+  }
+  return kExitOk;
+}
+
+void PrintDiagnostics(const Diagnostics& diagnostics) {
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  Sources sources;
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    text += DiagnosticText(
+        diagnostic, [&](const Place& place) { return sources.Line(place); }, colour);
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+std::string DiagnosticsJson(const Diagnostics& diagnostics) {
+  auto list = nlohmann::json::array();
+  for (const Diagnostic& diagnostic : diagnostics) {
+    nlohmann::json json = PlaceJson({}, diagnostic.place);
+    json["severity"] = diagnostic.severity == Severity::kError ? "error" : "warning";
+    json["kind"] = diagnostic.kind;
+    json["message"] = diagnostic.message;
+    json["hint"] = diagnostic.hint.empty() ? nlohmann::json() : nlohmann::json(diagnostic.hint);
+    json["notes"] = nlohmann::json::array();
+    for (const Note& note : diagnostic.notes) {
+      json["notes"].push_back(PlaceJson({{"message", note.message}}, note.place));
+    }
+    list.push_back(std::move(json));
+  }
+  const nlohmann::json whole = {{"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", std::move(list)}};
+  // Texts are UTF-8 by construction, except that a file's name may be anything.
+  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace muster

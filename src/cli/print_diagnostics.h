@@ -1,0 +1,16 @@
+// Diagnostics on the terminal and as JSON.
+#pragma once
+
+#include <string>
+
+#include "muster/diagnostic.h"
+
+namespace muster {
+
+// Writes them to stderr with the lines of source they are about, coloured on a terminal.
+void PrintDiagnostics(const Diagnostics& diagnostics);
+
+// {"format": 1, "ok": …, "diagnostics": […]} (product documentation: docs/diagnostics.md)
+std::string DiagnosticsJson(const Diagnostics& diagnostics);
+
+}  // namespace muster

@@ -1,0 +1,122 @@
+#include "cli/recipe_options.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <sys/sysinfo.h>
+
+#include "base/shell_quote.h"
+#include "base/utf8.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
+  const auto bad = [&](const std::string& why, std::string hint = {}) {
+    return Fail(Error("override", {}, "cannot read the override " + Quoted(word) + ": " + why, std::move(hint)));
+  };
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos) {
+    return bad("there is no '='", "write name=value, name:=json or name@=file; words for the program come after --");
+  }
+  Override override;
+  override.origin = origin;
+  override.name = word.substr(0, equals);
+  std::string text = word.substr(equals + 1);
+  char how = ' ';
+  if (!override.name.empty() && (override.name.back() == ':' || override.name.back() == '@')) {
+    how = override.name.back();
+    override.name.pop_back();
+  }
+  if (override.name.empty()) return bad("the name is empty");
+  if (!IsUtf8(word)) return bad("it is not valid UTF-8");
+  if (how == ':') {
+    auto value = ValueFromJsonText(text);
+    if (!value) return bad(value.error());
+    override.kind = Override::Kind::kValue;
+    override.value = *std::move(value);
+  } else if (how == '@') {
+    std::error_code error;
+    override.kind = Override::Kind::kFile;
+    override.file = std::filesystem::absolute(text, error).lexically_normal();
+    // Asked first: opening a FIFO would wait for a writer, and a device has no end.
+    constexpr std::uintmax_t kLargestFile = 16U << 20;
+    if (!std::filesystem::is_regular_file(override.file, error)) return bad("there is no file " + Quoted(text));
+    if (std::filesystem::file_size(override.file, error) > kLargestFile)
+      return bad("the file " + Quoted(text) + " is larger than 16 MiB");
+    std::ifstream file(override.file, std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    if (!file) return bad("the file " + Quoted(text) + " cannot be read");
+    text = content.str();
+    if (text.ends_with('\n')) text.pop_back();
+    override.value = Value(text);
+  } else {
+    override.value = Value(text);
+  }
+  return override;
+}
+
+}  // namespace
+
+void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
+  auto* recipe = app.add_option("RECIPE", options.recipe, "the recipe, a Lua file");
+  if (recipe_required) recipe->required();
+  app.add_option("OVERRIDES", options.overrides,
+                 "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
+      ->type_name("name=value");
+  app.add_option("--unset", options.unset, "take a parameter's default again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  options.args = invocation.words_after_dashes;
+}
+
+Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
+  std::vector<Override> overrides;
+  Diagnostics problems;
+  const auto add = [&](const std::string& word, ParameterOrigin origin) {
+    auto override = ParseOverride(word, origin);
+    if (override) {
+      overrides.push_back(*std::move(override));
+    } else {
+      problems.insert(problems.end(), override.error().begin(), override.error().end());
+    }
+  };
+  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr) {
+    std::istringstream lines(set);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
+    }
+  }
+  for (const std::string& word : options.overrides) add(word, ParameterOrigin::kCommandLine);
+  for (const std::string& name : options.unset) {
+    Override override;
+    override.kind = Override::Kind::kUnset;
+    override.name = name;
+    overrides.push_back(std::move(override));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return overrides;
+}
+
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
+  auto overrides = ParseOverrides(options);
+  if (!overrides) return Fail(overrides.error());
+  EvaluationOptions evaluation;
+  evaluation.recipe_file = options.recipe;
+  evaluation.overrides = *std::move(overrides);
+  evaluation.args = options.args;
+  evaluation.describe_only = describe_only;
+  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+  if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+    evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+  }
+  return EvaluateRecipe(evaluation);
+}
+
+}  // namespace muster

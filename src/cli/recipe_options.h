@@ -1,0 +1,31 @@
+// The options shared by all commands that take a recipe, and the evaluation they lead to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+#include "cli/command.h"
+#include "evaluator/evaluate.h"
+#include "muster/result.h"
+
+namespace muster {
+
+struct RecipeOptions {
+  std::string recipe;
+  std::vector<std::string> overrides;  // name=text, name:=json, name@=file
+  std::vector<std::string> unset;
+  std::vector<std::string> args;
+};
+
+// Adds RECIPE, name=value … and --unset. The options must live as long as the app.
+void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
+
+// name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
+Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
+
+// Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);
+
+}  // namespace muster

@@ -1,0 +1,84 @@
+#include "evaluator/channel.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+
+namespace muster {
+namespace {
+
+ReadStatus WaitFor(int fd, short events, std::uint64_t deadline_ns) {
+  if (deadline_ns == 0) return ReadStatus::kFrame;
+  for (;;) {
+    const std::uint64_t now = MonotonicNowNs();
+    if (now >= deadline_ns) return ReadStatus::kTimeout;
+    pollfd ready_fd{fd, events, 0};
+    const int ready = poll(&ready_fd, 1, static_cast<int>((deadline_ns - now) / 1'000'000) + 1);
+    if (ready > 0) return ReadStatus::kFrame;
+    if (ready < 0 && errno != EINTR) return ReadStatus::kBroken;
+  }
+}
+
+bool SendAll(int fd, std::string_view bytes, std::uint64_t deadline_ns) {
+  // With a deadline no single send may block.
+  const int flags = MSG_NOSIGNAL | (deadline_ns == 0 ? 0 : MSG_DONTWAIT);
+  while (!bytes.empty()) {
+    if (WaitFor(fd, POLLOUT, deadline_ns) != ReadStatus::kFrame) return false;
+    const ssize_t sent = send(fd, bytes.data(), bytes.size(), flags);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+ReadStatus ReceiveAll(int fd, char* into, std::size_t size, std::uint64_t deadline_ns) {
+  while (size > 0) {
+    if (const ReadStatus ready = WaitFor(fd, POLLIN, deadline_ns); ready != ReadStatus::kFrame) return ready;
+    const ssize_t got = recv(fd, into, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) return ReadStatus::kClosed;
+    if (got < 0) return errno == ECONNRESET ? ReadStatus::kClosed : ReadStatus::kBroken;
+    into += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return ReadStatus::kFrame;
+}
+
+}  // namespace
+
+bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns) {
+  if (payload.size() > kMaxEvaluationFrame) return false;
+  std::string header(5, '\0');
+  for (unsigned i = 0; i < 4; ++i) header[i] = static_cast<char>(payload.size() >> (8 * i));
+  header[4] = static_cast<char>(tag);
+  return SendAll(fd, header, deadline_ns) && SendAll(fd, payload, deadline_ns);
+}
+
+ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
+  std::array<char, 5> header{};
+  if (const ReadStatus read = ReceiveAll(fd, header.data(), header.size(), deadline_ns); read != ReadStatus::kFrame) {
+    return read;
+  }
+  std::size_t size = 0;
+  for (unsigned i = 0; i < 4; ++i) size |= std::size_t{static_cast<unsigned char>(header[i])} << (8 * i);
+  if (size > kMaxEvaluationFrame) return ReadStatus::kBroken;
+  frame.tag = static_cast<FrameTag>(header[4]);
+  // Grows with what really arrives, so that a lying length costs nothing.
+  frame.payload.clear();
+  constexpr std::size_t kStep = 1U << 20;
+  while (frame.payload.size() < size) {
+    const std::size_t before = frame.payload.size();
+    frame.payload.resize(std::min(size, before + kStep));
+    const ReadStatus read = ReceiveAll(fd, frame.payload.data() + before, frame.payload.size() - before, deadline_ns);
+    if (read != ReadStatus::kFrame) return read;
+  }
+  return ReadStatus::kFrame;
+}
+
+}  // namespace muster

@@ -1,0 +1,15 @@
+// The evaluator process: reads one request, locks itself down, evaluates, answers, ends.
+#pragma once
+
+namespace muster {
+
+// The hidden first argument by which the muster program becomes an evaluator.
+inline constexpr const char* kEvaluatorArgument = "--evaluator-child";
+// Descriptors it is started with.
+inline constexpr int kEvaluatorSocket = 3;
+inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/state.h)
+
+// Does not return.
+[[noreturn]] void EvaluatorMain();
+
+}  // namespace muster

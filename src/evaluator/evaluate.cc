@@ -1,0 +1,282 @@
+#include "evaluator/evaluate.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/signal_name.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "evaluator/channel.h"
+#include "evaluator/child.h"
+#include "lua/evaluation_archive.h"
+#include "lua/limits.h"
+#include "plan/plan_check.h"
+#include "spawn/reap.h"
+#include "spawn/spawn.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMaxQuestions = 20'000;
+
+// The page in which the evaluator notes how far it came.
+class SharedPage {
+ public:
+  SharedPage() : fd_(memfd_create("muster-place", MFD_CLOEXEC)) {
+    if (fd_.get() < 0 || ftruncate(fd_.get(), sizeof(LastPlace)) != 0) return;
+    void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+    if (page != MAP_FAILED) place_ = static_cast<LastPlace*>(page);
+  }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+  ~SharedPage() {
+    if (place_ != nullptr) munmap(place_, sizeof(LastPlace));
+  }
+
+  int fd() const { return fd_.get(); }
+  bool ok() const { return place_ != nullptr; }
+  Place Read() const {
+    LastPlace copy = *place_;
+    copy.file[sizeof copy.file - 1] = '\0';
+    const std::string file = copy.file;
+    return IsUtf8(file) ? Place{file, copy.line} : Place{};
+  }
+
+ private:
+  UniqueFd fd_;
+  LastPlace* place_ = nullptr;
+};
+
+// A started evaluator; killed and reaped at the latest when this object ends.
+class Child {
+ public:
+  explicit Child(Spawned spawned) : spawned_(std::move(spawned)) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() { End(); }
+
+  // Kills it if it still runs; returns how it ended.
+  EndedProcess End() {
+    if (ended_) return *ended_;
+    KillThroughPidfd(spawned_.pidfd.get());
+    pollfd end{spawned_.pidfd.get(), POLLIN, 0};
+    while (!(ended_ = Reap(spawned_.pidfd.get()))) poll(&end, 1, -1);
+    return *ended_;
+  }
+  // Whether it has come to an end of its own by the deadline (monotonic).
+  bool Ends(std::uint64_t deadline_ns) const {
+    for (std::uint64_t now = MonotonicNowNs(); now < deadline_ns; now = MonotonicNowNs()) {
+      pollfd end{spawned_.pidfd.get(), POLLIN, 0};
+      if (poll(&end, 1, static_cast<int>((deadline_ns - now) / 1'000'000) + 1) > 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  Spawned spawned_;
+  std::optional<EndedProcess> ended_;
+};
+
+tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, int socket, int page) {
+  std::vector<std::string> variables;
+  for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
+    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
+  }
+  SpawnSpec spec;
+  spec.argv = {options.program, kEvaluatorArgument};
+  spec.env = EnvPointers(variables);
+  spec.stderr_fd = STDERR_FILENO;  // only the interpreter's or a sanitizer's last words can come from there
+  spec.passed = {{socket, kEvaluatorSocket}, {page, kEvaluatorPage}};
+  spec.grouping = Grouping::kOwnGroup;  // Ctrl-C is the parent's to answer
+  spec.parent_death_signal = SIGKILL;
+  const auto limit = [](rlim_t value) { return rlimit{value, value}; };
+  spec.limits = {{RLIMIT_CORE, limit(0)},
+                 // SIGXCPU first, which tells this limit from others; SIGKILL a second later.
+                 {RLIMIT_CPU, rlimit{options.limits.cpu_seconds, options.limits.cpu_seconds + 1}},
+                 {RLIMIT_FSIZE, limit(0)},
+                 {RLIMIT_STACK, limit(options.limits.stack_bytes)}};
+#ifndef MUSTER_SANITIZED  // sanitizers reserve terabytes of address space
+  spec.limits.push_back({RLIMIT_AS, limit(options.limits.memory_bytes)});
+#endif
+  Launcher launcher;
+  return launcher.Spawn(spec);
+}
+
+Reply AnswerQuestion(const Question& question, RecipeFiles& files, const EvaluationOptions& options) {
+  switch (question.kind) {
+    case Question::Kind::kFile: {
+      auto content = files.Read(question.text);
+      return content ? Reply{true, *std::move(content)} : Reply{false, content.error()};
+    }
+    case Question::Kind::kExists: {
+      const auto exists = files.Exists(question.text);
+      return exists ? Reply{true, ""} : Reply{false, exists.error()};
+    }
+    case Question::Kind::kVariable: {
+      const char* value = question.text.find('\0') == std::string::npos ? std::getenv(question.text.c_str()) : nullptr;
+      files.RecordVariable(question.text, value);
+      return value != nullptr ? Reply{true, value} : Reply{};
+    }
+    case Question::Kind::kPrint:
+      if (options.on_print) options.on_print(question.text);
+      return {true, ""};
+    case Question::Kind::kOverride:
+      for (std::size_t i = 0; i < options.overrides.size(); ++i) {
+        const std::string* content = options.overrides[i].value.AsString();
+        if (std::to_string(i) == question.text && content != nullptr) return {true, *content};
+      }
+      return {};
+  }
+  return {};
+}
+
+Diagnostic NoAnswerAtAll(const Place& last) {
+  return Error("evaluator", last, "the evaluator's answer is not one; the recipe may have corrupted it");
+}
+
+// What ended an evaluator that did not answer.
+Diagnostic NoAnswer(const EndedProcess& ended, ReadStatus read, const EvaluationOptions& options, const Place& last) {
+  if (read == ReadStatus::kTimeout) {
+    return Error("limit", last,
+                 "the recipe did not finish within " + DurationText(static_cast<double>(options.limits.wall_ms) / 1000),
+                 "a recipe only describes; this line was reached last");
+  }
+  if (read == ReadStatus::kBroken) return NoAnswerAtAll(last);
+  if (ended.signalled && ended.code == SIGXCPU) {
+    return Error("limit", last,
+                 "the recipe took more than " + DurationText(static_cast<double>(options.limits.cpu_seconds)) +
+                     " of processor time",
+                 "a recipe only describes; this line was reached last");
+  }
+  if (ended.signalled) {
+    const int signal = ended.code;
+    if (signal == SIGSYS)
+      return Error("forbidden", last, "the recipe made the evaluator try something that is forbidden to it");
+    if (signal == SIGKILL) return Error("limit", last, "the evaluator was killed, for example for want of memory");
+    return Error("crash", last, "the recipe crashed the evaluator (" + SignalName(signal) + ")",
+                 "this line was reached last");
+  }
+  return MachineError("evaluator",
+                      "the evaluator ended without an answer (exit code " + std::to_string(ended.code) + ")");
+}
+
+// A place that the evaluator named, if it is in the recipe or in a module that was read. Nobody opens a file
+// because an evaluator says so.
+class KnownPlaces {
+ public:
+  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files) : recipe_file_(recipe_file) {
+    const std::filesystem::path folder = std::filesystem::path(recipe_file).parent_path();
+    for (const auto& [path, unused] : files.sources()) known_.insert((folder / path).lexically_normal());
+  }
+
+  Place Checked(const Place& place) const {
+    if (place.file == recipe_file_) return place;
+    const std::string normal = std::filesystem::path(place.file).lexically_normal();
+    // Mistakes in muster's own schema show to whoever works on it.
+    const bool schema = normal == place.file && normal.starts_with("lua/muster/schema/");
+    return schema || known_.contains(normal) ? place : Place{};
+  }
+  Diagnostics Checked(Diagnostics diagnostics) const {
+    for (Diagnostic& diagnostic : diagnostics) {
+      diagnostic.place = Checked(diagnostic.place);
+      for (Note& note : diagnostic.notes) note.place = Checked(note.place);
+    }
+    return diagnostics;
+  }
+
+ private:
+  std::string recipe_file_;
+  std::set<std::string> known_;
+};
+
+Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles& files) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return Fail(SystemError("evaluator", "the evaluator cannot be started: socketpair", errno));
+  }
+  const UniqueFd ours(sockets[0]);
+  UniqueFd theirs(sockets[1]);
+  const SharedPage page;
+  if (!page.ok()) return Fail(SystemError("evaluator", "the evaluator cannot be started: shared page", errno));
+  auto spawned = StartChild(options, theirs.get(), page.fd());
+  if (!spawned)
+    return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error())));
+  Child child(*std::move(spawned));
+  theirs = UniqueFd();
+
+  EvaluationRequest request;
+  request.recipe_file = options.recipe_file;
+  request.recipe_text = files.recipe_text();
+  request.recipe_dir = files.folder();
+  request.overrides = options.overrides;
+  for (Override& override : request.overrides) {
+    if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
+  }
+  request.args = options.args;
+  request.site = options.site;
+  request.describe_only = options.describe_only;
+  const std::uint64_t deadline = MonotonicNowNs() + options.limits.wall_ms * 1'000'000;
+  // A failure to write shows as a missing answer.
+  WriteFrame(ours.get(), FrameTag::kRequest, Archived(request), deadline);
+
+  for (std::size_t questions = 0; questions < kMaxQuestions; ++questions) {
+    Frame frame;
+    ReadStatus read = ReadFrame(ours.get(), frame, deadline);
+    if (read == ReadStatus::kClosed && !child.Ends(deadline)) read = ReadStatus::kTimeout;
+    if (read != ReadStatus::kFrame) return Fail(NoAnswer(child.End(), read, options, page.Read()));
+    if (frame.tag == FrameTag::kAnswer) {
+      auto answer = Unarchived<EvaluationAnswer>(frame.payload);
+      child.End();
+      if (!answer) return Fail(NoAnswerAtAll(page.Read()));
+      return *std::move(answer);
+    }
+    const auto question = frame.tag == FrameTag::kQuestion ? Unarchived<Question>(frame.payload) : std::nullopt;
+    if (!question) return Fail(NoAnswerAtAll(page.Read()));
+    WriteFrame(ours.get(), FrameTag::kReply, Archived(AnswerQuestion(*question, files, options)), deadline);
+  }
+  return Fail(
+      Error("limit", page.Read(),
+            "the recipe asked for more than " + std::to_string(kMaxQuestions) + " files, variables and printed lines",
+            "a recipe only describes; this line was reached last"));
+}
+
+}  // namespace
+
+Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
+  auto files = RecipeFiles::Open(options.recipe_file);
+  if (!files) return Fail(files.error());
+  auto answer = Converse(options, *files);
+  const KnownPlaces places(options.recipe_file, *files);
+  if (!answer) return Fail(places.Checked(answer.error()));
+  answer->diagnostics = places.Checked(std::move(answer->diagnostics));
+  if (HasErrors(answer->diagnostics)) return Fail(std::move(answer->diagnostics));
+
+  Evaluation evaluation;
+  evaluation.name = std::move(answer->name);
+  evaluation.doc = std::move(answer->doc);
+  evaluation.parameters = std::move(answer->parameters);
+  evaluation.warnings = std::move(answer->diagnostics);
+  evaluation.provenance = std::move(answer->provenance);
+  if (!options.describe_only) {
+    if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
+    Diagnostics invalid = ValidatePlan(*answer->plan);
+    if (HasErrors(invalid)) return Fail(std::move(invalid));
+    evaluation.plan = *std::move(answer->plan);
+  }
+  evaluation.inputs = files->inputs();
+  evaluation.sources = files->sources();
+  return evaluation;
+}
+
+}  // namespace muster

@@ -1,0 +1,50 @@
+// Evaluating a recipe, from the parent's side: starts the evaluator process, answers its questions, decodes
+// its answer as untrusted bytes, and ends it when it takes too long.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evaluator/recipe_files.h"
+#include "lua/evaluation.h"
+#include "muster/result.h"
+
+namespace muster {
+
+struct EvaluationLimits {
+  std::uint64_t wall_ms = 10'000;
+  std::uint64_t cpu_seconds = 10;
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // address space; the interpreter has its own, lower cap
+  std::uint64_t stack_bytes = std::uint64_t{256} << 20;
+};
+
+struct EvaluationOptions {
+  std::string recipe_file;
+  std::vector<Override> overrides;
+  std::vector<std::string> args;
+  Site site;
+  bool describe_only = false;
+  EvaluationLimits limits;
+  std::string program = "/proc/self/exe";            // a muster program
+  std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
+};
+
+struct Evaluation {
+  std::string name;
+  std::string doc;
+  std::vector<ParameterState> parameters;
+  Plan plan;  // folded and valid; empty if only described
+  Provenance provenance;
+  Diagnostics warnings;
+  std::vector<Input> inputs;
+  std::map<std::string, std::string> sources;
+};
+
+// All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the
+// evaluator is started, no file is written.
+Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options);
+
+}  // namespace muster

@@ -1,0 +1,20 @@
+// How the evaluator gives up everything it does not need: after LockDown it can compute, use memory and talk
+// over the one descriptor it has, and nothing else. One way: nothing is ever given back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+struct Lockdown {
+  std::vector<std::string> means;  // "no_new_privs", "landlock", "seccomp": what is in force
+  std::string error;               // empty, or what the kernel refused although it must not
+};
+
+// no_new_privs (prctl(2)), Landlock without any rule (landlock(7), where the kernel has it), and a seccomp
+// filter (seccomp(2)) that kills the process on any call not on its list. Resource limits are the parent's
+// to set when it starts the process.
+Lockdown LockDown();
+
+}  // namespace muster

@@ -1,0 +1,138 @@
+#include "evaluator/recipe_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fingerprint.h"
+#include "base/utf8.h"
+
+namespace muster {
+namespace {
+
+constexpr off_t kLargestFile = 16 << 20;
+
+// Opens a path below the folder, however symbolic links try to lead out of it (openat2(2)); on kernels
+// without that call, part by part and without following any link.
+int OpenBelow(int folder, const std::string& name, int flags) {
+  open_how how{};
+  // openat2 takes nothing beside O_PATH that has no meaning there; a FIFO must not be waited for.
+  const int careful = (flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY;
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC | careful);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const auto opened = static_cast<int>(syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how));
+  if (opened >= 0 || errno != ENOSYS) return opened;
+
+  UniqueFd at(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  std::string_view rest = name;
+  while (at.get() >= 0 && !rest.empty()) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string part(rest.substr(0, slash));
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      errno = EXDEV;
+      return -1;
+    }
+    const int part_flags = rest.empty() ? flags | careful : O_DIRECTORY | O_RDONLY;
+    at = UniqueFd(openat(at.get(), part.c_str(), part_flags | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return at.release();
+}
+
+tl::expected<std::string, std::string> ReadRegular(int fd) {
+  struct stat facts {};
+  if (fstat(fd, &facts) != 0) return tl::unexpected(std::string(std::strerror(errno)));
+  if (S_ISDIR(facts.st_mode)) return tl::unexpected(std::string("it is a directory"));
+  if (!S_ISREG(facts.st_mode)) return tl::unexpected(std::string("it is not a regular file"));
+  if (facts.st_size > kLargestFile) return tl::unexpected(std::string("it is larger than 16 MiB"));
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return tl::unexpected(std::string(std::strerror(errno)));
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+    if (content.size() > static_cast<std::size_t>(kLargestFile))
+      return tl::unexpected(std::string("it is larger than 16 MiB"));
+  }
+}
+
+std::string OpenError(int error) {
+  return error == EXDEV ? "it is not below the recipe's folder" : std::strerror(error);
+}
+
+}  // namespace
+
+Value InputsValue(const std::vector<Input>& inputs) {
+  Value::List list;
+  for (const Input& input : inputs) {
+    Value::Map fields;
+    fields["kind"] = Value(input.kind);
+    fields["name"] = Value(input.name);
+    fields["sha256"] = input.sha256.empty() ? Value() : Value(input.sha256);
+    list.emplace_back(std::move(fields));
+  }
+  return Value(std::move(list));
+}
+
+Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
+  const auto refuse = [&](const std::string& why, std::string hint = {}) {
+    return Fail(Error("recipe", {recipe_file, 0}, why, std::move(hint)));
+  };
+  const UniqueFd file(open(recipe_file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return refuse(std::string("the recipe cannot be opened: ") + std::strerror(errno));
+  auto text = ReadRegular(file.get());
+  if (!text) {
+    return refuse("the recipe cannot be read: " + text.error(),
+                  text.error() == "it is a directory" ? "name a file, such as " + recipe_file + "/recipe.lua" : "");
+  }
+  if (text->starts_with("\033")) return refuse("the recipe is compiled Lua; recipes are text");
+  if (text->find('\0') != std::string::npos || !IsUtf8(*text))
+    return refuse("the recipe is a binary file, not a Lua text");
+
+  RecipeFiles files;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(recipe_file, error);
+  files.folder_ = path.parent_path().lexically_normal();
+  if (files.folder_.size() > 1 && files.folder_.ends_with('/')) files.folder_.pop_back();
+  files.folder_fd_ = UniqueFd(open(files.folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (files.folder_fd_.get() < 0) return refuse(std::string("its folder cannot be opened: ") + std::strerror(errno));
+  files.inputs_.push_back({"recipe", recipe_file, Sha256Hex(*text)});
+  files.sources_[path.filename()] = *text;
+  files.recipe_text_ = *std::move(text);
+  return files;
+}
+
+tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {
+  if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
+  const UniqueFd file(OpenBelow(folder_fd_.get(), name, O_RDONLY));
+  if (file.get() < 0) return tl::unexpected(OpenError(errno));
+  auto content = ReadRegular(file.get());
+  if (!content) return content;
+  const std::string normal = std::filesystem::path(name).lexically_normal();
+  if (sources_.emplace(normal, *content).second) inputs_.push_back({"file", normal, Sha256Hex(*content)});
+  return content;
+}
+
+tl::expected<void, std::string> RecipeFiles::Exists(const std::string& name) const {
+  if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
+  const UniqueFd file(OpenBelow(folder_fd_.get(), name, O_PATH));
+  if (file.get() < 0) return tl::unexpected(OpenError(errno));
+  return {};
+}
+
+void RecipeFiles::RecordVariable(const std::string& name, const char* value) {
+  Input input{"variable", name, value == nullptr ? "" : Sha256Hex(value)};
+  if (std::find(inputs_.begin(), inputs_.end(), input) == inputs_.end()) inputs_.push_back(std::move(input));
+}
+
+}  // namespace muster

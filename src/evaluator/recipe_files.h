@@ -1,0 +1,53 @@
+// The parent's side of the recipe's questions: opens files below the recipe's folder and nowhere else, and
+// records everything that was read as an input of the plan.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "muster/result.h"
+#include "muster/value.h"
+#include "spawn/unique_fd.h"
+#include "tl/expected.hpp"
+
+namespace muster {
+
+struct Input {
+  std::string kind;    // "recipe", "file", "variable"
+  std::string name;    // path as the recipe named it, or the variable
+  std::string sha256;  // of the content; empty for an unset variable
+
+  bool operator==(const Input&) const = default;
+};
+
+Value InputsValue(const std::vector<Input>& inputs);
+
+class RecipeFiles {
+ public:
+  // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too
+  // large.
+  static Result<RecipeFiles> Open(const std::string& recipe_file);
+
+  const std::string& recipe_text() const { return recipe_text_; }
+  const std::string& folder() const { return folder_; }  // absolute
+
+  // A file's content, or one line that says why not. Symbolic links may not lead out of the folder.
+  tl::expected<std::string, std::string> Read(const std::string& name);
+  // Whether it is a file or folder below the recipe's.
+  tl::expected<void, std::string> Exists(const std::string& name) const;
+  void RecordVariable(const std::string& name, const char* value);
+
+  const std::vector<Input>& inputs() const { return inputs_; }
+  // Path below the recipe's folder -> bytes, the recipe included: what a run directory keeps.
+  const std::map<std::string, std::string>& sources() const { return sources_; }
+
+ private:
+  std::string recipe_text_;
+  std::string folder_;
+  UniqueFd folder_fd_;
+  std::vector<Input> inputs_;
+  std::map<std::string, std::string> sources_;
+};
+
+}  // namespace muster

@@ -1,0 +1,122 @@
+// Host functions behind the module "muster.context": from Lua tables to the Context of src/settings and back.
+#include <string>
+
+#include "base/suggest.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/stack.h"
+
+namespace muster {
+namespace {
+
+std::string Text(lua_State* lua, int index) {
+  std::string text;
+  ToExactText(lua, index, text);
+  return text;
+}
+
+// The context that a call at this moment changes: the job's, or inside `each` the process's own.
+Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
+  Host& host = Host::Of(lua);
+  if (!host.planning) {
+    host.Report(Error("order", place, function + " is called outside the plan function",
+                      "only there do parameters have their values: move it into plan = function(p, job) … end"));
+    Stop(lua);
+  }
+  if (!host.context) {
+    if (host.schema.releases().empty()) host.Report(LoadSchemaInto(lua, host.schema));
+    std::string known;
+    for (const ReleaseFacts& facts : host.schema.releases()) {
+      if (facts.described && !facts.short_name.empty()) known += (known.empty() ? "" : ", ") + facts.short_name;
+    }
+    host.Report(Error("release", place, function + " is used, but the recipe names no MindSpore release",
+                      "write mindspore = \"1.6\" into the recipe (known: " + known + ")"));
+    Stop(lua);
+  }
+  if (host.current_process.empty()) return *host.context;
+  Context*& overlay = host.overlay_of[host.current_process];
+  if (overlay == nullptr) overlay = &host.overlays.emplace_back(host.context->Overlay());
+  return *overlay;
+}
+
+// set_context(function, arguments, number of further arguments)
+int SetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  Context& context = ContextInForce(lua, function, place);
+  Value arguments;
+  std::string why;
+  if (!lua_istable(lua, 2) || lua_tointeger(lua, 3) > 0) {
+    host.Report(Error("type", place, function + " takes one table of named attributes",
+                      function + " { " + (function == "set_context" ? "device_target = \"CPU\"" : "…") + " }"));
+    return 0;
+  }
+  if (!ToValue(lua, 2, arguments, why)) {
+    host.Report(Error("type", place, function + ": " + why));
+    return 0;
+  }
+  static const Value::Map kNothing;
+  if (arguments.AsList() != nullptr && !arguments.AsList()->empty()) {
+    host.Report(Error("type", place, function + " takes names only: { attribute = value }, got " + ToText(arguments)));
+    return 0;
+  }
+  host.Report(context.Apply(function, arguments.AsMap() != nullptr ? *arguments.AsMap() : kNothing, place));
+  return 0;
+}
+
+// get_context(function, attribute) -> value
+int GetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  const std::string getter = "g" + function.substr(1);
+  Context& context = ContextInForce(lua, getter, place);
+  if (lua_type(lua, 2) != LUA_TSTRING) {
+    host.Report(Error("type", place, getter + " takes the name of one attribute"));
+    Stop(lua);
+  }
+  auto reading = context.Get(function, Text(lua, 2), place);
+  if (!reading) {
+    host.Report(reading.error());
+    Stop(lua);
+  }
+  host.Report(reading->warnings);
+  if (reading->value.IsNull()) {
+    lua_pushnil(lua);
+  } else {
+    PushValue(lua, reading->value);
+  }
+  return 1;
+}
+
+int ResetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  host.Report(ContextInForce(lua, "re" + function, place).Reset(function, place));
+  return 0;
+}
+
+// setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
+int SettingInForce(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (!host.context) return 0;
+  const Setting* setting = host.context->Find(Text(lua, 1), Text(lua, 2));
+  if (setting == nullptr) return 0;
+  PushValue(lua, setting->value);
+  return 1;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"set_context", Guarded<SetContext>},
+    {"get_context", Guarded<GetContext>},
+    {"reset_context", Guarded<ResetContext>},
+    {"setting", Guarded<SettingInForce>},
+};
+
+}  // namespace
+
+void BindContext(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

@@ -1,0 +1,427 @@
+// Host functions that make the plan out of what layout.lua describes: placement, roles, processes, ports and
+// files. Merging of environments and placing are plan/'s; here tables become values.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/shell_quote.h"
+#include "base/signal_name.h"
+#include "base/utf8.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/stack.h"
+#include "plan/environment.h"
+#include "plan/placement.h"
+
+namespace muster {
+namespace {
+
+// A field of the table at `table` while this object lives on the stack.
+class Field {
+ public:
+  Field(lua_State* lua, int table, const char* key) : lua_(lua) {
+    lua_getfield(lua, table, key);
+    index_ = lua_gettop(lua);
+  }
+  Field(lua_State* lua, int table, int position) : lua_(lua) {
+    lua_rawgeti(lua, table, position);
+    index_ = lua_gettop(lua);
+  }
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
+  ~Field() { lua_pop(lua_, 1); }
+
+  bool given() const { return !lua_isnil(lua_, index_); }
+  bool is_table() const { return lua_istable(lua_, index_); }
+  int index() const { return index_; }
+  std::string text() const {
+    std::string text;
+    ToExactText(lua_, index_, text);
+    return text;
+  }
+  double number() const { return lua_tonumber(lua_, index_); }
+  bool truth() const { return lua_toboolean(lua_, index_) != 0; }
+
+ private:
+  lua_State* lua_;
+  int index_ = 0;
+};
+
+std::string TextField(lua_State* lua, int table, const char* key) { return Field(lua, table, key).text(); }
+
+std::uint32_t CountField(lua_State* lua, int table, const char* key) {
+  return static_cast<std::uint32_t>(Field(lua, table, key).number());
+}
+
+Place PlaceField(lua_State* lua, int table, const char* key) {
+  return Host::Of(lua).PlaceOf(static_cast<int>(Field(lua, table, key).number()));
+}
+
+std::vector<std::string> TextList(lua_State* lua, int table) {
+  std::vector<std::string> texts;
+  const auto count = static_cast<int>(lua_objlen(lua, table));
+  texts.reserve(static_cast<std::size_t>(count));
+  for (int i = 1; i <= count; ++i) texts.push_back(Field(lua, table, i).text());
+  return texts;
+}
+
+// A text of the recipe as a plan's text, or a diagnostic that names it: holes must be whole, bytes UTF-8.
+void CheckText(lua_State* lua, const std::string& text, const std::string& what, const Place& place,
+               bool secret_allowed) {
+  Host& host = Host::Of(lua);
+  if (!IsUtf8(text) || text.find('\0') != std::string::npos) {
+    host.Report(Error("text", place, what + " is not valid UTF-8 without NUL: " + Quoted(text)));
+    return;
+  }
+  if (text.find(kHoleOpen) == std::string::npos) return;
+  const auto pieces = Pieces(Text(text));
+  if (!pieces) {
+    host.Report(Error("hole", place, what + ": " + pieces.error(),
+                      "values that are known only at start can be joined and formatted, not cut"));
+    return;
+  }
+  for (const TextPiece& piece : *pieces) {
+    if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
+    if (!secret_allowed) {
+      host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
+                        "secrets may be the whole value of a variable or the whole of a file, nothing else"));
+    } else if (pieces->size() != 1) {
+      host.Report(Error("secret", place, what + " joins the secret " + piece.hole->name + " with other text",
+                        "a secret can only be passed on whole"));
+    }
+  }
+}
+
+// --- placement -------------------------------------------------------------------------------------
+
+void PushPlaced(lua_State* lua, const Placed& placed) {
+  lua_createtable(lua, 0, 6);
+  const auto number = [&](const char* key, std::uint32_t value) {
+    lua_pushnumber(lua, value);
+    lua_setfield(lua, -2, key);
+  };
+  if (placed.rank) number("rank", *placed.rank);
+  number("world_size", placed.world_size);
+  number("local_rank", placed.local_rank);
+  number("local_size", placed.local_size);
+  number("host", placed.host);
+  lua_createtable(lua, static_cast<int>(placed.devices.size()), 0);
+  for (std::size_t i = 0; i < placed.devices.size(); ++i) {
+    lua_pushnumber(lua, placed.devices[i]);
+    lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+  }
+  lua_setfield(lua, -2, "devices");
+}
+
+// place_roles(roles, cluster): gives every role its list `placed`
+int PlaceRoles(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  std::vector<RoleLayout> layouts;
+  const auto count = static_cast<int>(lua_objlen(lua, 1));
+  for (int i = 1; i <= count; ++i) {
+    const Field role(lua, 1, i);
+    const int table = role.index();
+    RoleLayout layout;
+    layout.name = TextField(lua, table, "name");
+    layout.plays = TextField(lua, table, "plays");
+    layout.world = TextField(lua, table, "world");
+    layout.place = PlaceField(lua, table, "place");
+    layout.devices = CountField(lua, table, "devices");
+    {
+      const Field total(lua, table, "count");
+      if (total.given()) layout.count = static_cast<std::uint64_t>(total.number());
+    }
+    {
+      const Field per_host(lua, table, "per_host");
+      if (per_host.given()) layout.per_host = static_cast<std::uint64_t>(per_host.number());
+    }
+    const std::string spread = TextField(lua, table, "spread");
+    layout.spread = spread == "pack" ? Spread::kPack : spread == "deal" ? Spread::kDeal : Spread::kDefault;
+    {
+      const Field hosts(lua, table, "hosts");
+      const auto named = hosts.is_table() ? static_cast<int>(lua_objlen(lua, hosts.index())) : 0;
+      for (int h = 1; h <= named; ++h) {
+        layout.hosts.push_back(static_cast<std::uint32_t>(Field(lua, hosts.index(), h).number()));
+      }
+    }
+    layouts.push_back(std::move(layout));
+  }
+  auto placed = PlaceProcesses(layouts, host.plan.hosts);
+  if (!placed) {
+    host.Report(placed.error());
+    return 0;
+  }
+  std::size_t next = 0;
+  for (int i = 1; i <= count; ++i) {
+    lua_rawgeti(lua, 1, i);
+    lua_newtable(lua);
+    for (int position = 0; next < placed->size() && (*placed)[next].role == static_cast<std::uint32_t>(i) - 1; ++next) {
+      PushPlaced(lua, (*placed)[next]);
+      lua_rawseti(lua, -2, ++position);
+    }
+    lua_setfield(lua, -2, "placed");
+    lua_pop(lua, 1);
+  }
+  return 0;
+}
+
+// --- environments ----------------------------------------------------------------------------------
+
+// The variables of the table at `table`: { [name] = { text = …, unset = …, override = …, place = … } }.
+void ReadVariables(lua_State* lua, int table, const std::string& what, EnvironmentLayer& layer) {
+  lua_pushnil(lua);
+  while (lua_next(lua, table) != 0) {
+    std::string name;
+    ToExactText(lua, -2, name);
+    const int variable = lua_gettop(lua);
+    LayerVariable read;
+    read.place = PlaceField(lua, variable, "place");
+    read.override = Field(lua, variable, "override").truth();
+    if (!Field(lua, variable, "unset").truth()) {
+      read.value = Text(TextField(lua, variable, "text"));
+      CheckText(lua, read.value->marked, what + ": " + name, read.place, true);
+    }
+    layer.variables[name] = std::move(read);
+    lua_pop(lua, 1);
+  }
+}
+
+// begin_processes(variables of job:env)
+int BeginProcesses(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  host.job_env.layer = Layer::kJob;
+  ReadVariables(lua, 1, "job:env", host.job_env);
+  return 0;
+}
+
+// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract }
+int AddRole(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  Role role;
+  role.name = TextField(lua, 1, "name");
+  role.plays = TextField(lua, 1, "plays");
+  role.world = TextField(lua, 1, "world");
+  role.ending = TextField(lua, 1, "done") == "never" ? Ending::kNever : Ending::kAll;
+  role.linger_ms = CountField(lua, 1, "linger_ms");
+  if (host.context) role.context = host.context->Settled();
+  const std::string signal = TextField(lua, 1, "signal");
+  if (!signal.empty()) role.stop.signal = signal.starts_with("SIG") ? signal.substr(3) : signal;
+  {
+    const Field grace(lua, 1, "grace_ms");
+    if (grace.given()) role.stop.grace_ms = static_cast<std::uint32_t>(grace.number());
+  }
+  Host::RoleEnvironment environment;
+  environment.contract_clear.layer = Layer::kContract;
+  environment.contract_clear.owner = "contract " + TextField(lua, 1, "contract");
+  {
+    const Field clear(lua, 1, "clear");
+    for (const std::string& pattern : TextList(lua, clear.index())) {
+      environment.contract_clear.variables[pattern] = LayerVariable{};
+    }
+  }
+  environment.role.layer = Layer::kRole;
+  environment.role.owner = "role " + TextField(lua, 1, "env_of");
+  {
+    const Field env(lua, 1, "env");
+    ReadVariables(lua, env.index(), "env of role " + role.name, environment.role);
+  }
+  host.role_environments.push_back(std::move(environment));
+  host.plan.roles.push_back(std::move(role));
+  return 0;
+}
+
+// Python's output would arrive late and its crashes without a stack; both defaults can be overridden.
+EnvironmentLayer Defaults(const std::vector<Text>& command) {
+  EnvironmentLayer layer;
+  layer.layer = Layer::kDefaults;
+  if (command.empty()) return layer;
+  std::string_view program = command.front().marked;
+  program.remove_prefix(program.rfind('/') == std::string_view::npos ? 0 : program.rfind('/') + 1);
+  if (program.starts_with("python") || program.ends_with(".py")) {
+    layer.variables["PYTHONUNBUFFERED"].value = Text("1");
+    layer.variables["PYTHONFAULTHANDLER"].value = Text("1");
+  }
+  return layer;
+}
+
+void ReadPlaced(lua_State* lua, int table, Process& process) {
+  {
+    const Field rank(lua, table, "rank");
+    if (rank.given()) process.rank = static_cast<std::uint32_t>(rank.number());
+  }
+  process.world_size = CountField(lua, table, "world_size");
+  process.local_rank = CountField(lua, table, "local_rank");
+  process.local_size = CountField(lua, table, "local_size");
+  process.host = CountField(lua, table, "host");
+  const Field devices(lua, table, "devices");
+  const auto count = static_cast<int>(lua_objlen(lua, devices.index()));
+  for (int i = 1; i <= count; ++i) {
+    process.devices.push_back(static_cast<std::uint32_t>(Field(lua, devices.index(), i).number()));
+  }
+}
+
+// process { role, index, placed, stage, rank_in_stage, command, cwd, env, contract_env, visible_name, visible,
+//           visible_count, place }
+int AddProcess(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  Process process;
+  process.role = CountField(lua, 1, "role");
+  process.index = CountField(lua, 1, "index");
+  process.stage = CountField(lua, 1, "stage");
+  process.rank_in_stage = CountField(lua, 1, "rank_in_stage");
+  const Place place = PlaceField(lua, 1, "place");
+  const Role& role = host.plan.roles[process.role];
+  const Host::RoleEnvironment& shared = host.role_environments[process.role];
+  const std::string name = role.name + "." + std::to_string(process.index);
+  {
+    const Field placed(lua, 1, "placed");
+    ReadPlaced(lua, placed.index(), process);
+  }
+  {
+    const Field command(lua, 1, "command");
+    std::vector<Text> words;
+    for (std::string& word : TextList(lua, command.index())) {
+      CheckText(lua, word, "the command of " + role.name, place, false);
+      words.emplace_back(std::move(word));
+    }
+    process.command = std::move(words);
+  }
+  {
+    const Field cwd(lua, 1, "cwd");
+    process.cwd = Text(cwd.text());
+    CheckText(lua, process.cwd->marked, "cwd of " + role.name, place, false);
+  }
+
+  const EnvironmentLayer defaults = Defaults(*process.command);
+  EnvironmentLayer each;
+  each.layer = Layer::kEach;
+  {
+    const Field env(lua, 1, "env");
+    ReadVariables(lua, env.index(), "process.env of role " + role.name, each);
+  }
+  EnvironmentLayer contract;
+  contract.layer = Layer::kContract;
+  contract.owner = shared.contract_clear.owner;
+  {
+    const Field env(lua, 1, "contract_env");
+    if (env.is_table()) {
+      const int table = env.index();
+      lua_pushnil(lua);
+      while (lua_next(lua, table) != 0) {
+        std::string variable;
+        std::string text;
+        ToExactText(lua, -2, variable);
+        ToExactText(lua, -1, text);
+        contract.variables[variable].value = Text(std::move(text));
+        lua_pop(lua, 1);
+      }
+    }
+  }
+  if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
+    contract.variables[variable].value = Text(TextField(lua, 1, "visible"));
+  }
+  if (const Field count(lua, 1, "visible_count"); count.given()) {
+    host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
+  }
+  EnvironmentLayer own;
+  own.layer = Layer::kMuster;
+  for (auto& [variable, text] : StandardVariables(host.plan, process)) own.variables[variable].value = text;
+
+  // What is cleared holds for the role as a whole, so the first process settles it for all, unless `each` has a say.
+  std::vector<const EnvironmentLayer*> layers = {&defaults, &host.job_env, &shared.role, &each, &contract, &own};
+  if (process.index == 0 || !each.variables.empty()) layers.push_back(&shared.contract_clear);
+  auto merged = MergeEnvironment(layers, process.index == 0);
+  if (!merged) {
+    host.Report(merged.error());
+    return 0;
+  }
+  process.env = std::move(merged->set);
+  if (process.index == 0) {
+    host.plan.roles[process.role].unset = merged->unset;
+    host.provenance[role.name] = std::move(merged->sources);
+  }
+  if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
+    process.context = overlay->second->Settled();
+  }
+  host.plan.processes.push_back(std::move(process));
+  return 0;
+}
+
+// enter_process(name, each), leave_process(): whose `each` is running
+int EnterProcess(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  ToExactText(lua, 1, host.current_process);
+  if (const Place each = PlaceOfFunction(lua, 2); each.line > 0) host.fallback = each;
+  return 0;
+}
+
+int LeaveProcess(lua_State* lua) {
+  Host::Of(lua).current_process.clear();
+  return 0;
+}
+
+// --- the rest --------------------------------------------------------------------------------------
+
+// port(name, { number, host, owner })
+int AddPort(lua_State* lua) {
+  std::string name;
+  ToExactText(lua, 1, name);
+  PlanPort port;
+  port.number = static_cast<std::uint16_t>(CountField(lua, 2, "number"));
+  port.host = CountField(lua, 2, "host");
+  port.owner = TextField(lua, 2, "owner");
+  Host::Of(lua).plan.ports[name] = std::move(port);
+  return 0;
+}
+
+// file(name, text, place)
+int AddFile(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  std::string name;
+  std::string text;
+  ToExactText(lua, 1, name);
+  ToExactText(lua, 2, text);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  CheckText(lua, text, "file " + name, place, true);
+  host.plan.files["files/" + name] = PlanFile{Text(std::move(text))};
+  return 0;
+}
+
+// derived(name, value)
+int AddDerived(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  std::string name;
+  std::string why;
+  ToExactText(lua, 1, name);
+  Value value;
+  // What is no plain value was reported where it was given.
+  if (ToValue(lua, 2, value, why)) host.plan.derived[name] = std::move(value);
+  return 0;
+}
+
+int IsSignal(lua_State* lua) {
+  std::string name;
+  ToExactText(lua, 1, name);
+  lua_pushboolean(lua, SignalNumber(name) ? 1 : 0);
+  return 1;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"place_roles", Guarded<PlaceRoles>},
+    {"begin_processes", Guarded<BeginProcesses>},
+    {"role", Guarded<AddRole>},
+    {"process", Guarded<AddProcess>},
+    {"enter_process", Guarded<EnterProcess>},
+    {"leave_process", Guarded<LeaveProcess>},
+    {"port", Guarded<AddPort>},
+    {"file", Guarded<AddFile>},
+    {"derived", Guarded<AddDerived>},
+    {"is_signal", Guarded<IsSignal>},
+};
+
+}  // namespace
+
+void BindPlan(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

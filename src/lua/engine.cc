@@ -1,0 +1,445 @@
+#include "lua/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/shell_quote.h"
+#include "base/units.h"
+#include "lua/embedded_source.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/resolve.h"
+#include "lua/stack.h"
+#include "plan/fold.h"
+
+namespace muster {
+namespace {
+
+// Lists of records and the function whose attributes they are.
+struct SchemaFile {
+  const char* path;
+  const char* api;  // null: the releases
+};
+constexpr SchemaFile kSchemaFiles[] = {
+    {"muster/schema/releases.lua", nullptr},
+    {"muster/schema/context.lua", "set_context"},
+    {"muster/schema/context_old.lua", "set_context"},
+    {"muster/schema/device_config.lua", "set_context"},
+    {"muster/schema/auto_parallel.lua", "set_auto_parallel_context"},
+    {"muster/schema/parallel_config.lua", "set_auto_parallel_context"},
+    {"muster/schema/ps.lua", "set_ps_context"},
+};
+
+// Everything that one evaluation needs while Lua is running; reached through the registry.
+struct Evaluation {
+  Host host;
+  EvaluationAnswer answer;
+};
+
+// Compiles one of muster's own files and leaves the chunk on the stack. Its name does not begin with '@', so
+// that no diagnostic ever points into it.
+void PushOwnChunk(lua_State* lua, const char* path) {
+  const auto text = EmbeddedSource(path);
+  if (!text) luaL_error(lua, "%s is not part of the program", path);
+  if (luaL_loadbufferx(lua, text->data(), text->size(), (std::string("=") + path).c_str(), "t") != 0) lua_error(lua);
+}
+
+// The line of the file's own `return`: muster.recipe { … } is called in its tail, so no frame tells it. At the
+// margin, or, where somebody indents whole files, the first that returns a recipe.
+Place PlaceOfReturn(const EvaluationRequest& request) {
+  std::string_view rest = request.recipe_text;
+  std::uint32_t indented = 0;
+  for (std::uint32_t line = 1; !rest.empty(); ++line) {
+    const std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    if (text.starts_with("return") && (text.size() == 6 || text[6] == ' ' || text[6] == '\t' || text[6] == '(')) {
+      return {request.recipe_file, line};
+    }
+    if (indented == 0 && text.find("return muster.recipe") != std::string_view::npos) indented = line;
+  }
+  return {request.recipe_file, indented};
+}
+
+// How the user's functions came to the place of the error: one note per call, at most three.
+void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
+  constexpr std::size_t kMostCallers = 3;
+  lua_Debug frame;
+  Place last;  // the blamed place, once its frame was found: error(message, 2) passes over frames below it
+  for (int level = 0; diagnostic.notes.size() < kMostCallers && lua_getstack(lua, level, &frame) != 0; ++level) {
+    lua_getinfo(lua, "Sl", &frame);
+    if (frame.source[0] != '@' || frame.currentline < 1) continue;
+    const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
+    if (last.file.empty() ? place != diagnostic.place : place == last) continue;
+    if (!last.file.empty()) diagnostic.notes.push_back({"called here", place});
+    last = place;
+  }
+}
+
+// Turns whatever was thrown into a diagnostic while the stack still tells where.
+int OnError(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (IsStop(lua, 1)) return 1;
+  std::string message;
+  if (!ToExactText(lua, 1, message)) {
+    message = std::string("the recipe threw a ") + luaL_typename(lua, 1) + " as an error";
+    if (luaL_getmetafield(lua, 1, "__tostring") != 0) {
+      lua_pushvalue(lua, 1);
+      std::string text;  // what it says, if it can be asked at all
+      if (lua_pcall(lua, 1, 1, 0) == 0 && ToExactText(lua, -1, text)) message = text;
+    }
+  }
+  const bool limit = host.state->out_of_instructions();
+  Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
+  AddCallers(lua, diagnostic);
+  if (!host.current_process.empty()) diagnostic.notes.push_back({"in each of " + host.current_process, {}});
+  host.Report(std::move(diagnostic));
+  return 1;
+}
+
+std::optional<std::string> TextOf(lua_State* lua, int table, const char* key) {
+  lua_getfield(lua, table, key);
+  std::string text;
+  const bool given = lua_type(lua, -1) == LUA_TSTRING && ToExactText(lua, -1, text);
+  lua_pop(lua, 1);
+  return given ? std::optional(text) : std::nullopt;
+}
+
+// The declared parameters of the recipe table at `recipe`, by name.
+std::vector<Parameter> ReadParameters(lua_State* lua, Host& host, int recipe) {
+  std::vector<Parameter> parameters;
+  std::vector<std::string> names;
+  lua_getfield(lua, recipe, "params");
+  const int table = lua_gettop(lua);
+  if (lua_istable(lua, table)) {
+    lua_pushnil(lua);
+    while (lua_next(lua, table) != 0) {
+      ToExactText(lua, -2, names.emplace_back());
+      lua_pop(lua, 1);
+    }
+  }
+  std::sort(names.begin(), names.end());  // so that mistakes are told in the same order every time
+  for (const std::string& name : names) {
+    lua_getfield(lua, table, name.c_str());
+    const int declaration = lua_gettop(lua);
+    lua_getfield(lua, declaration, "place");
+    const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
+    lua_getfield(lua, declaration, "fields");
+    Value fields;
+    std::string why;
+    if (!ToValue(lua, -1, fields, why)) {
+      host.Report(Error("parameter", place, "parameter " + name + ": " + why));
+    } else if (auto parameter = ParameterFromValue(name, fields, place)) {
+      parameters.push_back(*std::move(parameter));
+    } else {
+      host.Report(parameter.error());
+    }
+    lua_settop(lua, table);
+  }
+  lua_settop(lua, recipe);
+  return parameters;
+}
+
+// The overrides, those from files with the files' contents, except for secrets.
+std::vector<Override> WithFileContents(const Host& host, const std::vector<Parameter>& parameters) {
+  std::vector<Override> overrides = host.request->overrides;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    if (overrides[i].kind != Override::Kind::kFile) continue;
+    const bool secret = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& parameter) {
+      return parameter.type == ParameterType::kSecret &&
+             (parameter.name == overrides[i].name || parameter.was == overrides[i].name);
+    });
+    overrides[i].value = Value(secret ? "" : (*host.ask)({Question::Kind::kOverride, std::to_string(i)}).text);
+  }
+  return overrides;
+}
+
+// Names the release and makes the job's context, if the recipe wants one.
+void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
+  const auto release_name = TextOf(lua, recipe, "mindspore");
+  if (!release_name) return;
+  host.Report(LoadSchemaInto(lua, host.schema));
+  const auto release = host.schema.FindRelease(*release_name, place);
+  if (!release) {
+    host.Report(release.error());
+    Stop(lua);
+  }
+  host.context.emplace(host.schema, *release);
+  host.plan.mindspore = ReleaseText(*release);
+}
+
+void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
+  lua_getfield(lua, recipe, "limits");
+  if (lua_istable(lua, -1)) {
+    lua_getfield(lua, -1, "time");
+    if (!lua_isnil(lua, -1)) {
+      std::string text;
+      auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
+      if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
+      constexpr double kLongest = 1e9;  // seconds, more than thirty years
+      if (seconds && *seconds > 0 && *seconds <= kLongest) {
+        host.plan.time_limit_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+      } else {
+        host.Report(Error("format", place,
+                          "limits.time is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+      }
+    }
+  }
+  lua_settop(lua, recipe);
+}
+
+// A list or map of `p` is a Lua table, so a recipe can write into it; the plan would then not follow from what
+// the user chose. Tables of settled values are at the top of the stack.
+void CheckParametersAreAsGiven(lua_State* lua, Host& host, const Resolved& resolved, const Place& place) {
+  const int table = lua_gettop(lua);
+  for (const ParameterState& state : resolved.parameters) {
+    if (!state.value || (state.value->AsList() == nullptr && state.value->AsMap() == nullptr)) continue;
+    lua_getfield(lua, table, state.parameter.name.c_str());
+    Value now;
+    std::string why;
+    const bool plain = ToValue(lua, -1, now, why);
+    lua_settop(lua, table);
+    // An empty table is a list and a map.
+    const auto settled = plain ? CheckParameter(state.parameter, now, place, "") : Fail(Diagnostics{});
+    if (settled && *settled == *state.value) continue;
+    host.Report(Error("read_only", place, "the recipe changes its parameter " + state.parameter.name,
+                      "parameters are what the user chose; copy the table and change the copy"));
+  }
+}
+
+// What belongs together: the settled contexts against the processes that were laid out.
+void CheckJob(Host& host, const ClusterFacts& cluster) {
+  if (!host.context) return;
+  JobFacts facts;
+  for (const Process& process : host.plan.processes) {
+    const Role& role = host.plan.roles[process.role];
+    if (role.plays != "worker") continue;
+    ProcessFacts& fact = facts.processes.emplace_back();
+    fact.name = ProcessName(host.plan, process);
+    const auto overlay = host.overlay_of.find(fact.name);
+    fact.context = overlay == host.overlay_of.end() ? nullptr : overlay->second;
+    fact.rank = process.rank.value_or(process.index);
+    fact.local_rank = process.local_rank;
+    if (const auto visible = host.visible_devices.find(fact.name); visible != host.visible_devices.end()) {
+      fact.visible_devices = visible->second;
+    }
+  }
+  facts.workers = static_cast<std::uint32_t>(facts.processes.size());
+  facts.workers_notes.push_back(
+      {"the plan starts " + std::to_string(facts.workers) + " workers; job.cluster.devices is " + cluster.text, {}});
+  host.Report(CheckTogether(*host.context, facts));
+  if (HasErrors(host.diagnostics)) return;
+  const DerivedSettings derived = DeriveSettings(*host.context, facts);
+  if (facts.workers > 0) host.plan.derived.emplace("device_num", derived.device_num.value);
+  host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
+}
+
+// Loads muster's own modules in order; leaves prelude, muster and layout at the returned indices.
+struct OwnModules {
+  int prelude = 0;
+  int muster = 0;
+  int layout = 0;
+};
+
+OwnModules LoadOwnModules(lua_State* lua, Host& host) {
+  lua_newtable(lua);
+  const int host_table = lua_gettop(lua);
+  BindLanguage(lua, host);
+  BindContext(lua, host);
+  BindArithmetic(lua, host);
+  BindPlan(lua, host);
+  PushNull(lua);
+  lua_setfield(lua, host_table, "null");
+
+  const auto load = [&](const char* path, std::initializer_list<int> arguments) {
+    PushOwnChunk(lua, path);
+    lua_pushvalue(lua, host_table);
+    for (const int argument : arguments) lua_pushvalue(lua, argument);
+    lua_call(lua, static_cast<int>(arguments.size()) + 1, 1);
+    return lua_gettop(lua);
+  };
+  OwnModules modules;
+  modules.prelude = load("muster/prelude.lua", {});
+  modules.muster = load("muster/muster.lua", {modules.prelude});
+  const int context = load("muster/context.lua", {});
+  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster});
+  const int contracts = load("muster/contract.lua", {modules.prelude});
+  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, jobs, contracts});
+
+  lua_getfield(lua, modules.muster, "api");
+  const int api = lua_gettop(lua);
+  lua_newtable(lua);
+  const auto offer = [&](const char* name, int module) {
+    lua_getfield(lua, modules.prelude, "read_only");
+    lua_pushvalue(lua, module);
+    lua_pushstring(lua, name);
+    lua_call(lua, 2, 1);
+    lua_setfield(lua, -2, name);
+  };
+  offer("muster", api);
+  offer("muster.context", context);
+  offer("muster.mindspore", context);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "muster.modules");
+  return modules;
+}
+
+void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int recipe, const Resolved& resolved,
+                  const Place& place) {
+  lua_newtable(lua);
+  const int parameters = lua_gettop(lua);
+  for (const ParameterState& state : resolved.parameters) {
+    if (!state.value) continue;
+    host.plan.params[state.parameter.name] = *state.value;
+    PushText(lua, state.parameter.name);
+    PushValue(lua, *state.value);
+    lua_rawset(lua, parameters);
+  }
+  lua_getfield(lua, recipe, "plan");
+  if (const Place plan = PlaceOfFunction(lua, -1); plan.line > 0) host.fallback = plan;
+  lua_pop(lua, 1);
+  lua_getfield(lua, modules.layout, "make_plan");
+  lua_pushvalue(lua, recipe);
+  lua_pushvalue(lua, parameters);
+  Value::Map cluster;
+  cluster["hosts"] = Value(resolved.cluster.hosts);
+  cluster["devices_per_host"] = Value(resolved.cluster.devices_per_host);
+  cluster["devices"] = Value(resolved.cluster.hosts * resolved.cluster.devices_per_host);
+  cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
+  PushValue(lua, Value(std::move(cluster)));
+  Value::List args;
+  for (const std::string& arg : host.request->args) args.emplace_back(arg);
+  PushValue(lua, Value(std::move(args)));
+  host.planning = true;
+  lua_call(lua, 4, 0);
+  CheckParametersAreAsGiven(lua, host, resolved, place);
+}
+
+// The whole evaluation, in a protected call. Argument 1: the Evaluation.
+int Run(lua_State* lua) {
+  auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
+  Host& host = evaluation.host;
+  const EvaluationRequest& request = *host.request;
+  const OwnModules modules = LoadOwnModules(lua, host);
+
+  host.fallback = PlaceOfReturn(request);
+  lua_getfield(lua, modules.prelude, "run");
+  PushText(lua, request.recipe_text);
+  PushText(lua, request.recipe_file);
+  lua_call(lua, 2, 1);
+  const int recipe = lua_gettop(lua);
+  lua_getfield(lua, modules.muster, "contents");
+  lua_pushvalue(lua, recipe);
+  lua_pushliteral(lua, "a recipe");
+  lua_call(lua, 2, 1);
+  lua_replace(lua, recipe);
+  if (lua_isnil(lua, recipe)) {
+    host.Report(Error("recipe", {request.recipe_file, 0}, "the file returns no recipe",
+                      "end it with: return muster.recipe { … }"));
+    Stop(lua);
+  }
+  lua_getfield(lua, recipe, "place");
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
+  lua_settop(lua, recipe);
+
+  evaluation.answer.name = host.plan.name = TextOf(lua, recipe, "name").value_or("");
+  evaluation.answer.doc = host.plan.doc = TextOf(lua, recipe, "doc").value_or("");
+  host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
+  const std::vector<Parameter> parameters = ReadParameters(lua, host, recipe);
+  Value cluster;
+  std::string why;
+  lua_getfield(lua, recipe, "cluster");
+  if (!lua_isnil(lua, -1) && !ToValue(lua, -1, cluster, why)) host.Report(Error("type", place, "cluster: " + why));
+  lua_settop(lua, recipe);
+
+  const auto environment = [&](const std::string& name) -> std::optional<std::string> {
+    const Reply reply = (*host.ask)({Question::Kind::kVariable, name});
+    return reply.given ? std::optional(reply.text) : std::nullopt;
+  };
+  Diagnostics problems;
+  EvaluationRequest known;
+  known.overrides = WithFileContents(host, parameters);
+  known.site = request.site;
+  Resolved resolved =
+      ResolveParameters(parameters, cluster, place, known, !request.describe_only, environment, problems);
+  host.Report(problems);
+  evaluation.answer.parameters = resolved.parameters;
+  if (request.describe_only) return 0;
+  ReadLimits(lua, host, recipe, place);
+  if (HasErrors(host.diagnostics)) Stop(lua);
+
+  host.plan.secrets = resolved.secrets;
+  for (std::int64_t i = 0; i < resolved.cluster.hosts; ++i) {
+    host.plan.hosts.push_back(
+        {"host" + std::to_string(i), static_cast<std::uint32_t>(resolved.cluster.devices_per_host)});
+  }
+  MakeContext(lua, host, recipe, place);
+  CallMakePlan(lua, host, modules, recipe, resolved, place);
+  CheckJob(host, resolved.cluster);
+  return 0;
+}
+
+}  // namespace
+
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
+  Diagnostics diagnostics;
+  for (const SchemaFile& file : kSchemaFiles) {
+    PushOwnChunk(lua, file.path);
+    lua_call(lua, 0, 1);
+    Value records;
+    std::string why;
+    if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
+    lua_pop(lua, 1);
+    const Place place{std::string("lua/") + file.path, 0};
+    const Diagnostics found =
+        file.api == nullptr ? schema.AddReleases(records, place) : schema.Add(file.api, records, place);
+    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  }
+  return diagnostics;
+}
+
+EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
+                          LastPlace* last_place) {
+  State state(limits, last_place);
+  Evaluation evaluation;
+  Host& host = evaluation.host;
+  host.request = &request;
+  host.ask = &ask;
+  host.state = &state;
+  lua_State* lua = state.lua();
+  lua_pushlightuserdata(lua, &host);
+  lua_pushcclosure(lua, Guarded<OnError>, 1);
+  lua_pushcfunction(lua, Guarded<Run>);
+  lua_pushlightuserdata(lua, &evaluation);
+  const int status = lua_pcall(lua, 1, 0, -3);
+
+  // Not all of these reach the message handler, and a recipe's pcall may have caught the first two.
+  const bool noted = last_place != nullptr && last_place->line > 0;
+  const Place last = noted ? Place{last_place->file, last_place->line} : host.fallback;
+  const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
+                                      [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
+  if (state.out_of_memory() && !limit_told) {
+    host.Report(Error("limit", last,
+                      "the recipe used more than " + std::to_string(limits.memory_bytes >> 20) + " MiB of memory"));
+  } else if (state.out_of_instructions() && !limit_told) {
+    host.Report(Error("limit", last, state.InstructionsText()));
+  } else if (status != 0 && !HasErrors(host.diagnostics)) {
+    host.Report(Error("lua", last,
+                      "the recipe's calls are nested too deeply, or it failed while it handled an error of its own"));
+  }
+  evaluation.answer.diagnostics = Folded(host.diagnostics);
+  if (!request.describe_only && !HasErrors(host.diagnostics)) {
+    Fold(host.plan);
+    evaluation.answer.plan = std::move(host.plan);
+    evaluation.answer.provenance = std::move(host.provenance);
+  }
+  return evaluation.answer;
+}
+
+Schema LoadSchema(Diagnostics& diagnostics) {
+  State state({}, nullptr);
+  Schema schema;
+  diagnostics = LoadSchemaInto(state.lua(), schema);
+  return schema;
+}
+
+}  // namespace muster

@@ -1,0 +1,17 @@
+// The engine: one evaluation from recipe text to plan. Runs inside the evaluator process.
+#pragma once
+
+#include "lua/evaluation.h"
+#include "lua/limits.h"
+#include "muster/schema.h"
+
+namespace muster {
+
+// Never fails as a function: what went wrong is in the answer's diagnostics. `last_place` may be null.
+EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
+                          LastPlace* last_place);
+
+// Loads the schema of the context API (lua/muster/schema) into a state of its own.
+Schema LoadSchema(Diagnostics& diagnostics);
+
+}  // namespace muster

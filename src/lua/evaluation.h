@@ -1,0 +1,94 @@
+// What an evaluation is asked and what it answers: plain values, so that they can cross a process border
+// (evaluation_archive.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/plan.h"
+#include "muster/site.h"
+#include "plan/environment.h"
+#include "settings/parameter.h"
+#include "tl/expected.hpp"
+
+namespace muster {
+
+// One word of an override: name=text, name:=json, name@=file, --unset name.
+struct Override {
+  enum class Kind : std::uint8_t { kText, kValue, kFile, kUnset };
+  Kind kind = Kind::kText;
+  std::string name;
+  // kText: a string. kFile: the file's content; it stays with the parent until a parameter asks for it, and a
+  // secret never does.
+  Value value;
+  std::string file;  // kFile: absolute path
+  ParameterOrigin origin = ParameterOrigin::kCommandLine;
+
+  bool operator==(const Override&) const = default;
+};
+
+struct EvaluationRequest {
+  std::string recipe_file;  // as the user wrote it: what diagnostics show
+  std::string recipe_text;
+  std::string recipe_dir;  // absolute: what muster.here gives
+  std::vector<Override> overrides;
+  std::vector<std::string> args;  // the words after --
+  Site site;
+  bool describe_only = false;  // stop after the parameters
+
+  bool operator==(const EvaluationRequest&) const = default;
+};
+
+struct ParameterState {
+  Parameter parameter;
+  std::optional<Value> value;  // none: it has to be given
+  ParameterOrigin origin = ParameterOrigin::kDefault;
+
+  bool operator==(const ParameterState&) const = default;
+};
+
+// Who set a variable of a role's processes, by role and variable.
+using Provenance = std::map<std::string, std::map<std::string, VariableSource>>;
+
+struct EvaluationAnswer {
+  std::string name;  // of the recipe
+  std::string doc;
+  std::vector<ParameterState> parameters;
+  std::optional<Plan> plan;  // folded; none if there are errors, or if only the parameters were asked for
+  Provenance provenance;
+  Diagnostics diagnostics;
+
+  bool operator==(const EvaluationAnswer&) const = default;
+};
+
+// What the evaluation may ask of the outside. It opens nothing itself.
+struct Question {
+  enum class Kind : std::uint8_t {
+    kFile,      // content of a file below the recipe's folder
+    kExists,    // whether there is one (content is empty)
+    kVariable,  // a variable of muster's environment
+    kPrint,     // a line that the recipe printed; answered with nothing
+    kOverride,  // content of the file of override number `text`; asked for once its parameter is known
+  };
+  Kind kind = Kind::kFile;
+  std::string text;
+
+  bool operator==(const Question&) const = default;
+};
+
+// Content, or nothing with one line that says why (empty for an unset variable).
+struct Reply {
+  bool given = false;
+  std::string text;
+
+  bool operator==(const Reply&) const = default;
+};
+
+using Ask = std::function<Reply(const Question&)>;
+
+}  // namespace muster

@@ -1,0 +1,69 @@
+// How requests, answers and questions cross the border of the evaluator process (base/archive.h).
+#pragma once
+
+#include "base/value_archive.h"
+#include "lua/evaluation.h"
+#include "plan/plan_archive.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, Override& override) {
+  InRange(archive, override.kind, Override::Kind::kUnset);
+  archive(override.name, override.value, override.file);
+  InRange(archive, override.origin, ParameterOrigin::kCommandLine);
+}
+
+template <class A>
+void Fields(A& archive, SiteHost& host) {
+  archive(host.name, host.address, host.devices);
+}
+
+template <class A>
+void Fields(A& archive, Site& site) {
+  archive(site.hosts, site.host_memory_bytes);
+}
+
+template <class A>
+void Fields(A& archive, EvaluationRequest& request) {
+  archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.args, request.site,
+          request.describe_only);
+}
+
+template <class A>
+void Fields(A& archive, Parameter& parameter) {
+  archive(parameter.name);
+  InRange(archive, parameter.type, ParameterType::kSecret);
+  archive(parameter.default_value, parameter.min, parameter.max, parameter.above, parameter.below, parameter.one_of,
+          parameter.doc, parameter.was, parameter.from_env, parameter.place);
+}
+
+template <class A>
+void Fields(A& archive, ParameterState& state) {
+  archive(state.parameter, state.value);
+  InRange(archive, state.origin, ParameterOrigin::kCommandLine);
+}
+
+template <class A>
+void Fields(A& archive, VariableSource& source) {
+  InRange(archive, source.layer, Layer::kMuster);
+  archive(source.place);
+}
+
+template <class A>
+void Fields(A& archive, EvaluationAnswer& answer) {
+  archive(answer.name, answer.doc, answer.parameters, answer.plan, answer.provenance, answer.diagnostics);
+}
+
+template <class A>
+void Fields(A& archive, Question& question) {
+  InRange(archive, question.kind, Question::Kind::kOverride);
+  archive(question.text);
+}
+
+template <class A>
+void Fields(A& archive, Reply& reply) {
+  archive(reply.given, reply.text);
+}
+
+}  // namespace muster

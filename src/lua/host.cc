@@ -1,0 +1,134 @@
+#include "lua/host.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/archive.h"
+#include "base/utf8.h"
+#include "base/value_archive.h"
+
+namespace muster {
+namespace {
+
+// More than anybody reads; a recipe in a loop can make any number.
+constexpr std::size_t kMaxDiagnostics = 1000;
+constexpr std::size_t kLongestMessage = 2000;
+
+void Shorten(std::string& text) {
+  if (text.size() > kLongestMessage) text = std::string(Utf8Prefix(text, kLongestMessage)) + " …";
+}
+
+// How the interpreter writes a chunk's name in its messages (lj_debug_shortname): long paths lose their front.
+std::string ShortName(const std::string& file) {
+  constexpr std::size_t kLongest = LUA_IDSIZE - 1;
+  return file.size() <= kLongest ? file : "..." + file.substr(file.size() - (kLongest - 3));
+}
+
+// ":12: " at the front: the line, and what follows.
+std::optional<std::pair<std::uint32_t, std::string_view>> LineAndText(std::string_view rest) {
+  if (!rest.starts_with(':')) return std::nullopt;
+  constexpr std::size_t kMostDigits = 9;
+  std::size_t end = 1;
+  std::uint32_t line = 0;
+  while (end < rest.size() && end <= kMostDigits && rest[end] >= '0' && rest[end] <= '9') {
+    line = line * 10 + static_cast<std::uint32_t>(rest[end++] - '0');
+  }
+  if (end == 1 || !rest.substr(end).starts_with(": ")) return std::nullopt;
+  return std::pair(line, rest.substr(end + 2));
+}
+
+char kStopKey;  // its address is the error value of Stop
+
+}  // namespace
+
+Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, lua_upvalueindex(1))); }
+
+int Host::Here(lua_State* lua) {
+  Place place = state->Here(lua);
+  if (place.file.empty()) place = fallback;
+  if (place.file.empty()) return 0;
+  if (places.back() == place) return static_cast<int>(places.size()) - 1;  // a loop sets many on one line
+  const auto [number, is_new] = place_numbers.try_emplace({place.file, place.line}, static_cast<int>(places.size()));
+  if (is_new) places.push_back(place);
+  return number->second;
+}
+
+void Host::Report(Diagnostic diagnostic) {
+  if (diagnostics.size() > kMaxDiagnostics) return;
+  if (diagnostics.size() == kMaxDiagnostics) {
+    diagnostics.push_back(Error("limit", {request->recipe_file, 0},
+                                "the recipe has more than " + std::to_string(kMaxDiagnostics) +
+                                    " different problems; the others are left out"));
+    return;
+  }
+  Shorten(diagnostic.message);
+  Shorten(diagnostic.hint);
+  for (Note& note : diagnostic.notes) Shorten(note.message);
+  if (reported.insert(Archived(diagnostic)).second) diagnostics.push_back(std::move(diagnostic));
+}
+
+void Host::Report(const Diagnostics& more) {
+  for (const Diagnostic& diagnostic : more) Report(diagnostic);
+}
+
+Place Host::PlaceOf(int id) const {
+  if (id < 0 || static_cast<std::size_t>(id) >= places.size()) return {};
+  return places[static_cast<std::size_t>(id)];
+}
+
+void Stop(lua_State* lua) {
+  lua_pushlightuserdata(lua, &kStopKey);
+  lua_error(lua);
+  std::abort();  // lua_error does not return
+}
+
+Place PlaceOfFunction(lua_State* lua, int index) {
+  lua_Debug function;
+  if (!lua_isfunction(lua, index)) return {};
+  lua_pushvalue(lua, index);
+  lua_getinfo(lua, ">S", &function);
+  if (function.source[0] != '@' || function.linedefined < 1) return {};
+  return {function.source + 1, static_cast<std::uint32_t>(function.linedefined)};
+}
+
+bool IsStop(lua_State* lua, int index) {
+  return lua_islightuserdata(lua, index) && lua_touserdata(lua, index) == &kStopKey;
+}
+
+Diagnostic LocatedError(std::string kind, const std::string& message, const Place& fallback,
+                        const std::vector<std::string>& files) {
+  std::string_view text = message;
+  Place place;
+  // More than once where an error passed through coroutines: each adds its own place in front.
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string& file : files) {
+      const std::string shown = ShortName(file);
+      if (!text.starts_with(shown)) continue;
+      const auto located = LineAndText(text.substr(shown.size()));
+      if (!located) continue;
+      place = {file, located->first};
+      text = located->second;
+      again = true;
+    }
+  }
+  if (place.line > 0) return Error(std::move(kind), std::move(place), std::string(text));
+  // muster's own Lua is not the user's to look at.
+  if (text.starts_with("muster/")) {
+    const std::size_t colon = text.find(':');
+    const auto located = colon == std::string_view::npos ? std::nullopt : LineAndText(text.substr(colon));
+    if (located) return Error(std::move(kind), fallback, std::string(located->second));
+  }
+  return Error(std::move(kind), fallback, message);
+}
+
+void AddFunctions(lua_State* lua, Host& host, const HostFunction* functions, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    lua_pushlightuserdata(lua, &host);
+    lua_pushcclosure(lua, functions[i].function, 1);
+    lua_setfield(lua, -2, functions[i].name);
+  }
+}
+
+}  // namespace muster

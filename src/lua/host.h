@@ -1,0 +1,92 @@
+// The host of one evaluation: what the functions that Lua calls (bind_*.cc) work on. Collects diagnostics,
+// contexts and the plan in the making. Knows Lua only through the state that it belongs to.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lua.hpp>
+
+#include "lua/evaluation.h"
+#include "lua/state.h"
+#include "muster/context.h"
+#include "muster/schema.h"
+#include "plan/topology.h"
+
+namespace muster {
+
+struct Host {
+  const EvaluationRequest* request = nullptr;
+  const Ask* ask = nullptr;
+  State* state = nullptr;
+
+  // Places are handed to Lua as numbers; 0 is "no place".
+  std::vector<Place> places = {Place{}};
+  std::map<std::pair<std::string, std::uint32_t>, int> place_numbers;
+  Place fallback;                  // for when a tail call has taken the user's frame off the stack
+  std::vector<std::string> files;  // of the recipe, as they were named when they were loaded
+  Diagnostics diagnostics;         // no two are equal, and there are at most kMaxDiagnostics
+  std::set<std::string> reported;  // archives of `diagnostics`
+
+  Schema schema;
+  std::optional<Context> context;  // once the recipe has named its release
+  bool planning = false;           // inside the plan function: context calls are allowed
+  // One overlay per process whose `each` called the context; a deque, because overlays do not move.
+  std::deque<Context> overlays;
+  std::map<std::string, Context*> overlay_of;            // "worker.2"
+  std::string current_process;                           // inside `each`
+  std::map<std::string, std::uint32_t> visible_devices;  // of processes that have any: how many they can see
+
+  std::vector<Mesh> meshes;
+  EnvironmentLayer job_env;
+  Plan plan;
+  struct RoleEnvironment {
+    EnvironmentLayer contract_clear;
+    EnvironmentLayer role;
+  };
+  std::vector<RoleEnvironment> role_environments;  // by Plan::roles
+  Provenance provenance;
+
+  // Interns the place of the nearest frame of a user's file, or `fallback`.
+  int Here(lua_State* lua);
+  Place PlaceOf(int id) const;
+  void Report(Diagnostic diagnostic);
+  void Report(const Diagnostics& more);
+
+  static Host& Of(lua_State* lua);  // from upvalue 1 of the running function
+};
+
+// Ends the evaluation: the diagnostics are already reported. Does not return.
+[[noreturn]] void Stop(lua_State* lua);
+// A message of the interpreter, "file:line: text", as a diagnostic at that place if it is one of `files`; else
+// the message as it is, at `fallback`.
+Diagnostic LocatedError(std::string kind, const std::string& message, const Place& fallback,
+                        const std::vector<std::string>& files);
+
+// Where the Lua function at `index` begins; nowhere for functions that are not the user's.
+Place PlaceOfFunction(lua_State* lua, int index);
+
+// Whether the error value at `index` is Stop's.
+bool IsStop(lua_State* lua, int index);
+
+// Adds host functions to the table on top of the stack.
+struct HostFunction {
+  const char* name;
+  lua_CFunction function;
+};
+void AddFunctions(lua_State* lua, Host& host, const HostFunction* functions, std::size_t count);
+
+// Reads the schema of the context API (lua/muster/schema).
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
+
+void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
+void BindContext(lua_State* lua, Host& host);     // bind_context.cc
+void BindArithmetic(lua_State* lua, Host& host);  // bind_arithmetic.cc: exact_div, size, mesh, stages, durations
+void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: placement, roles, processes, files, ports
+
+}  // namespace muster

@@ -1,0 +1,130 @@
+#include "lua/state.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "lua/host_function.h"
+#include "lua/string_library.h"
+
+namespace muster {
+namespace {
+
+constexpr int kHookInterval = 10'000;
+char kStateKey;  // its address is the registry key
+
+// Base functions that load code, reach other environments, or depend on the collector or on chance.
+constexpr const char* kRemovedGlobals[] = {"dofile",   "loadfile", "load",           "loadstring", "getfenv", "setfenv",
+                                           "newproxy", "gcinfo",   "collectgarbage", "module",     "require", "print"};
+constexpr const char* kRemovedFromMath[] = {"random", "randomseed"};
+// foreach and its like walk tables in hash order; getn and setn are relics.
+constexpr const char* kRemovedFromTable[] = {"foreach", "foreachi", "getn", "setn"};
+
+void Open(lua_State* lua, const char* name, lua_CFunction open) {
+  lua_pushcfunction(lua, open);
+  lua_pushstring(lua, name);
+  lua_call(lua, 1, 0);
+}
+
+template <std::size_t N>
+void Remove(lua_State* lua, const char* library, const char* const (&names)[N]) {
+  lua_getglobal(lua, library);
+  for (const char* name : names) {
+    lua_pushnil(lua);
+    lua_setfield(lua, -2, name);
+  }
+  lua_pop(lua, 1);
+}
+
+int OpenLibraries(lua_State* lua) {
+  Open(lua, "", luaopen_base);
+  Open(lua, LUA_TABLIBNAME, luaopen_table);
+  Open(lua, LUA_STRLIBNAME, luaopen_string);
+  Open(lua, LUA_MATHLIBNAME, luaopen_math);
+  Remove(lua, "_G", kRemovedGlobals);
+  Remove(lua, LUA_MATHLIBNAME, kRemovedFromMath);
+  Remove(lua, LUA_TABLIBNAME, kRemovedFromTable);
+  GuardStringLibrary(lua);
+  return 0;
+}
+
+}  // namespace
+
+void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size) {
+  auto& state = *static_cast<State*>(self);
+  if (block == nullptr) old_size = 0;
+  if (new_size == 0) {
+    std::free(block);
+    state.used_ -= old_size;
+    return nullptr;
+  }
+  if (new_size > old_size && state.used_ + (new_size - old_size) > state.limits_.memory_bytes) {
+    state.out_of_memory_ = true;
+    return nullptr;
+  }
+  void* moved = std::realloc(block, new_size);
+  if (moved != nullptr) state.used_ = state.used_ - old_size + new_size;
+  return moved;
+}
+
+State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
+  lua_ = lua_newstate(Allocate, this);
+  if (lua_ == nullptr) throw std::bad_alloc();
+  lua_pushlightuserdata(lua_, &kStateKey);
+  lua_pushlightuserdata(lua_, this);
+  lua_rawset(lua_, LUA_REGISTRYINDEX);
+  lua_pushcfunction(lua_, OpenLibraries);
+  lua_call(lua_, 0, 0);
+  lua_sethook(lua_, CountHook, LUA_MASKCOUNT, kHookInterval);
+}
+
+// Runs nothing of the recipe's: its tables have no finalizers (__gc is of userdata only), and it has no userdata.
+State::~State() {
+  lua_sethook(lua_, nullptr, 0, 0);
+  lua_close(lua_);
+}
+
+State& State::Of(lua_State* lua) {
+  lua_pushlightuserdata(lua, &kStateKey);
+  lua_rawget(lua, LUA_REGISTRYINDEX);
+  auto* state = static_cast<State*>(lua_touserdata(lua, -1));
+  lua_pop(lua, 1);
+  return *state;
+}
+
+void State::CountHook(lua_State* lua, lua_Debug*) {
+  State& state = Of(lua);
+  state.instructions_ += kHookInterval;
+  state.Here(lua);
+  if (state.instructions_ < state.limits_.instructions) return;
+  state.out_of_instructions_ = true;
+  // From now on every instruction fails, so that no pcall can swallow the end.
+  lua_sethook(lua, CountHook, LUA_MASKCOUNT, 1);
+  luaL_error(lua, "%s", state.InstructionsText().c_str());
+}
+
+std::string State::InstructionsText() const {
+  return "the recipe did not finish within " + std::to_string(limits_.instructions / 1'000'000) +
+         " million instructions";
+}
+
+Place State::Here(lua_State* lua) {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
+    lua_getinfo(lua, "Sl", &frame);
+    if (frame.source[0] != '@' || frame.currentline < 1) continue;
+    const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
+    if (last_place_ != nullptr) {
+      last_place_->line = 0;  // a torn write must not pair the old line with the new file
+      const std::size_t size = std::min(place.file.size(), sizeof last_place_->file - 1);
+      std::memcpy(last_place_->file, place.file.data(), size);
+      last_place_->file[size] = '\0';
+      last_place_->line = place.line;
+    }
+    return place;
+  }
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,53 @@
+// A Lua state that recipes can be let loose in: interpreter only, a handful of libraries, capped memory,
+// counted instructions, no way to load code, read files or learn the time. Knows nothing of recipes.
+//
+// What it cannot stop is stopped from outside: C functions of the string library (no hook fires inside
+// them), and crashes of the interpreter itself. For those the place last reached lies in a shared page.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <lua.hpp>
+
+#include "lua/limits.h"
+#include "muster/diagnostic.h"
+
+namespace muster {
+
+class State {
+ public:
+  State(const StateLimits& limits, LastPlace* last_place);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  lua_State* lua() const { return lua_; }
+  // Whether the instruction limit ended the evaluation.
+  bool out_of_instructions() const { return out_of_instructions_; }
+  bool out_of_memory() const { return out_of_memory_; }
+  // What to say about the instruction limit.
+  std::string InstructionsText() const;
+
+  // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page.
+  Place Here(lua_State* lua);
+
+  // The state that owns `lua` or one of its coroutines.
+  static State& Of(lua_State* lua);
+
+ private:
+  static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
+  static void CountHook(lua_State* lua, lua_Debug* debug);
+
+  StateLimits limits_;
+  LastPlace* last_place_;
+  lua_State* lua_ = nullptr;
+  std::size_t used_ = 0;
+  std::uint64_t instructions_ = 0;
+  bool out_of_instructions_ = false;
+  bool out_of_memory_ = false;
+};
+
+}  // namespace muster

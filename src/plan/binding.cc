@@ -1,0 +1,62 @@
+// Holes filled with what a start knows.
+#include "muster/binding.h"
+
+namespace muster {
+namespace {
+
+tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
+  return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" can not be filled in: " + why));
+}
+
+}  // namespace
+
+Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt) {
+  if (text.marked.find(kHoleOpen) == std::string::npos) return text.marked;
+  const auto pieces = Pieces(text);
+  if (!pieces) return Unbound(text, pieces.error());
+  std::string filled;
+  for (const TextPiece& piece : *pieces) {
+    if (!piece.hole) {
+      filled += piece.literal;
+      continue;
+    }
+    const Hole& hole = *piece.hole;
+    switch (hole.kind) {
+      case Hole::Kind::kLiteral:
+        filled += kHoleOpen;
+        break;
+      case Hole::Kind::kRunDir:
+        filled += binding.run_dir;
+        break;
+      case Hole::Kind::kRunId:
+        filled += binding.run_id;
+        break;
+      case Hole::Kind::kAttempt:
+        filled += std::to_string(attempt);
+        break;
+      case Hole::Kind::kPort: {
+        const auto port = binding.ports.find(hole.name);
+        if (port == binding.ports.end()) return Unbound(text, "no port " + hole.name);
+        filled += std::to_string(port->second);
+        break;
+      }
+      case Hole::Kind::kHostName:
+      case Hole::Kind::kHostAddress: {
+        if (hole.host >= binding.hosts.size()) return Unbound(text, "no host " + std::to_string(hole.host));
+        const HostBinding& host = binding.hosts[hole.host];
+        filled += hole.kind == Hole::Kind::kHostName ? host.name : host.address;
+        break;
+      }
+      case Hole::Kind::kSecret: {
+        if (pieces->size() != 1) return Unbound(text, "a secret can only be a whole value");
+        const auto secret = binding.secrets.find(hole.name);
+        if (secret == binding.secrets.end()) return Unbound(text, "no secret " + hole.name);
+        filled += secret->second;
+        break;
+      }
+    }
+  }
+  return filled;
+}
+
+}  // namespace muster

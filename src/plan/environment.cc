@@ -1,0 +1,268 @@
+#include "plan/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/utf8.h"
+
+namespace muster {
+namespace {
+
+bool IsPattern(std::string_view key) { return key.ends_with('*'); }
+
+// A name, or a pattern PREFIX* whose prefix could begin a name ("*" alone covers everything).
+bool IsVariableKey(std::string_view key, bool unset) {
+  if (!IsPattern(key)) return IsVariableName(key);
+  return unset && (key == "*" || IsVariableName(key.substr(0, key.size() - 1)));
+}
+
+bool IsRecipes(Layer layer) { return layer == Layer::kJob || layer == Layer::kRole || layer == Layer::kEach; }
+
+std::string OwnerOf(const EnvironmentLayer& layer) {
+  return layer.owner.empty() ? std::string(LayerName(layer.layer)) : layer.owner;
+}
+
+class Merge {
+ public:
+  Merge(std::span<const EnvironmentLayer* const> layers, bool with_sources)
+      : layers_(layers.begin(), layers.end()), with_sources_(with_sources) {
+    std::stable_sort(layers_.begin(), layers_.end(), [](auto* a, auto* b) { return a->layer < b->layer; });
+  }
+
+  Result<MergedEnvironment> Run() {
+    // Layers of one rank: first everything they remove, then everything they set.
+    for (std::size_t begin = 0; begin < layers_.size();) {
+      std::size_t end = begin;
+      while (end < layers_.size() && layers_[end]->layer == layers_[begin]->layer) ++end;
+      for (const bool unsetting : {true, false}) {
+        for (std::size_t i = begin; i < end; ++i) Apply(*layers_[i], unsetting);
+      }
+      begin = end;
+    }
+    if (!problems_.empty()) return Fail(std::move(problems_));
+    std::sort(merged_.unset.begin(), merged_.unset.end());
+    merged_.unset.erase(std::unique(merged_.unset.begin(), merged_.unset.end()), merged_.unset.end());
+    return std::move(merged_);
+  }
+
+ private:
+  void Apply(const EnvironmentLayer& layer, bool unsetting) {
+    for (const auto& [key, variable] : layer.variables) {
+      if (variable.value.has_value() == unsetting) continue;
+      if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
+      if (unsetting) {
+        Unset(layer, key, variable);
+      } else if (!IsOverridden(layer, key)) {
+        merged_.set.insert_or_assign(key, *variable.value);
+        Decide(layer, key, variable);
+      }
+    }
+  }
+
+  void Unset(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (IsPattern(key)) {
+      for (auto set = merged_.set.begin(); set != merged_.set.end();) {
+        const bool goes = Matches(key, set->first) && !IsOverridden(layer, set->first);
+        if (goes) merged_.sources.erase(set->first);
+        set = goes ? merged_.set.erase(set) : std::next(set);
+      }
+    } else if (!IsOverridden(layer, key)) {
+      merged_.set.erase(key);
+    }
+    merged_.unset.push_back(key);
+    if (!merged_.set.contains(key)) Decide(layer, key, variable);
+  }
+
+  void Decide(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (with_sources_) merged_.sources.insert_or_assign(key, VariableSource{layer.layer, variable.place});
+    if (variable.override && IsRecipes(layer.layer)) overrides_.insert(key);
+  }
+
+  // Whether the recipe has the last word on a variable of the contract.
+  bool IsOverridden(const EnvironmentLayer& layer, const std::string& key) const {
+    return layer.layer == Layer::kContract && overrides_.contains(key);
+  }
+
+  bool IsSound(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    const bool unset = !variable.value.has_value();
+    const auto refuse = [&](const std::string& message, const char* hint) {
+      problems_.push_back(Error("variable", variable.place, OwnerOf(layer) + ": " + message, hint));
+      return false;
+    };
+    if (!IsVariableKey(key, unset)) {
+      return refuse("\"" + key.substr(0, 100) + "\" is no name of a variable", "a name is not empty and has no '='");
+    }
+    if (unset && layer.layer == Layer::kEach) {
+      return refuse(key + " can not be unset for one process", "unset it for the whole role");
+    }
+    if (!unset && !IsVariableValue(variable.value->marked)) {
+      return refuse(key + " has a value that is no UTF-8 text or holds a zero byte", "");
+    }
+    return true;
+  }
+
+  // The recipe must say so if it knows better than the contract; nobody knows better than muster itself.
+  bool Contradicts(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (!IsRecipes(layer.layer)) return false;
+    for (const EnvironmentLayer* other : layers_) {
+      if (other->layer < Layer::kContract) continue;
+      const bool final = other->layer == Layer::kMuster;
+      if (variable.override && !final) continue;
+      const auto* ruling = Ruling(*other, key, variable);
+      if (ruling == nullptr) continue;
+      const bool removes = !ruling->second.value.has_value();
+      Diagnostic diagnostic = Error("contract_variable", variable.place,
+                                    OwnerOf(layer) + ": " + key + " belongs to " + OwnerOf(*other) + ", which " +
+                                        (removes ? "removes it" : "sets it"),
+                                    final ? "leave it out" : "leave it out, or write override = true beside it");
+      if (!ruling->second.place.file.empty()) {
+        diagnostic.notes.push_back(
+            {OwnerOf(*other) + (removes ? " removes " : " sets ") + ruling->first, ruling->second.place});
+      }
+      problems_.push_back(std::move(diagnostic));
+      return true;
+    }
+    return false;
+  }
+
+  // What `other` says about the variable that somebody wants to set or unset; null if the two agree.
+  static const std::pair<const std::string, LayerVariable>* Ruling(const EnvironmentLayer& other,
+                                                                   const std::string& key,
+                                                                   const LayerVariable& variable) {
+    if (IsPattern(key)) return nullptr;
+    if (const auto exact = other.variables.find(key); exact != other.variables.end()) {
+      return variable.value || exact->second.value ? &*exact : nullptr;
+    }
+    if (!variable.value) return nullptr;
+    for (const auto& entry : other.variables) {
+      if (!entry.second.value && Matches(entry.first, key)) return &entry;
+    }
+    return nullptr;
+  }
+
+  std::vector<const EnvironmentLayer*> layers_;
+  bool with_sources_;
+  MergedEnvironment merged_;
+  std::set<std::string> overrides_;  // where the recipe has the last word over the contract
+  Diagnostics problems_;
+};
+
+constexpr std::array<std::string_view, 14> kStandardNames = {
+    "MUSTER_ATTEMPT", "MUSTER_CONTEXT",    "MUSTER_DEVICES",    "MUSTER_HOST",      "MUSTER_HOST_INDEX",
+    "MUSTER_INDEX",   "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",   "MUSTER_RANK",
+    "MUSTER_ROLE",    "MUSTER_RUN_DIR",    "MUSTER_RUN_ID",     "MUSTER_WORLD_SIZE"};
+
+// Fills the holes of `variables` into `filled`, replacing what is there.
+Diagnostics Fill(const Variables& variables, const Binding& binding, std::uint32_t attempt,
+                 std::map<std::string, std::string>& filled) {
+  for (const auto& [name, text] : variables) {
+    auto value = FillHoles(text, binding, attempt);
+    if (!value) return value.error();
+    filled.insert_or_assign(name, std::move(*value));
+  }
+  return {};
+}
+
+std::map<std::string, std::string> Inherited(const std::vector<std::string>& inherited, const Role& role) {
+  std::map<std::string, std::string> kept;
+  for (const std::string& entry : inherited) {
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    const std::string_view name = std::string_view(entry).substr(0, equals);
+    if (std::find(kStandardNames.begin(), kStandardNames.end(), name) != kStandardNames.end()) continue;
+    const bool removed = std::any_of(role.unset.begin(), role.unset.end(),
+                                     [&](const std::string& pattern) { return Matches(pattern, name); });
+    if (!removed) kept.try_emplace(std::string(name), entry.substr(equals + 1));
+  }
+  return kept;
+}
+
+std::vector<std::string> Joined(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> entries;
+  entries.reserve(variables.size());
+  for (const auto& [name, value] : variables) entries.push_back(name + '=' + value);
+  return entries;
+}
+
+}  // namespace
+
+std::string_view LayerName(Layer layer) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "inherited", "site", "activation", "muster's defaults", "job:env", "role", "each", "contract", "muster"};
+  return kNames.at(static_cast<std::size_t>(layer));
+}
+
+Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources) {
+  return Merge(layers, with_sources).Run();
+}
+
+bool IsVariableName(std::string_view name) {
+  return !name.empty() && name.find('=') == std::string_view::npos && name.find('\0') == std::string_view::npos &&
+         IsUtf8(name);
+}
+
+bool IsVariableValue(std::string_view value) { return value.find('\0') == std::string_view::npos && IsUtf8(value); }
+
+bool Matches(std::string_view pattern, std::string_view name) {
+  return IsPattern(pattern) ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+}
+
+Variables StandardVariables(const Plan& plan, const Process& process) {
+  const std::string name = ProcessName(plan, process);
+  const std::string run_id = HoleText({Hole::Kind::kRunId, {}, 0});
+  const std::string run_dir = HoleText({Hole::Kind::kRunDir, {}, 0});
+  const std::string attempt = HoleText({Hole::Kind::kAttempt, {}, 0});
+  Variables variables;
+  variables["MUSTER_ATTEMPT"] = attempt;
+  if (!plan.mindspore.empty()) variables["MUSTER_CONTEXT"] = run_dir + "/context/" + name + ".json";
+  if (!process.devices.empty()) {
+    std::string devices;
+    for (const std::uint32_t device : process.devices) devices += (devices.empty() ? "" : ",") + std::to_string(device);
+    variables["MUSTER_DEVICES"] = devices;
+  }
+  variables["MUSTER_HOST"] = HoleText({Hole::Kind::kHostName, "", process.host});
+  variables["MUSTER_HOST_INDEX"] = std::to_string(process.host);
+  variables["MUSTER_INDEX"] = std::to_string(process.index);
+  variables["MUSTER_LOCAL_RANK"] = std::to_string(process.local_rank);
+  variables["MUSTER_LOCAL_SIZE"] = std::to_string(process.local_size);
+  variables["MUSTER_PROCESS"] = run_id + '/' + name + '.' + attempt;
+  if (process.rank) {
+    variables["MUSTER_RANK"] = std::to_string(*process.rank);
+    variables["MUSTER_WORLD_SIZE"] = std::to_string(process.world_size);
+  }
+  variables["MUSTER_ROLE"] = plan.roles[process.role].name;
+  variables["MUSTER_RUN_DIR"] = run_dir;
+  variables["MUSTER_RUN_ID"] = run_id;
+  return variables;
+}
+
+std::span<const std::string_view> StandardVariableNames() { return kStandardNames; }
+
+Result<std::vector<std::string>> ComposeEnvironment(const std::vector<std::string>& inherited, const Plan& plan,
+                                                    const Process& process, const Binding& binding,
+                                                    std::uint32_t attempt) {
+  const Role& role = plan.roles[process.role];
+  auto variables = Inherited(inherited, role);
+  if (auto problems = Fill(EffectiveEnv(plan, process), binding, attempt, variables); !problems.empty()) {
+    return Fail(std::move(problems));
+  }
+  return Joined(variables);
+}
+
+Result<std::vector<std::string>> ComposeRoleEnvironment(const std::vector<std::string>& inherited, const Role& role,
+                                                        const Binding& binding, std::uint32_t attempt) {
+  auto variables = Inherited(inherited, role);
+  if (auto problems = Fill(role.env, binding, attempt, variables); !problems.empty()) return Fail(std::move(problems));
+  return Joined(variables);
+}
+
+Result<std::vector<std::string>> ComposeOwnEnvironment(const Process& process, const Binding& binding,
+                                                       std::uint32_t attempt) {
+  std::map<std::string, std::string> variables;
+  if (auto problems = Fill(process.env, binding, attempt, variables); !problems.empty())
+    return Fail(std::move(problems));
+  return Joined(variables);
+}
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+// Placement: which process runs on which host with which devices, and its ranks. Integers only; knows no
+// command, no environment and no machine.
+//
+// Rules (defaults that people expect):
+//  - Processes with devices are packed: hosts are filled in order, each process takes the lowest free devices
+//    of one host, and no device is given twice within a plan, whatever the role. A role with devices may be
+//    dealt instead; its blocks must fit.
+//  - Processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder
+//    goes to the first hosts, one each. Packed, they all run on the first of their hosts: nothing limits them.
+//  - A role that plays "scheduler" sits on the first host unless hosts are given.
+//  - The roles of one world are ranked role after role, in the order given, each role by index. local_rank counts
+//    the world's processes of one host in rank order. Roles without a world have no rank and count within the role.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/plan.h"
+#include "muster/result.h"
+
+namespace muster {
+
+inline constexpr std::uint64_t kMaxProcesses = 1'000'000;
+inline constexpr std::uint64_t kMaxDevices = 4'000'000;  // given to the processes of one plan
+
+enum class Spread : std::uint8_t { kDefault, kPack, kDeal };
+
+struct RoleLayout {
+  std::string name;
+  std::string plays;
+  std::string world;  // empty: no ranks
+  // Exactly one of the two.
+  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> per_host;
+  std::uint32_t devices = 0;  // per process
+  Spread spread = Spread::kDefault;
+  std::vector<std::uint32_t> hosts;  // indices it may use, in this order; empty: all (scheduler: the first)
+  Place place;                       // of the role, for messages
+};
+
+struct Placed {
+  std::uint32_t role = 0;   // index into the layouts
+  std::uint32_t index = 0;  // within the role
+  std::optional<std::uint32_t> rank;
+  std::uint32_t world_size = 0;
+  std::uint32_t local_rank = 0;
+  std::uint32_t local_size = 1;
+  std::uint32_t host = 0;
+  std::vector<std::uint32_t> devices;
+
+  bool operator==(const Placed&) const = default;
+};
+
+// By role, then index. Kinds: "devices" (not enough, with the numbers), "placement" (no host, unknown host,
+// count and per_host), "range" (more than kMaxProcesses or kMaxDevices). Time and memory grow with processes and
+// devices.
+Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts);
+
+}  // namespace muster

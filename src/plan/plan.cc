@@ -1,0 +1,130 @@
+// Plans as values: holes in texts, names, and what a process effectively has.
+#include "muster/plan.h"
+
+#include <array>
+#include <cassert>
+#include <charconv>
+
+namespace muster {
+namespace {
+
+enum class Argument : std::uint8_t { kNone, kName, kHost };
+
+struct HoleWord {
+  Hole::Kind kind;
+  std::string_view word;
+  Argument argument;
+};
+
+constexpr std::array<HoleWord, 8> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
+                                                 {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
+                                                 {Hole::Kind::kRunId, "run_id", Argument::kNone},
+                                                 {Hole::Kind::kHostName, "host_name", Argument::kHost},
+                                                 {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
+                                                 {Hole::Kind::kAttempt, "attempt", Argument::kNone},
+                                                 {Hole::Kind::kSecret, "secret", Argument::kName},
+                                                 {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
+
+bool IsHoleName(std::string_view name) {
+  constexpr std::size_t kLongest = 128;
+  if (name.empty() || name.size() > kLongest) return false;
+  for (const char c : name) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!word && c != '_' && c != '.' && c != '-') return false;
+  }
+  return true;
+}
+
+// The inside of a marker, between "${muster:" and "}".
+tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
+  const std::size_t colon = inside.find(':');
+  const std::string_view word = inside.substr(0, colon);
+  const bool has_argument = colon != std::string_view::npos;
+  const std::string_view argument = has_argument ? inside.substr(colon + 1) : std::string_view();
+  const auto fail = [&](const char* why) {
+    return tl::unexpected("the hole ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
+  };
+  for (const HoleWord& known : kHoleWords) {
+    if (known.word != word) continue;
+    Hole hole{known.kind, {}, 0};
+    switch (known.argument) {
+      case Argument::kNone:
+        if (has_argument) return fail("takes no name");
+        break;
+      case Argument::kName:
+        if (!IsHoleName(argument)) return fail("needs a name of letters, digits, '_', '.' and '-'");
+        hole.name = argument;
+        break;
+      case Argument::kHost: {
+        const char* end = argument.data() + argument.size();
+        const auto [rest, error] = std::from_chars(argument.data(), end, hole.host);
+        const bool padded = argument.size() > 1 && argument[0] == '0';  // one host, one spelling
+        if (argument.empty() || error != std::errc() || rest != end || padded) return fail("needs the index of a host");
+        break;
+      }
+    }
+    return hole;
+  }
+  return fail("is of no known kind");
+}
+
+}  // namespace
+
+std::string HoleText(const Hole& hole) {
+  for (const HoleWord& known : kHoleWords) {
+    if (known.kind != hole.kind) continue;
+    std::string text = std::string(kHoleOpen) + std::string(known.word);
+    if (known.argument == Argument::kName) text += ':' + hole.name;
+    if (known.argument == Argument::kHost) text += ':' + std::to_string(hole.host);
+    return text + '}';
+  }
+  assert(false && "every kind of hole has a word");
+  return {};
+}
+
+tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text) {
+  std::vector<TextPiece> pieces;
+  std::string_view rest = text.marked;
+  while (!rest.empty()) {
+    const std::size_t open = rest.find(kHoleOpen);
+    if (open > 0) pieces.push_back({std::string(rest.substr(0, open)), std::nullopt});
+    if (open == std::string_view::npos) break;
+    rest.remove_prefix(open + kHoleOpen.size());
+    const std::size_t close = rest.find('}');
+    if (close == std::string_view::npos) {
+      return tl::unexpected("the hole ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
+    }
+    auto hole = ParseHole(rest.substr(0, close));
+    if (!hole) return tl::unexpected(std::move(hole.error()));
+    pieces.push_back({{}, std::move(*hole)});
+    rest.remove_prefix(close + 1);
+  }
+  return pieces;
+}
+
+std::string ProcessName(const Plan& plan, const Process& process) {
+  assert(process.role < plan.roles.size());
+  return plan.roles[process.role].name + '.' + std::to_string(process.index);
+}
+
+Variables EffectiveEnv(const Plan& plan, const Process& process) {
+  Variables env = process.env;
+  env.insert(plan.roles[process.role].env.begin(), plan.roles[process.role].env.end());
+  return env;
+}
+
+ContextValues EffectiveContext(const Plan& plan, const Process& process) {
+  ContextValues context = process.context;
+  context.insert(plan.roles[process.role].context.begin(), plan.roles[process.role].context.end());
+  return context;
+}
+
+const std::vector<Text>& EffectiveCommand(const Plan& plan, const Process& process) {
+  return process.command ? *process.command : plan.roles[process.role].command;
+}
+
+const Text& EffectiveCwd(const Plan& plan, const Process& process) {
+  return process.cwd ? *process.cwd : plan.roles[process.role].cwd;
+}
+
+}  // namespace muster

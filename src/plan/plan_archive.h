@@ -1,0 +1,61 @@
+// How a Plan and its parts cross a process border (base/archive.h): the evaluator's answer. Enums are checked
+// here; everything else that a plan must satisfy is ValidatePlan's (plan_check.h).
+#pragma once
+
+#include "base/archive.h"
+#include "base/value_archive.h"
+#include "muster/plan.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, Text& text) {
+  archive(text.marked);
+}
+
+template <class A>
+void Fields(A& archive, StopPolicy& stop) {
+  archive(stop.signal, stop.grace_ms);
+}
+
+template <class A>
+void Fields(A& archive, Role& role) {
+  archive(role.name, role.plays, role.world);
+  InRange(archive, role.ending, Ending::kNever);
+  archive(role.linger_ms, role.stop, role.command, role.shell, role.cwd, role.env, role.unset, role.context);
+}
+
+template <class A>
+void Fields(A& archive, Process& process) {
+  archive(process.role, process.index, process.rank, process.world_size, process.local_rank, process.local_size,
+          process.host, process.devices, process.stage, process.rank_in_stage, process.command, process.cwd,
+          process.env, process.context);
+}
+
+template <class A>
+void Fields(A& archive, PlanHost& host) {
+  archive(host.label, host.devices);
+}
+
+template <class A>
+void Fields(A& archive, PlanPort& port) {
+  archive(port.host, port.number, port.owner);
+}
+
+template <class A>
+void Fields(A& archive, PlanFile& file) {
+  archive(file.content);
+}
+
+template <class A>
+void Fields(A& archive, SecretSource& secret) {
+  archive(secret.from_env, secret.from_file);
+}
+
+template <class A>
+void Fields(A& archive, Plan& plan) {
+  archive(plan.name, plan.framework, plan.mindspore, plan.hosts, plan.roles, plan.processes, plan.ports, plan.files,
+          plan.secrets, plan.time_limit_ms, plan.doc, plan.params, plan.derived);
+}
+
+}  // namespace muster

@@ -1,0 +1,302 @@
+#include "plan/plan_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/shell_quote.h"
+#include "base/signal_name.h"
+#include "base/utf8.h"
+#include "plan/environment.h"
+#include "plan/placement.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMaxProblems = 20;
+constexpr int kMaxValueDepth = 32;  // leaves room for what a plan's JSON puts around a value
+
+bool IsFilePath(std::string_view path) {
+  constexpr std::size_t kLongest = 1024;
+  if (!path.starts_with("files/") || path.size() > kLongest) return false;
+  path.remove_prefix(6);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    if (!IsPlanName(path.substr(0, slash))) return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// "set_context.mode"
+bool IsContextKey(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == key.size()) return false;
+  return std::all_of(key.begin(), key.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }) &&
+         key.find('.', dot + 1) == std::string_view::npos;
+}
+
+class Validation {
+ public:
+  explicit Validation(const Plan& plan) : plan_(plan) {}
+
+  Diagnostics Run() {
+    Names();
+    HostsPortsFilesAndSecrets();
+    Roles();
+    // What follows looks things up by index.
+    if (problems_.empty() && ProcessesAreInPlace()) {
+      Worlds();
+      Devices();
+      for (const Process& process : plan_.processes) Contents(process);
+    }
+    Sizes();
+    return std::move(problems_);
+  }
+
+ private:
+  enum class Secrets : std::uint8_t { kNowhere, kWhole };
+
+  bool full() const { return problems_.size() >= kMaxProblems; }
+  void Wrong(const std::string& message) {
+    if (!full()) problems_.push_back(Error("plan_invalid", {}, "the plan is not valid: " + message));
+  }
+  // A name for messages, whatever it holds.
+  static std::string Shown(std::string_view name) { return Quoted(name.substr(0, 100)); }
+
+  // Plain text that people see.
+  void Plain(std::string_view text, const std::string& what) {
+    text_bytes_ += text.size();
+    if (!IsVariableValue(text)) Wrong(what + " is no UTF-8 text without zero bytes");
+  }
+
+  void Marked(const Text& text, const std::string& what, Secrets secrets) {
+    if (text.marked.find(kHoleOpen) == std::string::npos) return Plain(text.marked, what);
+    Plain(text.marked, what);
+    const auto pieces = Pieces(text);
+    if (!pieces) return Wrong(what + ": " + pieces.error());
+    for (const TextPiece& piece : *pieces) {
+      if (!piece.hole) continue;
+      const Hole& hole = *piece.hole;
+      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress;
+      if (hole.kind == Hole::Kind::kPort && !plan_.ports.contains(hole.name))
+        Wrong(what + " names no port of the plan: " + hole.name);
+      if (of_host && hole.host >= plan_.hosts.size())
+        Wrong(what + " names no host of the plan: " + std::to_string(hole.host));
+      if (hole.kind != Hole::Kind::kSecret) continue;
+      if (!plan_.secrets.contains(hole.name)) Wrong(what + " names no secret of the plan: " + hole.name);
+      if (secrets == Secrets::kNowhere) Wrong(what + " must not hold a secret");
+      if (secrets == Secrets::kWhole && pieces->size() != 1) Wrong(what + " holds a secret and something else");
+    }
+  }
+
+  // `secrets`: nothing for values that are only shown, whose holes are never filled.
+  void Holds(const Value& value, const std::string& what, std::optional<Secrets> secrets, int depth = 0) {
+    if (depth > kMaxValueDepth) return Wrong(what + " is nested too deeply");
+    if (const std::string* text = value.AsString()) {
+      if (secrets) {
+        Marked(*text, what, *secrets);
+      } else {
+        Plain(*text, what);
+      }
+    }
+    if (const double* number = value.AsDouble(); number != nullptr && !std::isfinite(*number))
+      Wrong(what + " is not finite");
+    if (const Value::List* list = value.AsList()) {
+      for (const Value& element : *list) Holds(element, what, secrets, depth + 1);
+    }
+    if (const Value::Map* map = value.AsMap()) {
+      for (const auto& [key, mapped] : *map) {
+        Plain(key, "a key in " + what);
+        Holds(mapped, what, secrets, depth + 1);
+      }
+    }
+  }
+
+  void Names() {
+    Plain(plan_.name, "its name");
+    Plain(plan_.framework, "its framework");
+    Plain(plan_.mindspore, "its release");
+    Plain(plan_.doc, "its doc");
+    if (plan_.time_limit_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      Wrong("its time limit is too long");
+    for (const auto* values : {&plan_.params, &plan_.derived}) {
+      for (const auto& [name, value] : *values) {
+        Plain(name, "the name of a parameter");
+        Holds(value, "the parameter or derived value " + Shown(name), std::nullopt);
+      }
+    }
+  }
+
+  void HostsPortsFilesAndSecrets() {
+    std::set<std::string_view> labels;
+    for (const PlanHost& host : plan_.hosts) {
+      if (host.label.empty() || !labels.insert(host.label).second)
+        Wrong("two hosts have the label " + Shown(host.label) + ", or it is empty");
+      Plain(host.label, "the label of a host");
+    }
+    for (const auto& [name, port] : plan_.ports) {
+      if (!IsPlanName(name)) Wrong("a port has the name " + Shown(name));
+      if (port.host >= plan_.hosts.size()) Wrong("port " + Shown(name) + " is on no host of the plan");
+      Plain(port.owner, "the owner of port " + Shown(name));
+      if (!port.owner.empty()) owners_.insert(port.owner);
+    }
+    for (const auto& [name, secret] : plan_.secrets) {
+      if (!IsPlanName(name)) Wrong("a secret has the name " + Shown(name));
+      const bool from_env = IsVariableName(secret.from_env) && secret.from_file.empty();
+      const bool from_file = secret.from_env.empty() && secret.from_file.starts_with('/');
+      if (!from_env && !from_file) Wrong("secret " + Shown(name) + " has no source, or two");
+      Plain(secret.from_file, "the source of secret " + Shown(name));
+    }
+    for (const auto& [path, file] : plan_.files) {
+      if (!IsFilePath(path)) Wrong("a file has the path " + Shown(path));
+      Marked(file.content, "file " + Shown(path), Secrets::kWhole);
+    }
+  }
+
+  void Roles() {
+    std::set<std::string_view> names;
+    for (const Role& role : plan_.roles) {
+      const std::string who = "role " + Shown(role.name);
+      if (!IsPlanName(role.name)) Wrong("a role has the name " + Shown(role.name));
+      if (!names.insert(role.name).second) Wrong("two roles are named " + Shown(role.name));
+      Plain(role.plays, "what " + who + " plays");
+      Plain(role.world, "the world of " + who);
+      if (role.stop.signal.starts_with("SIG") || !SignalNumber(role.stop.signal))
+        Wrong(who + " stops by an unknown signal");
+      if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
+      Command(role.command, who);
+      Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
+      for (const std::string& pattern : role.unset) {
+        const bool ends = pattern.ends_with('*');
+        const std::string_view prefix = std::string_view(pattern).substr(0, pattern.size() - (ends ? 1 : 0));
+        if (pattern != "*" && !IsVariableName(prefix)) Wrong(who + " unsets " + Shown(pattern));
+        text_bytes_ += pattern.size();
+      }
+      Environment(role.env, who);
+      Context(role.context, who);
+    }
+  }
+
+  void Command(const std::vector<Text>& command, const std::string& who) {
+    for (const Text& word : command) Marked(word, "the command of " + who, Secrets::kNowhere);
+  }
+  void Environment(const Variables& env, const std::string& who) {
+    for (const auto& [name, value] : env) {
+      if (!IsVariableName(name)) Wrong(who + " has a variable with the name " + Shown(name));
+      text_bytes_ += name.size();
+      Marked(value, name, Secrets::kWhole);
+    }
+  }
+  void Context(const ContextValues& context, const std::string& who) {
+    for (const auto& [key, value] : context) {
+      if (!IsContextKey(key)) Wrong(who + " has a context attribute " + Shown(key));
+      Holds(value, key, Secrets::kWhole);
+    }
+  }
+
+  bool ProcessesAreInPlace() {
+    if (plan_.processes.size() > kMaxProcesses)
+      Wrong("it has more than " + std::to_string(kMaxProcesses) + " processes");
+    std::uint32_t role = 0;
+    std::uint32_t index = 0;
+    for (const Process& process : plan_.processes) {
+      if (process.role >= plan_.roles.size() || process.host >= plan_.hosts.size()) {
+        Wrong("a process has no role or no host of the plan");
+        return false;
+      }
+      if (process.role != role) index = 0;
+      if (process.role < role || process.index != index++) {
+        Wrong("its processes are not in order at " + ProcessName(plan_, process));
+        return false;
+      }
+      role = process.role;
+      if (const auto owner = owners_.find(ProcessName(plan_, process)); owner != owners_.end()) owners_.erase(owner);
+    }
+    for (const std::string& owner : owners_) Wrong("a port belongs to no process of the plan: " + Shown(owner));
+    return true;
+  }
+
+  // Ranks of a world are 0 … size - 1, each once, and everybody knows the size.
+  void Worlds() {
+    std::map<std::string_view, std::vector<const Process*>> worlds;
+    for (const Process& process : plan_.processes) {
+      const std::string& world = plan_.roles[process.role].world;
+      const bool ranked = process.rank.has_value();
+      if (ranked == world.empty() || (!ranked && process.world_size != 0)) {
+        Wrong(ProcessName(plan_, process) + " has a rank and no world, or a world and no rank");
+      } else if (ranked) {
+        worlds[world].push_back(&process);
+      }
+      if (process.local_rank >= process.local_size) Wrong(ProcessName(plan_, process) + " has no possible local rank");
+      if (process.stage > process.rank.value_or(0) || process.rank_in_stage > process.rank.value_or(0)) {
+        Wrong(ProcessName(plan_, process) + " has no possible stage");
+      }
+    }
+    for (const auto& [world, members] : worlds) {
+      std::vector<bool> seen(members.size());
+      for (const Process* process : members) {
+        const std::uint32_t rank = *process->rank;
+        if (process->world_size != members.size() || rank >= members.size() || seen[rank]) {
+          Wrong("the ranks of world " + Shown(world) + " are not 0 to " + std::to_string(members.size() - 1) +
+                ", each once");
+          break;
+        }
+        seen[rank] = true;
+      }
+    }
+  }
+
+  void Devices() {
+    std::vector<std::uint64_t> given;
+    for (const Process& process : plan_.processes) {
+      for (const std::uint32_t device : process.devices) {
+        if (device >= plan_.hosts[process.host].devices) {
+          Wrong(ProcessName(plan_, process) + " has device " + std::to_string(device) + ", which its host has not");
+        }
+        given.push_back((std::uint64_t{process.host} << 32) | device);
+      }
+    }
+    std::sort(given.begin(), given.end());
+    if (std::adjacent_find(given.begin(), given.end()) != given.end()) Wrong("a device is given twice");
+  }
+
+  void Contents(const Process& process) {
+    const std::string who = ProcessName(plan_, process);
+    const std::vector<Text>& command = EffectiveCommand(plan_, process);
+    const bool shell = plan_.roles[process.role].shell;
+    if (command.empty() || command.front().marked.empty()) Wrong(who + " has no command");
+    if (shell && command.size() > 1) Wrong(who + " has more than one text for its shell");
+    if (process.command) Command(*process.command, who);
+    if (process.cwd) Marked(*process.cwd, "the folder of " + who, Secrets::kNowhere);
+    Environment(process.env, who);
+    Context(process.context, who);
+  }
+
+  void Sizes() {
+    if (text_bytes_ > kMaxPlanBytes)
+      Wrong("it holds more than " + std::to_string(kMaxPlanBytes >> 20) + " MiB of text");
+  }
+
+  const Plan& plan_;
+  std::set<std::string> owners_;  // of ports; those found are taken out
+  std::size_t text_bytes_ = 0;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Diagnostics ValidatePlan(const Plan& plan) { return Validation(plan).Run(); }
+
+bool IsPlanName(std::string_view name) {
+  constexpr std::size_t kLongest = 128;
+  if (name.empty() || name.size() > kLongest || name == "." || name == "..") return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
+  });
+}
+
+}  // namespace muster

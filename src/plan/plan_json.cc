@@ -1,0 +1,146 @@
+// Writing a plan as JSON. Reading is in plan_json_read.cc.
+#include "plan/plan_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "plan/plan_text.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Texts come from plans that may not have been checked yet: bytes that are no UTF-8 are replaced, never thrown at.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json Texts(const std::vector<Text>& texts) {
+  Json json = Json::array();
+  for (const Text& text : texts) json.push_back(text.marked);
+  return json;
+}
+
+Json EnvironmentOf(const Plan& plan, const Process& process) {
+  const Variables& own = process.env;
+  const Variables& common = plan.roles[process.role].env;
+  Json json = Json::object();
+  // Both are sorted: one walk over the two.
+  auto mine = own.begin();
+  auto shared = common.begin();
+  while (mine != own.end() || shared != common.end()) {
+    if (shared == common.end() || (mine != own.end() && mine->first <= shared->first)) {
+      if (shared != common.end() && shared->first == mine->first) ++shared;
+      json[mine->first] = mine->second.marked;
+      ++mine;
+    } else {
+      json[shared->first] = shared->second.marked;
+      ++shared;
+    }
+  }
+  return json;
+}
+
+Json RoleJson(const Role& role) {
+  Json json;
+  json["name"] = role.name;
+  json["plays"] = role.plays;
+  json["world"] = role.world;
+  json["ending"] = role.ending == Ending::kAll ? "all" : "never";
+  json["linger_ms"] = role.linger_ms;
+  json["stop"] = {{"signal", role.stop.signal}, {"grace_ms", role.stop.grace_ms}};
+  json["shell"] = role.shell;
+  json["unset"] = role.unset;
+  return json;
+}
+
+Json ProcessJson(const Plan& plan, const Process& process) {
+  const Role& role = plan.roles[process.role];
+  Json json;
+  json["role"] = role.name;
+  json["index"] = process.index;
+  json["rank"] = process.rank ? Json(*process.rank) : Json(nullptr);
+  json["world_size"] = process.world_size;
+  json["local_rank"] = process.local_rank;
+  json["local_size"] = process.local_size;
+  json["host"] = plan.hosts[process.host].label;
+  json["devices"] = process.devices;
+  json["stage"] = process.stage;
+  json["rank_in_stage"] = process.rank_in_stage;
+  json["command"] = Texts(EffectiveCommand(plan, process));
+  json["cwd"] = EffectiveCwd(plan, process).marked;
+  json["env"] = EnvironmentOf(plan, process);
+  json["unset"] = role.unset;
+  json["context"] = ToJson(NestedContext(EffectiveContext(plan, process)));
+  return json;
+}
+
+// A member of the outer object on a line of its own.
+void Member(std::string& out, const char* name, const Json& value) {
+  out += ",\n \"";
+  out += name;
+  out += "\": ";
+  out += Dump(value);
+}
+
+// A list with one element per line.
+template <class List, class Make>
+void Members(std::string& out, const char* name, const List& list, Make make) {
+  out += ",\n \"";
+  out += name;
+  out += "\": [";
+  bool first = true;
+  for (const auto& element : list) {
+    out += first ? "\n  " : ",\n  ";
+    first = false;
+    out += Dump(make(element));
+  }
+  out += "]";
+}
+
+}  // namespace
+
+Value NestedContext(const ContextValues& context) {
+  Value::Map nested;
+  for (const auto& [key, value] : context) {
+    const std::size_t dot = key.find('.');
+    if (dot == std::string::npos) continue;
+    Value& function = nested.try_emplace(key.substr(0, dot), Value::Map{}).first->second;
+    std::get<Value::Map>(function.data()).insert_or_assign(key.substr(dot + 1), value);
+  }
+  return Value(std::move(nested));
+}
+
+std::string PlanToJson(const Plan& plan, const Value& inputs) {
+  std::string out = "{\"format\": " + std::to_string(kPlanJsonFormat);
+  Member(out, "id", PlanId(plan));
+  Member(out, "name", plan.name);
+  Member(out, "doc", plan.doc);
+  Member(out, "framework", plan.framework);
+  Member(out, "mindspore", plan.mindspore);
+  Member(out, "time_limit_ms", plan.time_limit_ms);
+  Members(out, "hosts", plan.hosts, [](const PlanHost& host) {
+    return Json{{"label", host.label}, {"devices", host.devices}};
+  });
+  Members(out, "roles", plan.roles, RoleJson);
+  Members(out, "processes", plan.processes, [&](const Process& process) { return ProcessJson(plan, process); });
+  Json ports = Json::object();
+  for (const auto& [name, port] : plan.ports) {
+    ports[name] = Json{{"host", plan.hosts[port.host].label}, {"number", port.number}, {"owner", port.owner}};
+  }
+  Member(out, "ports", ports);
+  Json files = Json::object();
+  for (const auto& [path, file] : plan.files) files[path] = Json{{"content", file.content.marked}};
+  Member(out, "files", files);
+  Json secrets = Json::object();
+  for (const auto& [name, secret] : plan.secrets) {
+    secrets[name] = Json{{"from_env", secret.from_env}, {"from_file", secret.from_file}};
+  }
+  Member(out, "secrets", secrets);
+  Member(out, "params", ToJson(Value(plan.params)));
+  Member(out, "derived", ToJson(Value(plan.derived)));
+  Member(out, "inputs", ToJson(inputs));
+  out += "}\n";
+  return out;
+}
+
+}  // namespace muster

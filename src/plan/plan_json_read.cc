@@ -1,0 +1,247 @@
+// Reading a plan from JSON that nobody vouches for: every field has a type, every failure names its field.
+#include <limits>
+
+#include "plan/fold.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+// An object of the JSON with the name it has in messages. The first failure is kept and ends all reading: what
+// is read after it is empty.
+class Fields {
+ public:
+  Fields(const Value& value, std::string name, std::string& failure) : name_(std::move(name)), failure_(failure) {
+    map_ = value.AsMap();
+    if (map_ == nullptr) Fail(name_ + " must be an object");
+  }
+
+  const Value* Get(const char* key) {
+    static const Value kNull;
+    if (map_ == nullptr || !failure_.empty()) return &kNull;
+    const auto found = map_->find(key);
+    if (found == map_->end()) {
+      Fail(name_ + " has no field \"" + key + "\"");
+      return &kNull;
+    }
+    return &found->second;
+  }
+
+  void Read(const char* key, std::string& out) {
+    if (const std::string* text = Get(key)->AsString()) {
+      out = *text;
+    } else {
+      Wrong(key, "text");
+    }
+  }
+  void Read(const char* key, Text& out) { Read(key, out.marked); }
+  void Read(const char* key, bool& out) {
+    if (const bool* held = Get(key)->AsBool()) {
+      out = *held;
+    } else {
+      Wrong(key, "true or false");
+    }
+  }
+  template <std::unsigned_integral T>
+  requires(!std::same_as<T, bool>) void Read(const char* key, T& out) {
+    if (!Number(*Get(key), out)) Wrong(key, "a whole number in range");
+  }
+  void Read(const char* key, std::optional<std::uint32_t>& out) {
+    const Value* value = Get(key);
+    if (value->IsNull()) return;
+    if (!Number(*value, out.emplace())) Wrong(key, "a whole number in range or null");
+  }
+  template <class T>
+  void Read(const char* key, std::vector<T>& out) {
+    const Value::List* list = Get(key)->AsList();
+    if (list == nullptr) return Wrong(key, "a list");
+    for (const Value& element : *list) {
+      if (!Element(element, out.emplace_back())) return Wrong(key, "a list of one kind of element");
+    }
+  }
+  const Value::Map& Map(const char* key) {
+    static const Value::Map kEmpty;
+    const Value::Map* map = Get(key)->AsMap();
+    if (map == nullptr) Wrong(key, "an object");
+    return map == nullptr ? kEmpty : *map;
+  }
+  const Value::List& List(const char* key) {
+    static const Value::List kEmpty;
+    const Value::List* list = Get(key)->AsList();
+    if (list == nullptr) Wrong(key, "a list");
+    return list == nullptr ? kEmpty : *list;
+  }
+
+  void Wrong(const char* key, const char* wanted) {
+    Fail("\"" + std::string(key) + "\" of " + name_ + " must be " + wanted);
+  }
+  bool failed() const { return !failure_.empty(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  template <class T>
+  static bool Number(const Value& value, T& out) {
+    const std::int64_t* number = value.AsInt();
+    if (number == nullptr || *number < 0) return false;
+    if (static_cast<std::uint64_t>(*number) > std::numeric_limits<T>::max()) return false;
+    out = static_cast<T>(*number);
+    return true;
+  }
+  static bool Element(const Value& value, std::uint32_t& out) { return Number(value, out); }
+  static bool Element(const Value& value, std::string& out) {
+    const std::string* text = value.AsString();
+    if (text != nullptr) out = *text;
+    return text != nullptr;
+  }
+  static bool Element(const Value& value, Text& out) { return Element(value, out.marked); }
+
+  void Fail(std::string message) {
+    if (failure_.empty()) failure_ = std::move(message);
+  }
+
+  const Value::Map* map_ = nullptr;
+  std::string name_;
+  std::string& failure_;
+};
+
+class PlanReader {
+ public:
+  // Empty if all went well.
+  std::string Read(const Value& json, Plan& plan, std::string& id) {
+    Fields top(json, "the plan", failure_);
+    std::uint32_t format = 0;
+    top.Read("format", format);
+    if (!top.failed() && format != kPlanJsonFormat) return "its format is " + std::to_string(format) + ", not 1";
+    top.Read("id", id);
+    top.Read("name", plan.name);
+    top.Read("doc", plan.doc);
+    top.Read("framework", plan.framework);
+    top.Read("mindspore", plan.mindspore);
+    top.Read("time_limit_ms", plan.time_limit_ms);
+    for (const Value& each : top.List("hosts")) {
+      Fields fields(each, "a host", failure_);
+      PlanHost& host = plan.hosts.emplace_back();
+      fields.Read("label", host.label);
+      fields.Read("devices", host.devices);
+      hosts_.emplace(host.label, static_cast<std::uint32_t>(plan.hosts.size() - 1));
+    }
+    for (const Value& each : top.List("roles")) {
+      const std::size_t number = plan.roles.size();
+      ReadRole(each, plan.roles.emplace_back(), number);
+    }
+    for (const Value& each : top.List("processes")) {
+      if (top.failed()) break;
+      const std::size_t number = plan.processes.size();
+      ReadProcess(each, plan.processes.emplace_back(), number);
+    }
+    ReadRest(top, plan);
+    return std::move(failure_);
+  }
+
+ private:
+  void ReadRole(const Value& json, Role& role, std::size_t number) {
+    Fields fields(json, "role " + std::to_string(number), failure_);
+    fields.Read("name", role.name);
+    fields.Read("plays", role.plays);
+    fields.Read("world", role.world);
+    std::string ending;
+    fields.Read("ending", ending);
+    if (ending != "all" && ending != "never") fields.Wrong("ending", "\"all\" or \"never\"");
+    role.ending = ending == "all" ? Ending::kAll : Ending::kNever;
+    fields.Read("linger_ms", role.linger_ms);
+    Fields stop(*fields.Get("stop"), "the stop of " + fields.name(), failure_);
+    stop.Read("signal", role.stop.signal);
+    stop.Read("grace_ms", role.stop.grace_ms);
+    fields.Read("shell", role.shell);
+    fields.Read("unset", role.unset);
+    roles_.emplace(role.name, static_cast<std::uint32_t>(number));
+  }
+
+  void ReadProcess(const Value& json, Process& process, std::size_t number) {
+    Fields fields(json, "process " + std::to_string(number), failure_);
+    process.role = Named(fields, "role", roles_);
+    fields.Read("index", process.index);
+    fields.Read("rank", process.rank);
+    fields.Read("world_size", process.world_size);
+    fields.Read("local_rank", process.local_rank);
+    fields.Read("local_size", process.local_size);
+    process.host = Named(fields, "host", hosts_);
+    fields.Read("devices", process.devices);
+    fields.Read("stage", process.stage);
+    fields.Read("rank_in_stage", process.rank_in_stage);
+    fields.Read("command", process.command.emplace());
+    fields.Read("cwd", process.cwd.emplace());
+    for (const auto& [name, value] : fields.Map("env")) {
+      const std::string* text = value.AsString();
+      if (text == nullptr) return fields.Wrong("env", "an object of texts");
+      process.env.emplace_hint(process.env.end(), name, *text);
+    }
+    for (const auto& [function, attributes] : fields.Map("context")) {
+      if (attributes.AsMap() == nullptr) return fields.Wrong("context", "an object of objects");
+      for (const auto& [name, value] : *attributes.AsMap()) process.context.emplace(function + '.' + name, value);
+    }
+  }
+
+  void ReadRest(Fields& top, Plan& plan) {
+    for (const auto& [name, each] : top.Map("ports")) {
+      Fields fields(each, "port \"" + name + "\"", failure_);
+      PlanPort& port = plan.ports[name];
+      port.host = Named(fields, "host", hosts_);
+      fields.Read("number", port.number);
+      fields.Read("owner", port.owner);
+    }
+    for (const auto& [path, each] : top.Map("files")) {
+      Fields(each, "file \"" + path + "\"", failure_).Read("content", plan.files[path].content);
+    }
+    for (const auto& [name, each] : top.Map("secrets")) {
+      Fields fields(each, "secret \"" + name + "\"", failure_);
+      fields.Read("from_env", plan.secrets[name].from_env);
+      fields.Read("from_file", plan.secrets[name].from_file);
+    }
+    plan.params = top.Map("params");
+    plan.derived = top.Map("derived");
+  }
+
+  // The index of the role or host that the field names.
+  static std::uint32_t Named(Fields& fields, const char* key, const std::map<std::string, std::uint32_t>& indices) {
+    std::string name;
+    fields.Read(key, name);
+    const auto found = indices.find(name);
+    if (found == indices.end()) {
+      fields.Wrong(key, "the name of one that the plan describes");
+      return 0;
+    }
+    return found->second;
+  }
+
+  std::string failure_;
+  std::map<std::string, std::uint32_t> hosts_;
+  std::map<std::string, std::uint32_t> roles_;
+};
+
+}  // namespace
+
+Result<Plan> PlanFromJson(std::string_view bytes) {
+  const auto fail = [](std::string why, std::string hint = {}) {
+    return Fail(Error("plan_json", {}, "this is no plan that muster can read: " + std::move(why), std::move(hint)));
+  };
+  if (bytes.size() > kMaxPlanJsonBytes)
+    return fail("it is larger than " + std::to_string(kMaxPlanJsonBytes >> 20) + " MiB");
+  const auto json = ValueFromJsonText(bytes);
+  if (!json) return fail(json.error());
+  Plan plan;
+  std::string id;
+  if (std::string failure = PlanReader().Read(*json, plan, id); !failure.empty()) return fail(std::move(failure));
+  Fold(plan);
+  if (Diagnostics problems = ValidatePlan(plan); !problems.empty()) return Fail(std::move(problems));
+  if (id != PlanId(plan)) {
+    return fail("it was changed after it was written, its id is not " + id.substr(0, 64),
+                "write the recipe's plan again");
+  }
+  return plan;
+}
+
+}  // namespace muster

@@ -1,0 +1,153 @@
+#include "plan/plan_text.h"
+
+#include "base/fingerprint.h"
+#include "base/shell_quote.h"
+
+namespace muster {
+namespace {
+
+// As it stands if nothing in it could be mistaken for the next word or line, else quoted. A plain word never
+// begins with a quote, so the two cannot be confused.
+void AppendWord(std::string& out, std::string_view word) {
+  bool plain = !word.empty();
+  for (const char c : word) plain = plain && c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
+  if (plain) {
+    out += word;
+  } else {
+    out += Quoted(word);
+  }
+}
+
+// A value from the recipe, as opposed to the words of this file.
+struct Word {
+  std::string_view text;
+};
+
+class Line {
+ public:
+  explicit Line(std::string& out) : out_(out) {}
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  ~Line() { out_ += '\n'; }
+
+  Line& operator<<(std::string_view text) {
+    out_ += text;
+    return *this;
+  }
+  Line& operator<<(const Word& word) {
+    AppendWord(out_, word.text);
+    return *this;
+  }
+  Line& operator<<(std::uint64_t number) {
+    out_ += std::to_string(number);
+    return *this;
+  }
+
+ private:
+  std::string& out_;
+};
+
+void AppendCommand(std::string& out, const std::string& begin, const char* what, const std::vector<Text>& command) {
+  Line line(out);
+  line << begin << what;
+  for (const Text& word : command) line << " " << Quoted(word.marked);
+}
+
+void AppendVariables(std::string& out, const std::string& begin, const Variables& env) {
+  for (const auto& [name, value] : env) Line(out) << begin << " env " << Word{name} << "=" << Word{value.marked};
+}
+
+void AppendValues(std::string& out, const std::string& begin, const std::map<std::string, Value>& values) {
+  for (const auto& [name, value] : values) Line(out) << begin << " " << Word{name} << " = " << ToText(value);
+}
+
+// "role worker", "process worker.2": how the lines of one subject begin.
+std::string Subject(const char* what, std::string_view name) {
+  std::string begin = what;
+  AppendWord(begin, name);
+  return begin;
+}
+
+void AppendRole(std::string& out, const Role& role, std::size_t count) {
+  const std::string begin = Subject("role ", role.name);
+  Line(out) << begin << " count " << count;
+  Line(out) << begin << " plays " << Word{role.plays};
+  if (!role.world.empty()) Line(out) << begin << " world " << Word{role.world};
+  if (role.ending == Ending::kAll) {
+    Line(out) << begin << " ends with all its processes";
+  } else {
+    Line(out) << begin << " serves until the others end, then has " << role.linger_ms << " ms";
+  }
+  Line(out) << begin << " stop " << Word{role.stop.signal} << ", KILL after " << role.stop.grace_ms << " ms";
+  if (!role.command.empty()) AppendCommand(out, begin, role.shell ? " shell" : " command", role.command);
+  if (role.command.empty() && role.shell) Line(out) << begin << " shell";
+  if (!role.cwd.marked.empty()) Line(out) << begin << " cwd " << Word{role.cwd.marked};
+  for (const std::string& pattern : role.unset) Line(out) << begin << " unset " << Word{pattern};
+  AppendVariables(out, begin, role.env);
+  AppendValues(out, begin + " context", role.context);
+}
+
+void AppendPosition(std::string& out, const std::string& begin, const Plan& plan, const Process& process) {
+  Line line(out);
+  line << begin << " host " << Word{plan.hosts[process.host].label};
+  if (process.rank) line << " rank " << *process.rank << " of " << process.world_size;
+  line << " local " << process.local_rank << " of " << process.local_size;
+  for (std::size_t i = 0; i < process.devices.size(); ++i) line << (i == 0 ? " devices " : ",") << process.devices[i];
+  if (process.stage != 0 || process.rank_in_stage != process.rank.value_or(0)) {
+    line << " stage " << process.stage << " position " << process.rank_in_stage;
+  }
+}
+
+void AppendProcess(std::string& out, const Plan& plan, const Process& process) {
+  const std::string begin = Subject("process ", ProcessName(plan, process));
+  AppendPosition(out, begin, plan, process);
+  if (process.command) AppendCommand(out, begin, " command", *process.command);
+  if (process.cwd) Line(out) << begin << " cwd " << Word{process.cwd->marked};
+  AppendVariables(out, begin, process.env);
+  AppendValues(out, begin + " context", process.context);
+}
+
+}  // namespace
+
+std::string PlanText(const Plan& plan) {
+  std::string out;
+  Line(out) << "plan name " << Word{plan.name};
+  Line(out) << "plan framework " << Word{plan.framework};
+  if (!plan.mindspore.empty()) Line(out) << "plan mindspore " << Word{plan.mindspore};
+  if (plan.time_limit_ms != 0) Line(out) << "plan time limit " << plan.time_limit_ms << " ms";
+  for (const PlanHost& host : plan.hosts) Line(out) << "host " << Word{host.label} << " devices " << host.devices;
+  for (const auto& [name, port] : plan.ports) {
+    Line line(out);
+    line << "port " << Word{name} << " host " << Word{plan.hosts[port.host].label} << " number ";
+    line << (port.number == 0 ? "auto" : std::to_string(port.number));
+    if (!port.owner.empty()) line << " owner " << Word{port.owner};
+  }
+  for (const auto& [name, secret] : plan.secrets) {
+    const bool from_env = !secret.from_env.empty();
+    Line(out) << "secret " << Word{name} << (from_env ? " variable " : " file ")
+              << Word{from_env ? secret.from_env : secret.from_file};
+  }
+  for (const auto& [path, file] : plan.files) Line(out) << "file " << Word{path} << " " << Quoted(file.content.marked);
+
+  std::vector<std::vector<const Process*>> members(plan.roles.size());
+  for (const Process& process : plan.processes) members[process.role].push_back(&process);
+  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
+    AppendRole(out, plan.roles[r], members[r].size());
+    for (const Process* process : members[r]) AppendProcess(out, plan, *process);
+  }
+  return out;
+}
+
+std::string PlanNotesText(const Plan& plan) {
+  std::string out;
+  if (!plan.doc.empty()) out += "doc " + Quoted(plan.doc) + '\n';
+  AppendValues(out, "parameter", plan.params);
+  AppendValues(out, "derived", plan.derived);
+  return out;
+}
+
+std::string PlanId(const Plan& plan) { return Sha256Hex(PlanText(plan)); }
+
+std::string ShortPlanId(const Plan& plan) { return PlanId(plan).substr(0, 12); }
+
+}  // namespace muster

@@ -1,0 +1,201 @@
+#include "run/console.h"
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include "base/shell_quote.h"
+#include "run/ending_text.h"
+#include "run/log_follow.h"
+#include "run/output.h"
+#include "run/start_specs.h"
+
+namespace muster {
+namespace {
+
+// spdlog's formatting and levels, our non-blocking writing.
+class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  OutputSink(Output& output, bool colour) : output_(output), colour_(colour) { set_pattern_("%^muster:%$ %v"); }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    std::string line(text.data(), text.size());
+    if (colour_ && message.color_range_end > message.color_range_start) {
+      line.insert(message.color_range_end, "\x1b[0m");
+      line.insert(message.color_range_start, message.level >= spdlog::level::err    ? "\x1b[1;31m"
+                                             : message.level >= spdlog::level::warn ? "\x1b[1;33m"
+                                                                                    : "\x1b[1;36m");
+    }
+    output_.Write(line);
+  }
+  void flush_() override {}
+
+  Output& output_;
+  bool colour_;
+};
+
+bool Coloured(ConsoleOptions::Colour colour, const Output& output) {
+  return colour == ConsoleOptions::Colour::kAlways || (colour == ConsoleOptions::Colour::kAuto && output.is_terminal());
+}
+
+}  // namespace
+
+class Console::Impl {
+ public:
+  Impl(boost::asio::io_context& loop, const ConsoleOptions& options, const Plan& run_plan)
+      : io(loop),
+        plan(run_plan),
+        quiet(options.quiet),
+        out(loop, options.out),
+        err(loop, options.err),
+        logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
+        roles(plan.roles.size()) {
+    if (quiet) logger.set_level(spdlog::level::warn);
+    for (const Process& process : plan.processes) ++roles[process.role].processes;
+    if (ShowsOutput()) follower = std::make_unique<LogFollower>(io, out);
+    err.OnProgress([this] { CheckDrained(); });
+  }
+
+  bool ShowsOutput() const { return !quiet && plan.processes.size() <= kMaxShownProcesses; }
+  std::string Name(ProcessId process) const {
+    return process < plan.processes.size() ? ProcessName(plan, plan.processes[process])
+                                           : fmt::format("process {}", process);
+  }
+
+  void Started(const ProcessStarted& event);
+  void Ended(ProcessId process, bool well);
+  void CheckDrained();
+
+  struct RoleCount {
+    std::uint32_t processes = 0;
+    std::uint32_t started = 0;
+    std::uint32_t ended = 0;
+    std::uint32_t badly = 0;
+  };
+
+  boost::asio::io_context& io;
+  const Plan& plan;
+  bool quiet;
+  Output out;
+  Output err;
+  spdlog::logger logger;
+  std::unique_ptr<LogFollower> follower;
+  std::vector<RoleCount> roles;
+  std::string failure;  // how the process at hand ended
+  bool draining = false;
+  std::function<void()> done;
+};
+
+void Console::Impl::Started(const ProcessStarted& event) {
+  if (event.process >= plan.processes.size()) return;
+  const std::uint32_t role = plan.processes[event.process].role;
+  if (follower) {
+    const std::string path = LogPath(plan, event.process, event.attempt);
+    follower->Add(path.substr(path.find('/') + 1), Name(event.process));
+  } else if (++roles[role].started == roles[role].processes) {
+    logger.info("{}: {} started", plan.roles[role].name, roles[role].started);
+  }
+}
+
+void Console::Impl::Ended(ProcessId process, bool well) {
+  if (process >= plan.processes.size() || follower) return;
+  const std::uint32_t role = plan.processes[process].role;
+  RoleCount& count = roles[role];
+  if (!well) ++count.badly;
+  if (++count.ended != count.processes) return;
+  if (count.badly == 0) {
+    logger.info("{}: {} ended well", plan.roles[role].name, count.ended);
+  } else {
+    logger.info("{}: {} ended, {} of them not well", plan.roles[role].name, count.ended, count.badly);
+  }
+}
+
+void Console::Impl::CheckDrained() {
+  if (draining && out.empty() && err.empty() && done) boost::asio::post(io, std::exchange(done, nullptr));
+}
+
+Console::Console(boost::asio::io_context& io, const ConsoleOptions& options, const Plan& plan)
+    : impl_(std::make_unique<Impl>(io, options, plan)) {}
+
+Console::~Console() = default;
+
+void Console::Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir) {
+  impl_->logger.info("{}: run {}, plan {}, {} process{}", Printable(impl_->plan.name), run_id, plan_id.substr(0, 12),
+                     impl_->plan.processes.size(), impl_->plan.processes.size() == 1 ? "" : "es");
+  impl_->logger.info("in {}", Printable(run_dir));
+}
+
+void Console::Follow(int logs, const std::string& path) {
+  if (!impl_->follower) return;
+  if (const Result<void> watched = impl_->follower->Watch(logs, path); !watched) {
+    Warn(watched.error().front().message);
+  }
+}
+
+void Console::Saw(const Event& event) {
+  Impl& impl = *impl_;
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, ProcessStarted>) {
+          impl.Started(e);
+        } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+          impl.failure = EndingText(e);
+          impl.Ended(e.process, false);
+        } else if constexpr (std::is_same_v<E, ProcessExited>) {
+          impl.failure = EndingText(e);
+          impl.Ended(e.process, !e.signalled && e.code == 0);
+        } else if constexpr (std::is_same_v<E, AgentLost>) {
+          impl.logger.error("the agent of host {} was lost: {}", e.host, Printable(e.why));
+        }
+      },
+      event);
+}
+
+void Console::Failed(const FirstFailure& failure) {
+  impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
+}
+
+void Console::Stopping(std::uint32_t times) {
+  if (times <= 1) {
+    impl_->logger.warn("stopping … (Ctrl-C again to kill at once)");
+  } else {
+    impl_->logger.warn("killing at once");
+  }
+}
+
+void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
+
+void Console::Finish(std::string report, bool ended_well, std::function<void()> done) {
+  Impl& impl = *impl_;
+  impl.done = std::move(done);
+  const auto show_report = [&impl, report = std::move(report), ended_well] {
+    if (!impl.quiet || !ended_well) impl.err.Write(report);
+    impl.out.OnProgress([&impl] { impl.CheckDrained(); });
+    impl.draining = true;
+    impl.CheckDrained();
+  };
+  if (impl.follower) {
+    impl.follower->Finish(show_report);
+  } else {
+    show_report();
+  }
+}
+
+void Console::Abandon() {
+  impl_->out.Abandon();
+  impl_->err.Abandon();
+  if (impl_->follower) impl_->follower->Stop();
+  impl_->CheckDrained();
+}
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+// What a run looks like on the terminal: muster's own words on stderr, process output on stdout. The only
+// file of this room that uses spdlog.
+//
+// Knows how things look, decides nothing. Never blocks the loop and never ends the run: what the reader does
+// not take yet waits in the log files, which hold everything, and a reader that is gone is not missed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+
+#include "muster/event.h"
+#include "muster/plan.h"
+#include "run/facts.h"
+
+namespace muster {
+
+struct ConsoleOptions {
+  enum class Colour : std::uint8_t { kAuto, kNever, kAlways };  // kAuto: only on a terminal
+
+  // --quiet: nothing but failures and, if the run did not end well, the report.
+  bool quiet = false;
+  Colour colour = Colour::kAuto;
+  // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
+  int out = 1;
+  int err = 2;
+};
+
+// Up to this many processes their output is shown, prefixed; with more, one line per role says how it goes.
+inline constexpr std::size_t kMaxShownProcesses = 8;
+
+class Console {
+ public:
+  // The plan must outlive the console.
+  Console(boost::asio::io_context& io, const ConsoleOptions& options, const Plan& plan);
+  ~Console();
+
+  void Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir);
+  // Process output is shown from now on, from files in this folder (descriptor and path).
+  void Follow(int logs, const std::string& path);
+  // Everything that happens, as it happens.
+  void Saw(const Event& event);
+  void Failed(const FirstFailure& failure);
+  // The user asked for an end, for the n-th time.
+  void Stopping(std::uint32_t times);
+  void Warn(std::string_view text);
+
+  // Shows what is left of the output, then the report, waits until the readers have taken it and calls `done`
+  // from the loop.
+  void Finish(std::string report, bool ended_well, std::function<void()> done);
+  // The user will not wait for the readers: drop what they have not taken. `done` is still called.
+  void Abandon();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster

@@ -1,0 +1,16 @@
+// How the end of a process reads, the same in messages, journal and report.
+#pragma once
+
+#include <string>
+
+#include "muster/event.h"
+
+namespace muster {
+
+// "exited with code 7", "was killed by SIGSEGV (core dumped)"
+std::string EndingText(const ProcessExited& event);
+
+// "could not be started: exec /usr/bin/train: No such file or directory"
+std::string EndingText(const SpawnFailed& event);
+
+}  // namespace muster

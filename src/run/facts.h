@@ -1,0 +1,153 @@
+// Facts: what the head itself adds to the events of a run. Together with event.h they are all that a
+// journal can hold (docs/journal.md). Plain data; knows neither how it is written nor who acts on it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "agent/protocol.h"
+#include "muster/binding.h"
+#include "muster/event.h"
+
+namespace muster {
+
+// The phases of a job, in order; a job only ever goes forward.
+enum class Phase : std::uint8_t {
+  kPreparing,  // agents connect, ports are found: nothing of the plan runs
+  kStarting,   // every process was ordered, not all have answered
+  kRunning,
+  kLingering,  // all that had to end well has; the serving roles may leave by themselves
+  kStopping,   // everything was told to stop
+  kFinishing,  // agents end and attest what is left
+  kDone
+};
+inline constexpr int kPhases = 7;
+std::string_view PhaseName(Phase phase);
+
+// Why a job ended; the first cause stays.
+enum class Cause : std::uint8_t {
+  kNone,       // nothing went wrong
+  kFailed,     // a process failed
+  kSpawn,      // a process could not be started
+  kUnready,    // the run could not be prepared: agent, ports, files
+  kStopped,    // the user asked
+  kTimeLimit,  // Plan::time_limit_ms passed
+  kLost,       // an agent was lost
+  kOverdue     // a process outlived SIGKILL, or an agent did not answer the end
+};
+inline constexpr int kCauses = 8;
+std::string_view CauseName(Cause cause);
+// What report.json calls the outcome: "ok", "failed", "stopped" or "lost".
+std::string_view OutcomeName(Cause cause);
+
+// First record of every journal.
+struct RunBegan {
+  std::uint32_t format = 1;
+  std::string run_id;
+  std::string plan_id;
+  std::string name;
+  std::int32_t pid = 0;  // the head's
+  bool pass_exit_code = false;
+  std::uint64_t plan_ns = 0;  // evaluation and planning before the run
+
+  bool operator==(const RunBegan&) const = default;
+};
+
+struct AgentConnected {
+  std::uint32_t host = 0;
+  std::int32_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string host_name;
+  std::vector<std::string> mechanisms;
+
+  bool operator==(const AgentConnected&) const = default;
+};
+
+// The binding, secrets excepted.
+struct PlanBound {
+  std::string run_dir;
+  std::vector<HostBinding> hosts;
+  std::map<std::string, std::uint16_t> ports;
+
+  bool operator==(const PlanBound&) const = default;
+};
+
+struct PreparationFailed {
+  std::string why;
+
+  bool operator==(const PreparationFailed&) const = default;
+};
+
+struct StartOrdered {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+
+  bool operator==(const StartOrdered&) const = default;
+};
+
+struct StopOrdered {
+  std::vector<ProcessId> processes;
+  std::int32_t signal = 0;
+  std::uint32_t grace_ms = 0;
+
+  bool operator==(const StopOrdered&) const = default;
+};
+
+struct PhaseChanged {
+  Phase from = Phase::kPreparing;
+  Phase to = Phase::kPreparing;
+
+  bool operator==(const PhaseChanged&) const = default;
+};
+
+// Written before any stop is sent: this process failed first, all later deaths are its victims.
+struct FirstFailure {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+
+  bool operator==(const FirstFailure&) const = default;
+};
+
+// A process that was killed or crashed, and not by muster, ended before or as another's exit code was seen to be
+// the first failure. The kernel closes a dying process's connections before it tells of its end, so peers can
+// react, end and be seen first; a signal from outside is no reaction. From here on this process is the origin.
+struct FailureTraced {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+
+  bool operator==(const FailureTraced&) const = default;
+};
+
+// A serving process left with exit code 0 while the roles it serves were still at work.
+struct EndedEarly {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+
+  bool operator==(const EndedEarly&) const = default;
+};
+
+// An event that fits nothing that was ordered: recorded, otherwise without effect.
+struct StrayEvent {
+  std::string what;
+
+  bool operator==(const StrayEvent&) const = default;
+};
+
+struct FinishOrdered {
+  bool operator==(const FinishOrdered&) const = default;
+};
+
+// Last record of a journal. Without it the head did not live to the end.
+struct RunEnded {
+  Cause cause = Cause::kNone;
+  std::int32_t exit_code = 0;
+  std::string why;  // empty if the run ended well
+
+  bool operator==(const RunEnded&) const = default;
+};
+
+}  // namespace muster

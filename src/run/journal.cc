@@ -1,0 +1,271 @@
+#include "run/journal.h"
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fingerprint.h"
+#include "base/shell_quote.h"
+#include "base/utf8.h"
+#include "muster/value.h"
+#include "run/journal_fields.h"
+#include "run/json_text.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+// In the order of JournalEntry's alternatives.
+constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntryNames = {
+    "run_began",  "agent_connected", "plan_bound",     "preparation_failed", "start_ordered", "stop_ordered",
+    "phase",      "first_failure",   "failure_traced", "ended_early",        "stray",         "finish_ordered",
+    "run_ended",  "process_started", "spawn_failed",   "process_exited",     "signal_sent",   "agent_empty",
+    "agent_lost", "stop_requested",  "deadline"};
+
+constexpr std::size_t kMaxJournalBytes = 1U << 30;
+constexpr std::string_view kCrcOpen = ",\"crc\":\"";
+constexpr std::string_view kCrcClose = "\"}";
+constexpr std::size_t kCrcDigits = 8;
+
+// Text for JSON: what is not UTF-8 would not be.
+std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
+Value Number(std::uint64_t number) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return Value(static_cast<std::int64_t>(std::min(number, kMost)));
+}
+
+// --- writing ----------------------------------------------------------------------------------------
+
+class FieldWriter {
+ public:
+  template <class T>
+  void operator()(const char* name, T& value) {
+    line_ += fmt::format(",\"{}\":{}", name, JsonText(Of(value)));
+  }
+  std::string Take() { return std::move(line_); }
+
+ private:
+  class ObjectWriter {
+   public:
+    template <class T>
+    void operator()(const char* name, T& value) {
+      map.emplace(name, Of(value));
+    }
+    Value::Map map;
+  };
+
+  template <class T>
+  static Value Of(T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return Value(value);
+    } else if constexpr (std::is_same_v<T, Phase>) {
+      return Value(PhaseName(value));
+    } else if constexpr (std::is_same_v<T, Cause>) {
+      return Value(CauseName(value));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return Value(Readable(value));
+    } else if constexpr (std::unsigned_integral<T>) {
+      return Number(value);
+    } else if constexpr (std::signed_integral<T>) {
+      return Value(std::int64_t{value});
+    } else if constexpr (requires { typename T::mapped_type; }) {
+      Value::Map map;
+      for (auto& [key, mapped] : value) map.emplace(Readable(key), Of(mapped));
+      return Value(std::move(map));
+    } else if constexpr (requires { value.push_back(value.front()); }) {
+      Value::List list;
+      for (auto& element : value) list.push_back(Of(element));
+      return Value(std::move(list));
+    } else {
+      ObjectWriter object;
+      JournalFields(object, value);
+      return Value(std::move(object.map));
+    }
+  }
+
+  std::string line_;
+};
+
+// --- reading ----------------------------------------------------------------------------------------
+
+// Takes fields out of an object; a missing field or one of another type or range fails the record.
+class FieldReader {
+ public:
+  explicit FieldReader(const Value::Map& object) : object_(object) {}
+
+  template <class T>
+  void operator()(const char* name, T& value) {
+    const auto found = object_.find(name);
+    if (found == object_.end() || !To(found->second, value)) ok_ = false;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  template <class E, class NameOf>
+  static bool Named(const Value& json, E& value, int members, NameOf name_of) {
+    for (int i = 0; i < members; ++i) {
+      const auto member = static_cast<E>(i);
+      if (json.AsString() == nullptr || *json.AsString() != name_of(member)) continue;
+      value = member;
+      return true;
+    }
+    return false;
+  }
+
+  template <class T>
+  static bool To(const Value& json, T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return json.AsBool() != nullptr && (value = *json.AsBool(), true);
+    } else if constexpr (std::is_same_v<T, Phase>) {
+      return Named(json, value, kPhases, PhaseName);
+    } else if constexpr (std::is_same_v<T, Cause>) {
+      return Named(json, value, kCauses, CauseName);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return json.AsString() != nullptr && (value = *json.AsString(), true);
+    } else if constexpr (std::integral<T>) {
+      const std::int64_t* number = json.AsInt();
+      if (number == nullptr || !std::in_range<T>(*number)) return false;
+      value = static_cast<T>(*number);
+      return true;
+    } else if constexpr (requires { typename T::mapped_type; }) {
+      if (json.AsMap() == nullptr) return false;
+      for (const auto& [key, mapped] : *json.AsMap()) {
+        if (!To(mapped, value[key])) return false;
+      }
+      return true;
+    } else if constexpr (requires { value.push_back(value.front()); }) {
+      if (json.AsList() == nullptr) return false;
+      for (const Value& element : *json.AsList()) {
+        if (!To(element, value.emplace_back())) return false;
+      }
+      return true;
+    } else {
+      if (json.AsMap() == nullptr) return false;
+      FieldReader object(*json.AsMap());
+      JournalFields(object, value);
+      return object.ok();
+    }
+  }
+
+  const Value::Map& object_;
+  bool ok_ = true;
+};
+
+template <std::size_t I = 0>
+std::optional<JournalEntry> ReadEntry(std::string_view name, FieldReader& fields) {
+  if constexpr (I == kEntryNames.size()) {
+    return std::nullopt;
+  } else {
+    if (name != kEntryNames[I]) return ReadEntry<I + 1>(name, fields);
+    std::variant_alternative_t<I, JournalEntry> entry;
+    JournalFields(fields, entry);
+    return entry;
+  }
+}
+
+// The record of one line (without its newline), or why it is none.
+tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::uint64_t expected_seq) {
+  const std::size_t tail = kCrcOpen.size() + kCrcDigits + kCrcClose.size();
+  if (line.size() <= tail) return tl::unexpected<std::string>("a line is too short");
+  const std::string_view body = line.substr(0, line.size() - tail);
+  const std::string_view sum = line.substr(line.size() - tail);
+  if (sum != fmt::format("{}{:08x}{}", kCrcOpen, Crc32c(body), kCrcClose)) {
+    return tl::unexpected<std::string>("a checksum does not fit its line");
+  }
+  const tl::expected<Value, std::string> json = ValueFromJsonText(line);
+  if (!json || json->AsMap() == nullptr) return tl::unexpected<std::string>("a line is not a JSON object");
+  JournalRecord record;
+  std::string name;
+  FieldReader fields(*json->AsMap());
+  fields("seq", record.seq);
+  fields("wall", record.wall);
+  fields("at", record.at);
+  fields("event", name);
+  if (fields.ok() && record.seq != expected_seq) return tl::unexpected<std::string>("a record is missing");
+  std::optional<JournalEntry> entry = ReadEntry(name, fields);
+  if (!entry) return tl::unexpected<std::string>(fmt::format("the event {} is not known", Quoted(name)));
+  if (!fields.ok()) return tl::unexpected<std::string>(fmt::format("the event {} lacks a field", Quoted(name)));
+  record.entry = std::move(*entry);
+  return record;
+}
+
+}  // namespace
+
+std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry.index()]; }
+
+std::string JournalLine(const JournalRecord& record) {
+  FieldWriter fields;
+  std::visit([&](auto entry) { JournalFields(fields, entry); }, record.entry);
+  const std::string body = fmt::format("{{\"seq\":{},\"wall\":{},\"at\":{},\"event\":\"{}\"{}", record.seq,
+                                       JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
+                                       EntryName(record.entry), fields.Take());
+  return fmt::format("{}{}{:08x}{}\n", body, kCrcOpen, Crc32c(body), kCrcClose);
+}
+
+JournalContents ParseJournal(std::string_view bytes) {
+  JournalContents contents;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    if (end == std::string_view::npos) {
+      contents.stopped = "the last line is cut";
+      break;
+    }
+    tl::expected<JournalRecord, std::string> record = ReadLine(bytes.substr(0, end), contents.records.size() + 1);
+    if (!record) {
+      contents.stopped = record.error();
+      break;
+    }
+    contents.records.push_back(std::move(*record));
+    contents.valid_bytes += end + 1;
+    bytes.remove_prefix(end + 1);
+  }
+  return contents;
+}
+
+JournalContents ReadJournal(const std::string& path) {
+  const Result<std::string> bytes = ReadWholeFile(path, kMaxJournalBytes);
+  if (bytes) return ParseJournal(*bytes);
+  JournalContents contents;
+  contents.stopped = bytes.error().front().message;
+  return contents;
+}
+
+Result<JournalWriter> JournalWriter::Create(int folder) {
+  Result<Descriptor> file = CreateFile(folder, "journal.jsonl", O_APPEND);
+  if (!file) return Fail(std::move(file.error()));
+  JournalWriter writer;
+  writer.file_ = std::move(*file);
+  return writer;
+}
+
+void JournalWriter::Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at) {
+  unwritten_ += JournalLine({++seq_, UtcText(wall_ns), at, std::move(entry)});
+  error_ = 0;
+  while (!unwritten_.empty()) {
+    const ssize_t wrote = ::write(file_.get(), unwritten_.data(), unwritten_.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      error_ = errno;
+      return;
+    }
+    unwritten_.erase(0, static_cast<std::size_t>(wrote));
+  }
+}
+
+void JournalWriter::Sync() {
+  if (::fdatasync(file_.get()) != 0) error_ = errno;
+}
+
+}  // namespace muster

@@ -1,0 +1,102 @@
+// The fields of every journal entry by name, once for both directions: JournalFields(archive, entry) is called
+// with a writer or a reader (journal.cc). Part of journal.cc.
+#pragma once
+
+#include "run/facts.h"
+#include "run/journal.h"
+
+namespace muster {
+
+template <class A>
+void JournalFields(A& a, RunBegan& e) {
+  a("format", e.format), a("run", e.run_id), a("plan", e.plan_id), a("name", e.name), a("pid", e.pid),
+      a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns);
+}
+template <class A>
+void JournalFields(A& a, AgentConnected& e) {
+  a("host", e.host), a("pid", e.pid), a("start_ticks", e.start_ticks), a("host_name", e.host_name),
+      a("mechanisms", e.mechanisms);
+}
+template <class A>
+void JournalFields(A& a, PlanBound& e) {
+  a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports);
+}
+template <class A>
+void JournalFields(A& a, HostBinding& e) {
+  a("name", e.name), a("address", e.address);
+}
+template <class A>
+void JournalFields(A& a, PreparationFailed& e) {
+  a("why", e.why);
+}
+template <class A>
+void JournalFields(A& a, StartOrdered& e) {
+  a("process", e.process), a("attempt", e.attempt);
+}
+template <class A>
+void JournalFields(A& a, StopOrdered& e) {
+  a("processes", e.processes), a("signal", e.signal), a("grace_ms", e.grace_ms);
+}
+template <class A>
+void JournalFields(A& a, PhaseChanged& e) {
+  a("from", e.from), a("to", e.to);
+}
+template <class A>
+void JournalFields(A& a, FirstFailure& e) {
+  a("process", e.process), a("attempt", e.attempt);
+}
+template <class A>
+void JournalFields(A& a, FailureTraced& e) {
+  a("process", e.process), a("attempt", e.attempt);
+}
+template <class A>
+void JournalFields(A& a, EndedEarly& e) {
+  a("process", e.process), a("attempt", e.attempt);
+}
+template <class A>
+void JournalFields(A& a, StrayEvent& e) {
+  a("what", e.what);
+}
+template <class A>
+void JournalFields(A&, FinishOrdered&) {}
+template <class A>
+void JournalFields(A& a, RunEnded& e) {
+  a("cause", e.cause), a("exit_code", e.exit_code), a("why", e.why);
+}
+template <class A>
+void JournalFields(A& a, ProcessStarted& e) {
+  a("process", e.process), a("attempt", e.attempt), a("pid", e.pid), a("start_ticks", e.start_ticks), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, SpawnFailed& e) {
+  a("process", e.process), a("attempt", e.attempt), a("stage", e.stage), a("error", e.error), a("detail", e.detail),
+      a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, ProcessExited& e) {
+  a("process", e.process), a("attempt", e.attempt), a("signalled", e.signalled), a("code", e.code),
+      a("core_dumped", e.core_dumped), a("user_us", e.user_us), a("system_us", e.system_us),
+      a("max_rss_kib", e.max_rss_kib), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, SignalSent& e) {
+  a("process", e.process), a("attempt", e.attempt), a("signal", e.signal), a("error", e.error), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, AgentEmpty& e) {
+  a("host", e.host), a("started", e.started), a("reaped", e.reaped), a("adopted", e.adopted), a("by", e.by);
+}
+template <class A>
+void JournalFields(A& a, AgentLost& e) {
+  a("host", e.host), a("why", e.why), a("killed", e.killed);
+}
+template <class A>
+void JournalFields(A& a, StopRequested& e) {
+  a("times", e.times), a("signal", e.signal);
+}
+template <class A>
+void JournalFields(A& a, DeadlinePassed& e) {
+  a("timer", e.timer);
+}
+
+}  // namespace muster

@@ -1,0 +1,192 @@
+#include "run/log_follow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/shell_quote.h"
+
+namespace muster {
+
+void LineCutter::Feed(std::string_view bytes, const Emit& emit) {
+  while (!bytes.empty()) {
+    if (std::exchange(after_return_, false) && bytes.front() == '\n') {
+      bytes.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = bytes.find_first_of("\n\r");
+    const std::size_t room = kMaxPiece - line_.size();
+    if (end != std::string_view::npos && end <= room) {
+      line_ += bytes.substr(0, end);
+      after_return_ = bytes[end] == '\r';
+      emit(line_, continues_);
+      line_.clear();
+      continues_ = false;
+      bytes.remove_prefix(end + 1);
+    } else if (bytes.size() <= room) {
+      line_ += bytes;
+      return;
+    } else {
+      line_ += bytes.substr(0, room);
+      bytes.remove_prefix(room);
+      std::size_t cut = line_.size();
+      for (int back = 0; back < 4 && cut > 0; ++back) {
+        const auto next = static_cast<unsigned char>(cut < line_.size() ? line_[cut] : bytes.front());
+        if ((next & 0xC0U) != 0x80U) break;
+        --cut;
+      }
+      if (cut + 4 <= line_.size()) cut = line_.size();  // not UTF-8: nothing to keep whole
+      emit(std::string_view(line_).substr(0, cut), continues_);
+      line_.erase(0, cut);
+      continues_ = true;
+    }
+  }
+}
+
+void LineCutter::Flush(const Emit& emit) {
+  if (!line_.empty()) emit(line_, continues_);
+  line_.clear();
+  continues_ = after_return_ = false;
+}
+
+std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues) {
+  return fmt::format("{} {} {}\n", prefix, continues ? '+' : '|', Printable(piece));
+}
+
+LogFollower::LogFollower(boost::asio::io_context& io, Output& out) : io_(io), out_(out), writes_(io) {
+  out_.OnProgress([this] { Pump(); });
+}
+
+Result<void> LogFollower::Watch(int folder, const std::string& path) {
+  folder_ = folder;
+  Descriptor inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify.is_open() || ::inotify_add_watch(inotify.get(), path.c_str(), IN_MODIFY | IN_ONLYDIR) < 0) {
+    return Fail(SystemError("inotify", "cannot watch the log files; they are shown at the end", errno));
+  }
+  writes_.assign(inotify.Release());
+  AwaitWrites();
+  return {};
+}
+
+void LogFollower::Add(const std::string& name, std::string prefix) {
+  files_[name].prefix = std::move(prefix);
+  Queue(name);
+  Pump();
+}
+
+void LogFollower::AwaitWrites() {
+  writes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    if (error || stopped_) return;
+    alignas(inotify_event) char buffer[16U << 10];
+    ssize_t got = 0;
+    while ((got = ::read(writes_.native_handle(), buffer, sizeof buffer)) > 0) {
+      for (ssize_t at = 0; at < got;) {
+        inotify_event event{};
+        std::memcpy(&event, buffer + at, sizeof event);
+        const char* name = buffer + at + sizeof event;
+        if ((event.mask & IN_Q_OVERFLOW) != 0) {
+          for (const auto& [each, file] : files_) Queue(each);
+        } else if (event.len > 0) {
+          Queue(name);
+        }
+        at += static_cast<ssize_t>(sizeof event + event.len);
+      }
+    }
+    Pump();
+    AwaitWrites();
+  });
+}
+
+void LogFollower::Queue(const std::string& name) {
+  const auto found = files_.find(name);
+  if (found == files_.end() || found->second.queued) return;
+  found->second.queued = true;
+  queue_.push_back(name);
+}
+
+// A few pieces in turn, then back to the loop: a flood of output must not keep a signal or an exit waiting.
+void LogFollower::Pump() {
+  if (pumping_ || stopped_) return;
+  constexpr int kTurns = 8;
+  for (int turn = 0; turn < kTurns && !queue_.empty() && out_.room(); ++turn) {
+    const std::string name = std::move(queue_.front());
+    queue_.pop_front();
+    File& file = files_.at(name);
+    file.queued = false;
+    if (ShowSome(name, file)) Queue(name);
+  }
+  if (out_.gone()) queue_.clear();
+  if (!queue_.empty() && out_.room()) {
+    pumping_ = true;
+    boost::asio::post(io_, [this] {
+      pumping_ = false;
+      Pump();
+    });
+  } else if (queue_.empty() && done_) {
+    for (auto& [name, file] : files_) {
+      file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
+    }
+    boost::asio::post(io_, std::exchange(done_, nullptr));
+  }
+}
+
+bool LogFollower::ShowSome(const std::string& name, File& file) {
+  if (!file.file.is_open()) {
+    file.file = Descriptor(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file.file.is_open()) return false;  // not there yet
+  }
+  SkipAhead(name, file);
+  char buffer[8U << 10];
+  const ssize_t got = ::pread(file.file.get(), buffer, sizeof buffer, static_cast<off_t>(file.offset));
+  if (got <= 0) return got < 0 && errno == EINTR;
+  file.offset += static_cast<std::uint64_t>(got);
+  file.cutter.Feed({buffer, static_cast<std::size_t>(got)},
+                   [&](std::string_view piece, bool continues) { Show(file, piece, continues); });
+  return true;
+}
+
+void LogFollower::SkipAhead(const std::string& name, File& file) {
+  struct stat status {};
+  if (::fstat(file.file.get(), &status) != 0) return;
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+  if (size < file.offset) file.offset = size;  // truncated by the process
+  if (!out_.is_terminal() || size - file.offset <= kMaxBehind) return;
+  file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
+  constexpr std::uint64_t kShown = 64U << 10;
+  const std::uint64_t left_out = size - kShown - file.offset;
+  Show(file, fmt::format("… {} bytes not shown here; they are in logs/{}", left_out, name), false);
+  file.offset += left_out;
+}
+
+void LogFollower::Show(const File& file, std::string_view piece, bool continues) {
+  out_.Write(PrefixedLine(file.prefix, piece, continues));
+}
+
+void LogFollower::Finish(std::function<void()> done) {
+  done_ = std::move(done);
+  if (stopped_) {
+    boost::asio::post(io_, std::exchange(done_, nullptr));
+    return;
+  }
+  for (const auto& [name, file] : files_) Queue(name);
+  Pump();
+}
+
+void LogFollower::Stop() {
+  stopped_ = true;
+  queue_.clear();
+  boost::system::error_code ignored;
+  writes_.close(ignored);
+  if (done_) boost::asio::post(io_, std::exchange(done_, nullptr));
+}
+
+}  // namespace muster

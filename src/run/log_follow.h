@@ -1,0 +1,88 @@
+// Following the log files that processes write themselves, and showing them line by line with a prefix.
+//
+// Knows files, lines and an Output; not what processes are. Memory is bounded whatever is written: reading
+// waits while the Output has no room, and long lines come in pieces. Told of writes by inotify.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "muster/result.h"
+#include "run/output.h"
+#include "run/private_files.h"
+
+namespace muster {
+
+// Cuts bytes into lines for people: ends are "\n", "\r\n" and "\r" (progress bars); what is longer than
+// kMaxPiece comes in pieces, not cut inside a UTF-8 character.
+class LineCutter {
+ public:
+  static constexpr std::size_t kMaxPiece = 4096;
+  // `continues`: the piece goes on where the one before ended.
+  using Emit = std::function<void(std::string_view piece, bool continues)>;
+
+  void Feed(std::string_view bytes, const Emit& emit);
+  // The unfinished line at the end, if there is one.
+  void Flush(const Emit& emit);
+
+ private:
+  std::string line_;
+  bool continues_ = false;
+  bool after_return_ = false;
+};
+
+// "worker.2 | text\n", or "worker.2 + text\n" for a continuation; no control byte gets through.
+std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues);
+
+class LogFollower {
+ public:
+  // Beyond this much unread, a terminal is shown the end only, with a note of what was left out.
+  static constexpr std::uint64_t kMaxBehind = 4U << 20;
+
+  LogFollower(boost::asio::io_context& io, Output& out);
+
+  // Watches the folder; `folder` is its descriptor, path its path.
+  Result<void> Watch(int folder, const std::string& path);
+  // Shows the file `name` of the folder with this prefix from now on.
+  void Add(const std::string& name, std::string prefix);
+  // Nobody writes any more: show the rest of every file and call `done` (from the loop).
+  void Finish(std::function<void()> done);
+  // Show no more.
+  void Stop();
+
+ private:
+  struct File {
+    std::string prefix;
+    Descriptor file;
+    std::uint64_t offset = 0;
+    LineCutter cutter;
+    bool queued = false;
+  };
+
+  void AwaitWrites();
+  void Queue(const std::string& name);
+  void Pump();
+  // Shows the next piece; whether there may be more.
+  bool ShowSome(const std::string& name, File& file);
+  void SkipAhead(const std::string& name, File& file);
+  void Show(const File& file, std::string_view piece, bool continues);
+
+  boost::asio::io_context& io_;
+  Output& out_;
+  boost::asio::posix::stream_descriptor writes_;
+  int folder_ = -1;
+  std::map<std::string, File> files_;
+  std::deque<std::string> queue_;  // files that may hold something unread
+  bool pumping_ = false;
+  bool stopped_ = false;
+  std::function<void()> done_;
+};
+
+}  // namespace muster

@@ -1,0 +1,163 @@
+#include "run/private_files.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/shell_quote.h"
+
+namespace muster {
+namespace {
+
+constexpr mode_t kFileMode = 0600;
+constexpr mode_t kFolderMode = 0700;
+
+int OpenRetrying(int at, const char* path, int flags, mode_t mode = 0) {
+  int fd = -1;
+  do {
+    fd = ::openat(at, path, flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
+  return Fail(SystemError("file", fmt::format("{} {}", what, Quoted(path)), error));
+}
+
+Result<std::vector<std::string>> Parts(const std::string& path) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= path.size()) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+    const std::string& part = parts.back();
+    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) {
+      return Fail(MachineError("path", fmt::format("{} does not name a file below its folder", Quoted(path))));
+    }
+  }
+  return parts;
+}
+
+// Opens a regular file for reading; a FIFO does not block and is refused.
+Result<Descriptor> OpenRegular(int at, const std::string& path, struct stat& status) {
+  Descriptor file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
+  if (!S_ISREG(status.st_mode)) return Refused("cannot read", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+  return file;
+}
+
+// Reads until `limit` bytes or the end of the file; the error number, or 0.
+int ReadUpTo(int fd, std::size_t limit, std::string& bytes) {
+  constexpr std::size_t kChunk = 256U << 10;
+  while (bytes.size() < limit) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + std::min(kChunk, limit - before));
+    const ssize_t got = ::read(fd, bytes.data() + before, bytes.size() - before);
+    bytes.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got == 0) return 0;
+    if (got < 0 && errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Descriptor> OpenFolder(int at, const std::string& path) {
+  Descriptor folder(OpenRetrying(at, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (!folder.is_open()) return Refused("cannot open the folder", path, errno);
+  return folder;
+}
+
+Result<Descriptor> MakeFolder(int at, const std::string& name) {
+  const bool made = ::mkdirat(at, name.c_str(), kFolderMode) == 0;
+  if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
+  if (made && ::fchmodat(at, name.c_str(), kFolderMode, 0) != 0) return Refused("cannot make", name, errno);
+  return OpenFolder(at, name);
+}
+
+Result<Descriptor> CreateFile(int at, const std::string& path, int flags) {
+  Result<std::vector<std::string>> parts = Parts(path);
+  if (!parts) return Fail(std::move(parts.error()));
+  Descriptor folder;
+  int below = at;
+  for (std::size_t i = 0; i + 1 < parts->size(); ++i) {
+    Result<Descriptor> next = MakeFolder(below, (*parts)[i]);
+    if (!next) return Fail(std::move(next.error()));
+    folder = std::move(*next);
+    below = folder.get();
+  }
+  Descriptor file(
+      OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | flags, kFileMode));
+  if (!file.is_open() || ::fchmod(file.get(), kFileMode) != 0) return Refused("cannot create", path, errno);
+  return file;
+}
+
+int WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
+    if (wrote < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return 0;
+}
+
+Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes) {
+  Result<Descriptor> file = CreateFile(at, path);
+  if (!file) return Fail(std::move(file.error()));
+  if (const int error = WriteAll(file->get(), bytes)) return Refused("cannot write", path, error);
+  return {};
+}
+
+Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes) {
+  const std::string draft = "." + name + ".new";
+  ::unlinkat(at, draft.c_str(), 0);  // of a writer that died
+  Result<Descriptor> file = CreateFile(at, draft);
+  if (!file) return Fail(std::move(file.error()));
+  int error = WriteAll(file->get(), bytes);
+  if (error == 0 && ::renameat(at, draft.c_str(), at, name.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  ::unlinkat(at, draft.c_str(), 0);
+  return Refused("cannot write", name, error);
+}
+
+Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit) {
+  struct stat status {};
+  Result<Descriptor> file = OpenRegular(at, path, status);
+  if (!file) return Fail(std::move(file.error()));
+  std::string bytes;
+  if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return Refused("cannot read", path, error);
+  if (bytes.size() > limit) return Refused("cannot read", path, EFBIG);
+  return bytes;
+}
+
+Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
+  return ReadFileAt(AT_FDCWD, path, limit);
+}
+
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {
+  struct stat status {};
+  Result<Descriptor> file = OpenRegular(at, path, status);
+  if (!file) return Fail(std::move(file.error()));
+  FileTail tail;
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+  tail.offset = size > limit ? size - limit : 0;
+  if (::lseek(file->get(), static_cast<off_t>(tail.offset), SEEK_SET) < 0) return Refused("cannot read", path, errno);
+  if (const int error = ReadUpTo(file->get(), limit, tail.bytes)) return Refused("cannot read", path, error);
+  return tail;
+}
+
+}  // namespace muster

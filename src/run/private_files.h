@@ -1,0 +1,70 @@
+// Files and folders that only their owner can read, made below the descriptor of a folder: 0600 and 0700
+// whatever the umask, never through a symbolic link, never over what is there already.
+//
+// Knows descriptors and names, nothing of runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "muster/result.h"
+
+namespace muster {
+
+// An owned file descriptor; closed with the object.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  int Release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+// An existing folder, opened without following a link in its last part.
+Result<Descriptor> OpenFolder(int at, const std::string& path);
+
+// The folder `name` below `at`, made with mode 0700 if it is not there.
+Result<Descriptor> MakeFolder(int at, const std::string& name);
+
+// A new file for writing. `path` is relative to `at`; missing folders in it are made. Every part is opened
+// without following links, so the file is below `at` for certain. Kind "path" for an absolute path and for
+// empty, "." and ".." parts, "file" for what the system refuses (a file that exists included).
+Result<Descriptor> CreateFile(int at, const std::string& path, int flags = 0);
+
+// CreateFile with all bytes written.
+Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes);
+
+// Puts the bytes at `name` as a whole: readers see the old file or the new one. Not synced:
+// what is written this way can be made again.
+Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes);
+
+// Writes everything; the error number, or 0.
+int WriteAll(int fd, std::string_view bytes);
+
+// At most `limit` bytes of a regular file. Kind "file" for what cannot be read, and for more than `limit`.
+Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit);
+Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
+
+// The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin.
+struct FileTail {
+  std::string bytes;
+  std::uint64_t offset = 0;
+};
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit);
+
+}  // namespace muster

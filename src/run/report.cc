@@ -1,0 +1,297 @@
+#include "run/report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/shell_quote.h"
+#include "base/signal_name.h"
+#include "base/utf8.h"
+#include "muster/plan.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "run/ending_text.h"
+#include "run/journal.h"
+#include "run/private_files.h"
+#include "run/run_directory.h"
+#include "run/start_specs.h"
+
+namespace muster {
+namespace {
+
+// What the journal says of one process.
+struct Track {
+  bool ordered = false;
+  bool stopped = false;  // a stop was ordered before it ended
+  std::optional<ProcessStarted> start;
+  std::optional<ProcessExited> end;
+  std::optional<SpawnFailed> no_start;
+  std::string start_wall;
+  std::string end_wall;
+  std::uint32_t attempt = 0;
+
+  bool EndedWell() const { return end && !end->signalled && end->code == 0; }
+  bool Ended() const { return end || no_start; }
+};
+
+double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
+
+// Walks the records once and keeps what the report needs.
+class Reading {
+ public:
+  Reading(const Plan& plan, const JournalContents& journal) : plan_(plan), tracks_(plan.processes.size()) {
+    for (const JournalRecord& record : journal.records) {
+      std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
+    }
+    if (!journal.records.empty()) last_ = journal.records.back().at;
+  }
+
+  const std::optional<RunBegan>& began() const { return began_; }
+  const std::optional<RunEnded>& ended() const { return ended_; }
+  const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
+  const Track& track(ProcessId process) const { return tracks_[process]; }
+
+  std::string HostName(std::uint32_t host) const {
+    if (host < hosts_.size()) return hosts_[host].name;
+    return host < plan_.hosts.size() ? plan_.hosts[host].label : std::string();
+  }
+
+  Receipt MakeReceipt() const {
+    Receipt receipt;
+    std::set<std::string> by(by_.begin(), by_.end());
+    for (const Track& track : tracks_) {
+      receipt.started += track.start ? 1 : 0;
+      receipt.reaped += track.start && track.end ? 1 : 0;
+    }
+    // What an agent attested counts more than what had been heard of before the end.
+    std::uint64_t attested_started = 0;
+    std::uint64_t attested_reaped = 0;
+    for (const AgentEmpty& empty : attested_) {
+      attested_started += empty.started;
+      attested_reaped += empty.reaped;
+      receipt.adopted += empty.adopted;
+      by.insert(empty.by.begin(), empty.by.end());
+    }
+    receipt.started = std::max(receipt.started, attested_started);
+    receipt.reaped = std::max(receipt.reaped, attested_reaped);
+    receipt.left = receipt.started - std::min(receipt.started, receipt.reaped);
+    receipt.by.assign(by.begin(), by.end());
+    return receipt;
+  }
+
+  Timings MakeTimings() const {
+    Timings timings;
+    if (!began_) return timings;
+    timings.plan = static_cast<double>(began_->plan_ns) / 1e9;
+    timings.total = Seconds(began_at_, last_);
+    // A phase lasts from its beginning to that of the next one the run came to.
+    const auto lasted = [&](Phase phase) {
+      const auto from = phases_.find(phase);
+      if (from == phases_.end()) return 0.0;
+      const auto next = std::next(from);
+      return Seconds(from->second, next == phases_.end() ? last_ : next->second);
+    };
+    timings.connect = lasted(Phase::kPreparing);
+    timings.spawn = lasted(Phase::kStarting);
+    timings.run = lasted(Phase::kRunning);
+    timings.linger = lasted(Phase::kLingering);
+    timings.stop = lasted(Phase::kStopping);
+    timings.finish = lasted(Phase::kFinishing);
+    return timings;
+  }
+
+ private:
+  template <class E>
+  void Take(const E& e, const JournalRecord& record) {
+    if constexpr (std::is_same_v<E, RunBegan>) {
+      began_ = e;
+      began_at_ = record.at;
+      phases_.emplace(Phase::kPreparing, record.at);
+    } else if constexpr (std::is_same_v<E, PlanBound>) {
+      hosts_ = e.hosts;
+    } else if constexpr (std::is_same_v<E, PhaseChanged>) {
+      phases_.emplace(e.to, record.at);
+    } else if constexpr (std::is_same_v<E, FirstFailure>) {
+      if (e.process < tracks_.size()) first_failure_ = e;
+    } else if constexpr (std::is_same_v<E, FailureTraced>) {
+      if (e.process < tracks_.size()) first_failure_ = FirstFailure{e.process, e.attempt};
+    } else if constexpr (std::is_same_v<E, RunEnded>) {
+      ended_ = e;
+    } else if constexpr (std::is_same_v<E, AgentEmpty>) {
+      attested_.push_back(e);
+    } else if constexpr (std::is_same_v<E, AgentLost>) {
+      if (e.killed > 0) by_.push_back("head");
+    } else if constexpr (std::is_same_v<E, StopOrdered>) {
+      for (const ProcessId process : e.processes) {
+        if (Track* track = Find(process)) track->stopped = track->stopped || !track->Ended();
+      }
+    } else if constexpr (std::is_same_v<E, StartOrdered>) {
+      if (Track* track = Find(e.process)) {
+        *track = Track();
+        track->ordered = true;
+        track->attempt = e.attempt;
+      }
+    } else if constexpr (std::is_same_v<E, ProcessStarted>) {
+      if (Track* track = Find(e.process)) track->start = e, track->start_wall = record.wall;
+    } else if constexpr (std::is_same_v<E, ProcessExited>) {
+      if (Track* track = Find(e.process)) track->end = e, track->end_wall = record.wall;
+    } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+      if (Track* track = Find(e.process)) track->no_start = e, track->end_wall = record.wall;
+    }
+  }
+
+  Track* Find(ProcessId process) { return process < tracks_.size() ? &tracks_[process] : nullptr; }
+
+  const Plan& plan_;
+  std::vector<Track> tracks_;
+  std::optional<RunBegan> began_;
+  std::optional<RunEnded> ended_;
+  std::optional<FirstFailure> first_failure_;
+  std::vector<HostBinding> hosts_;
+  std::vector<AgentEmpty> attested_;
+  std::vector<std::string> by_;
+  std::map<Phase, MonotonicNs> phases_;
+  MonotonicNs began_at_ = 0;
+  MonotonicNs last_ = 0;
+};
+
+AttemptReport AttemptOf(const Track& track) {
+  AttemptReport attempt;
+  attempt.attempt = track.attempt;
+  attempt.started_at = track.start_wall;
+  attempt.ended_at = track.end_wall;
+  if (track.start) attempt.pid = track.start->pid;
+  if (track.no_start) attempt.spawn_stage = track.no_start->stage;
+  if (track.end) {
+    if (track.end->signalled) {
+      attempt.signal = SignalName(track.end->code);
+    } else {
+      attempt.exit_code = track.end->code;
+    }
+    attempt.core_dumped = track.end->core_dumped;
+    attempt.user_seconds = static_cast<double>(track.end->user_us) / 1e6;
+    attempt.system_seconds = static_cast<double>(track.end->system_us) / 1e6;
+    attempt.max_rss_kib = track.end->max_rss_kib;
+  }
+  return attempt;
+}
+
+std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool live) {
+  if (is_origin) return "origin";
+  if (!track.ordered) return "not_started";
+  if (!track.Ended()) return live ? "running" : "lost";
+  if (track.EndedWell() && !(track.stopped && has_origin)) return "ok";
+  if (has_origin) return "victim";
+  return "stopped";
+}
+
+FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFailure& first, int folder) {
+  const Process& process = plan.processes[first.process];
+  const Track& track = reading.track(first.process);
+  const AttemptReport attempt = AttemptOf(track);
+  FailureReport failure;
+  failure.role = plan.roles[process.role].name;
+  failure.index = process.index;
+  failure.rank = process.rank;
+  failure.host = reading.HostName(process.host);
+  failure.exit_code = attempt.exit_code;
+  failure.signal = attempt.signal;
+  failure.at = attempt.ended_at;
+  failure.spawn_stage = attempt.spawn_stage;
+  failure.log = LogPath(plan, first.process, first.attempt);
+  failure.last_lines = LastLines(folder, failure.log);
+  if (track.no_start) failure.why = EndingText(*track.no_start);
+  if (track.end) failure.why = EndingText(*track.end);
+  if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
+  return failure;
+}
+
+}  // namespace
+
+std::vector<std::string> LastLines(int at, const std::string& path) {
+  constexpr std::size_t kWindow = 64U << 10;
+  constexpr std::size_t kMaxLine = 2'000;
+  const Result<FileTail> tail = ReadTail(at, path, kWindow);
+  if (!tail) return {};
+  std::string_view text = tail->bytes;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string> lines;
+  while (lines.size() < kLastLines && !text.empty()) {
+    const std::size_t newline = text.rfind('\n');
+    std::string_view line = newline == std::string_view::npos ? text : text.substr(newline + 1);
+    text = newline == std::string_view::npos ? std::string_view() : text.substr(0, newline);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    // Of a progress bar the last state, of a long line the end: that is where the news is.
+    if (const std::size_t bar = line.rfind('\r'); bar != std::string_view::npos) line.remove_prefix(bar + 1);
+    bool cut = newline == std::string_view::npos && tail->offset > 0;
+    if (line.size() > kMaxLine) {
+      line.remove_prefix(line.size() - kMaxLine);
+      cut = true;
+    }
+    while (cut && !line.empty() && (static_cast<unsigned char>(line.front()) & 0xC0U) == 0x80U) line.remove_prefix(1);
+    lines.push_back((cut ? "…" : "") + Printable(line));
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
+Result<Report> MakeReport(const std::string& run_dir) {
+  const Descriptor folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Result<std::string> plan_json = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
+  if (!folder.is_open() || !plan_json) {
+    return Fail(
+        Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
+  }
+  const Result<Plan> plan = PlanFromJson(*plan_json);
+  if (!plan) return Fail(plan.error());
+  const JournalContents journal = ReadJournal(run_dir + "/journal.jsonl");
+  const Reading reading(*plan, journal);
+  if (!reading.began()) {
+    return Fail(Error("run", {},
+                      fmt::format("the journal of {} has no beginning: {}", Quoted(run_dir),
+                                  journal.stopped.empty() ? "it is empty" : journal.stopped)));
+  }
+
+  Report report;
+  report.run = reading.began()->run_id;
+  report.plan = reading.began()->plan_id;
+  report.name = plan->name;
+  report.run_dir = run_dir;
+  report.journal_damage = journal.stopped;
+  const bool live = !reading.ended() && IsRunLive(run_dir);
+  if (reading.ended()) {
+    report.outcome = OutcomeName(reading.ended()->cause);
+    report.exit_code = reading.ended()->exit_code;
+    report.why = reading.ended()->why;
+  } else {
+    report.outcome = live ? "running" : OutcomeName(Cause::kLost);
+    report.exit_code = live ? 0 : 3;
+    report.why = live ? "" : "muster itself ended before the run did";
+  }
+  for (ProcessId id = 0; id < plan->processes.size(); ++id) {
+    const Process& process = plan->processes[id];
+    const Track& track = reading.track(id);
+    ProcessReport told{
+        plan->roles[process.role].name, process.index, process.rank, reading.HostName(process.host), {}, {}};
+    if (track.ordered) told.attempts.push_back(AttemptOf(track));
+    const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
+    told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
+    report.processes.push_back(std::move(told));
+  }
+  if (reading.first_failure()) {
+    report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
+  }
+  report.receipt = reading.MakeReceipt();
+  report.timings = reading.MakeTimings();
+  return report;
+}
+
+}  // namespace muster

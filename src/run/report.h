@@ -1,0 +1,110 @@
+// The report of a run: what happened, who failed first and with which evidence, who was a victim, and that
+// nothing is left. Made from the files of a run directory alone, so that last week's run and this minute's are
+// told by the same code, on this machine or where the folder was copied to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/result.h"
+#include "run/facts.h"
+
+namespace muster {
+
+struct AttemptReport {
+  std::uint32_t attempt = 0;
+  std::optional<std::int32_t> pid;
+  std::string started_at;  // UTC; empty if it never started
+  std::string ended_at;    // UTC; empty if its end was never seen
+  std::optional<std::int32_t> exit_code;
+  std::string signal;  // "SIGKILL"; empty if it did not die by one
+  bool core_dumped = false;
+  std::string spawn_stage;  // where its start failed; empty if it did not
+  double user_seconds = 0;
+  double system_seconds = 0;
+  std::uint64_t max_rss_kib = 0;
+};
+
+struct ProcessReport {
+  std::string role;
+  std::uint32_t index = 0;
+  std::optional<std::uint32_t> rank;
+  std::string host;
+  std::vector<AttemptReport> attempts;
+  // "origin": failed first · "victim": ended because of the origin · "ok": exited 0 · "stopped": ended because
+  // muster was asked to, or its work was done · "lost": its end was not seen · "not_started" · "running"
+  std::string verdict;
+};
+
+struct FailureReport {
+  std::string role;
+  std::uint32_t index = 0;
+  std::optional<std::uint32_t> rank;
+  std::string host;
+  std::optional<std::int32_t> exit_code;
+  std::string signal;
+  std::string at;  // UTC
+  std::string spawn_stage;
+  std::vector<std::string> last_lines;  // at most kLastLines, safe for a terminal
+  std::string log;                      // relative to the run directory
+  std::string why;
+  double after_seconds = 0;  // since its start
+};
+
+struct Receipt {
+  std::uint64_t started = 0;
+  std::uint64_t reaped = 0;
+  std::uint64_t left = 0;     // started and not known to be gone
+  std::uint64_t adopted = 0;  // orphans of processes, ended besides
+  std::vector<std::string> by;
+};
+
+// Seconds. What a run did not come to is 0.
+struct Timings {
+  double plan = 0;     // evaluating and planning
+  double connect = 0;  // agents, ports, files
+  double spawn = 0;    // first start ordered to last one answered
+  double run = 0;      // from then on until the work was done or something went wrong
+  double linger = 0;
+  double stop = 0;
+  double finish = 0;
+  double total = 0;  // without plan
+};
+
+struct Report {
+  std::string run;
+  std::string plan;
+  std::string name;
+  std::string run_dir;
+  // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster holds the directory.
+  std::string outcome;
+  std::int32_t exit_code = 0;
+  std::string why;  // empty if it ended well
+  std::optional<FailureReport> first_failure;
+  std::vector<ProcessReport> processes;
+  Receipt receipt;
+  Timings timings;
+  std::string journal_damage;  // why the journal ends before its file does; empty if it is whole
+};
+
+inline constexpr std::size_t kLastLines = 20;
+
+// Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder holds no plan or no
+// journal that begins; everything else that is missing or damaged is told in the report. A journal without its
+// last record belongs to a head that was killed: outcome "lost".
+Result<Report> MakeReport(const std::string& run_dir);
+
+// report.json, as docs/run_directory.md has it.
+std::string ReportJson(const Report& report);
+
+// report.txt: for people, safe for a terminal, ends with a newline.
+std::string ReportText(const Report& report);
+
+// The last lines of a log as report.json holds them: at most kLastLines of the last 64 KiB, each at most 2,000
+// bytes, control bytes and invalid UTF-8 as \xNN.
+std::vector<std::string> LastLines(int at, const std::string& path);
+
+}  // namespace muster

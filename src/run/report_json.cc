@@ -1,0 +1,103 @@
+// report.json: ReportJson of report.h. The one place that knows its keys.
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/shell_quote.h"
+#include "base/utf8.h"
+#include "run/report.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Plain(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Plain(text); }
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+// Microseconds are what the clocks are good for.
+Json Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+
+Json Lines(const std::vector<std::string>& lines) {
+  Json json = Json::array();
+  for (const std::string& line : lines) json.push_back(Plain(line));
+  return json;
+}
+
+Json FailureJson(const FailureReport& failure) {
+  return {{"role", failure.role},
+          {"index", failure.index},
+          {"rank", OrNull(failure.rank)},
+          {"host", Plain(failure.host)},
+          {"exit_code", OrNull(failure.exit_code)},
+          {"signal", TextOrNull(failure.signal)},
+          {"at", TextOrNull(failure.at)},
+          {"spawn_stage", TextOrNull(failure.spawn_stage)},
+          {"last_lines", Lines(failure.last_lines)},
+          {"why", Plain(failure.why)}};
+}
+
+Json AttemptJson(const AttemptReport& attempt) {
+  return {{"attempt", attempt.attempt},
+          {"pid", OrNull(attempt.pid)},
+          {"started_at", TextOrNull(attempt.started_at)},
+          {"ended_at", TextOrNull(attempt.ended_at)},
+          {"exit_code", OrNull(attempt.exit_code)},
+          {"signal", TextOrNull(attempt.signal)},
+          {"core_dumped", attempt.core_dumped},
+          {"spawn_stage", TextOrNull(attempt.spawn_stage)},
+          {"user_seconds", Seconds(attempt.user_seconds)},
+          {"system_seconds", Seconds(attempt.system_seconds)},
+          {"max_rss_kib", attempt.max_rss_kib}};
+}
+
+}  // namespace
+
+std::string ReportJson(const Report& report) {
+  Json processes = Json::array();
+  for (const ProcessReport& process : report.processes) {
+    Json attempts = Json::array();
+    for (const AttemptReport& attempt : process.attempts) attempts.push_back(AttemptJson(attempt));
+    processes.push_back({{"role", process.role},
+                         {"index", process.index},
+                         {"rank", OrNull(process.rank)},
+                         {"host", Plain(process.host)},
+                         {"attempts", std::move(attempts)},
+                         {"verdict", process.verdict}});
+  }
+  const Timings& t = report.timings;
+  const Json json = {{"format", 1},
+                     {"run", Plain(report.run)},
+                     {"plan", Plain(report.plan)},
+                     {"outcome", report.outcome},
+                     {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
+                     {"why", TextOrNull(report.why)},
+                     {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+                     {"processes", std::move(processes)},
+                     {"receipt",
+                      {{"started", report.receipt.started},
+                       {"reaped", report.receipt.reaped},
+                       {"left", report.receipt.left},
+                       {"adopted", report.receipt.adopted},
+                       {"by", Lines(report.receipt.by)}}},
+                     {"timings",
+                      {{"plan", Seconds(t.plan)},
+                       {"connect", Seconds(t.connect)},
+                       {"spawn", Seconds(t.spawn)},
+                       {"run", Seconds(t.run)},
+                       {"linger", Seconds(t.linger)},
+                       {"stop", Seconds(t.stop)},
+                       {"finish", Seconds(t.finish)},
+                       {"total", Seconds(t.total)}}}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+// report.txt: ReportText of report.h. What happened in a few lines, the origin first.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "base/units.h"
+#include "run/report.h"
+
+namespace muster {
+namespace {
+
+std::string NameOf(const std::string& role, std::uint32_t index) { return fmt::format("{}.{}", role, index); }
+
+std::string Headline(const Report& report) {
+  if (report.outcome == "ok") return fmt::format("all well after {}", DurationText(report.timings.total));
+  if (report.outcome == "running")
+    return fmt::format("is running; its last event came after {}", DurationText(report.timings.total));
+  std::string why = report.why;
+  if (report.first_failure) {
+    const FailureReport& failure = *report.first_failure;
+    why = fmt::format("{}{}{} {}", NameOf(failure.role, failure.index),
+                      failure.rank ? fmt::format(" (rank {})", *failure.rank) : "",
+                      failure.host.empty() ? "" : fmt::format(" on {}", failure.host), failure.why);
+    if (failure.spawn_stage.empty()) why += fmt::format(" after {}", DurationText(failure.after_seconds));
+  }
+  return fmt::format("{}: {}", report.outcome, why);
+}
+
+// "worker: 3 victims, 1 ok"; the origin is told above.
+std::string Counted(const Report& report) {
+  std::vector<std::string> order;
+  std::map<std::string, std::map<std::string, std::size_t>> roles;
+  for (const ProcessReport& process : report.processes) {
+    if (roles.find(process.role) == roles.end()) order.push_back(process.role);
+    ++roles[process.role][process.verdict];
+  }
+  std::string text;
+  for (const std::string& role : order) {
+    text += fmt::format("  {:<10}", role);
+    const char* separator = "";
+    for (const auto& [verdict, count] : roles[role]) {
+      const bool plural = count > 1 && verdict == "victim";
+      text += fmt::format("{}{} {}{}", separator, count, verdict == "not_started" ? "not started" : verdict,
+                          plural ? "s" : "");
+      separator = ", ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// What is not known to be gone is called left only by those who know: an agent that attested its end. A head
+// that was killed attests nothing, though its agents will have ended everything.
+std::string ReceiptLine(const Report& report) {
+  const Receipt& receipt = report.receipt;
+  std::string by;
+  for (const std::string& each : receipt.by) by += (by.empty() ? "" : ", ") + each;
+  const char* left = "left";
+  if (report.outcome == "running") left = "running";
+  if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
+  return fmt::format("{} started, {} reaped, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
+                     receipt.adopted > 0 ? fmt::format(", {} adopted and ended", receipt.adopted) : "",
+                     by.empty() ? "" : fmt::format(" (by {})", by));
+}
+
+std::string TimingsLine(const Timings& t) {
+  std::string line;
+  for (const auto& [name, seconds] :
+       {std::pair{"plan", t.plan}, std::pair{"connect", t.connect}, std::pair{"spawn", t.spawn},
+        std::pair{"run", t.run}, std::pair{"linger", t.linger}, std::pair{"stop", t.stop},
+        std::pair{"finish", t.finish}}) {
+    if (seconds > 0) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, DurationText(seconds));
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string ReportText(const Report& report) {
+  std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
+  if (report.first_failure && !report.first_failure->last_lines.empty()) {
+    text += fmt::format("  last lines of {}:\n", report.first_failure->log);
+    for (const std::string& line : report.first_failure->last_lines) text += fmt::format("    {}\n", Printable(line));
+  }
+  text += Counted(report);
+  text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
+  if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
+    text += fmt::format("  {:<10}{}\n", "time", timings);
+  }
+  text += fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir));
+  if (report.outcome != "ok" && report.outcome != "running") {
+    text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
+  }
+  if (!report.journal_damage.empty()) {
+    text += fmt::format("  the journal is read only in part: {}\n", Printable(report.journal_damage));
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+#include "run/run_clock.h"
+
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/clock.h"
+
+namespace muster {
+namespace {
+
+class SystemClock final : public RunClock {
+ public:
+  explicit SystemClock(boost::asio::io_context& io) : timer_(io) {}
+
+  MonotonicNs Monotonic() const override { return MonotonicNowNs(); }
+  std::uint64_t Wall() const override { return WallNowNs(); }
+
+  void SetAlarm(MonotonicNs deadline, std::function<void()> fire) override {
+    const MonotonicNs now = Monotonic();
+    timer_.expires_after(std::chrono::nanoseconds(deadline > now ? deadline - now : 0));
+    timer_.async_wait([fire = std::move(fire)](const boost::system::error_code& error) {
+      if (!error) fire();
+    });
+  }
+  void ClearAlarm() override { timer_.cancel(); }
+
+ private:
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunClock> SystemRunClock(boost::asio::io_context& io) { return std::make_unique<SystemClock>(io); }
+
+}  // namespace muster

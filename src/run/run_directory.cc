@@ -1,0 +1,154 @@
+#include "run/run_directory.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/shell_quote.h"
+
+namespace muster {
+namespace {
+
+constexpr char kLockName[] = "lock";
+constexpr std::size_t kMaxName = 64;
+
+tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
+  return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "this host";
+}
+
+// What the lock file says, for the loser's message: one line, made safe.
+std::string Holder(int lock) {
+  char text[512];
+  const ssize_t got = ::pread(lock, text, sizeof text, 0);
+  std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  line = line.substr(0, line.find('\n'));
+  return line.empty() ? "another muster" : Printable(line);
+}
+
+// Whether anything but the lock is in the folder.
+bool HoldsSomething(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != kLockName) return true;
+  }
+  return bool{error};
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::Hold(Descriptor folder, const std::string& shown) {
+  RunDirectory made;
+  made.folder_ = std::move(folder);
+  struct stat status {};
+  if (::fstat(made.folder_.get(), &status) != 0) return Refused("cannot look at", shown, errno);
+  if (status.st_uid != ::geteuid()) return Refused("will not use another user's folder", shown, EPERM);
+
+  made.lock_ = Descriptor(
+      ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (!made.lock_.is_open() || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
+  if (!S_ISREG(status.st_mode)) return Refused("cannot lock", shown, EINVAL);
+  if (::flock(made.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
+    Diagnostic busy = MachineError(
+        "run_dir", fmt::format("the run directory {} is in use by {}", Quoted(shown), Holder(made.lock_.get())),
+        "wait for it to end, or choose another folder with --run-dir");
+    busy.blame = Blame::kBusy;
+    return Fail(std::move(busy));
+  }
+  std::error_code error;
+  made.path_ = std::filesystem::canonical(fmt::format("/proc/self/fd/{}", made.folder_.get()), error).string();
+  if (error) return Refused("cannot find", shown, error.value());
+  if (HoldsSomething(made.path_)) {
+    return Fail(Error("run_dir", {},
+                      fmt::format("the folder {} is not empty: a run needs one of its own", Quoted(shown)),
+                      "name a new folder, or leave --run-dir out"));
+  }
+  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), HostName(), UtcText(WallNowNs()));
+  if (::fchmod(made.folder_.get(), 0700) != 0 || ::fchmod(made.lock_.get(), 0600) != 0 ||
+      ::ftruncate(made.lock_.get(), 0) != 0) {
+    return Refused("cannot lock", shown, errno);
+  }
+  if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  return made;
+}
+
+Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
+  Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) return Refused("cannot open", folder, errno);
+  return Hold(std::move(opened), folder);
+}
+
+Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
+                                             std::string_view stamp, std::string_view run_id) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
+  if (error) return Refused("cannot make", runs_folder, error.value());
+  if (::mkdir(runs_folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
+  const Descriptor runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!runs.is_open()) return Refused("cannot open", runs_folder, errno);
+
+  const std::string folder = FolderName(name);
+  Result<Descriptor> of_name = MakeFolder(runs.get(), folder);
+  if (!of_name) return Fail(std::move(of_name.error()));
+  struct stat status {};
+  if (::fstat(of_name->get(), &status) != 0 || status.st_uid != ::geteuid()) {
+    return Refused("will not use another user's folder", runs_folder + "/" + folder, EPERM);
+  }
+  const std::string leaf = fmt::format("{}-{}", stamp, run_id);
+  const std::string shown = fmt::format("{}/{}/{}", runs_folder, folder, leaf);
+  if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
+  Result<Descriptor> opened = OpenFolder(of_name->get(), leaf);
+  if (!opened) return Fail(std::move(opened.error()));
+  Result<RunDirectory> made = Hold(std::move(*opened), shown);
+  if (!made) return made;
+
+  // A convenience for people: nothing of muster reads it, so a run does not fail for it.
+  const std::string draft = fmt::format(".latest-{}", run_id);
+  if (::symlinkat(leaf.c_str(), of_name->get(), draft.c_str()) == 0 &&
+      ::renameat(of_name->get(), draft.c_str(), of_name->get(), "latest") != 0) {
+    ::unlinkat(of_name->get(), draft.c_str(), 0);
+  }
+  return made;
+}
+
+std::string FolderName(std::string_view name) {
+  std::string folder(name.substr(0, kMaxName));
+  for (char& c : folder) {
+    const bool fit =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    if (!fit) c = '_';
+  }
+  if (folder.empty()) return "_";
+  if (folder.front() == '.' || folder.front() == '-') folder.front() = '_';
+  return folder;
+}
+
+std::string RunsFolder(const std::string& cwd, std::string_view muster_home) {
+  return muster_home.empty() ? cwd + "/runs" : std::string(muster_home) + "/runs";
+}
+
+bool IsRunLive(const std::string& run_dir) {
+  // Only a directory that has a journal is asked: a lock taken for the question cannot then get into the way
+  // of a muster that is just starting there.
+  struct stat status {};
+  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return false;
+  const Descriptor lock(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!lock.is_open()) return false;
+  return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace muster

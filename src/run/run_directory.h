@@ -1,0 +1,53 @@
+// The run directory: where it is, who holds it, and how a RUN argument finds one. What it holds is told in
+// docs/run_directory.md.
+//
+// Knows folders and locks; reads no journal and no plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "muster/result.h"
+#include "run/private_files.h"
+
+namespace muster {
+
+// Held by the head for as long as the run lasts.
+class RunDirectory {
+ public:
+  // `folder` itself (--run-dir): made if it is not there, its parent must be. It must be the caller's own and
+  // hold nothing. Blame::kBusy, naming the holder, if another muster is at it; Blame::kRecipe, kind
+  // "run_dir", if it holds something.
+  static Result<RunDirectory> MakeAt(const std::string& folder);
+  // `runs_folder`/<name>/<stamp>-<run_id>, with `latest` beside it pointing to it. The name is made fit for a
+  // path by FolderName.
+  static Result<RunDirectory> MakeBelow(const std::string& runs_folder, std::string_view name, std::string_view stamp,
+                                        std::string_view run_id);
+
+  const std::string& path() const { return path_; }  // absolute, links resolved
+  int folder() const { return folder_.get(); }
+
+ private:
+  static Result<RunDirectory> Hold(Descriptor folder, const std::string& shown);
+
+  std::string path_;
+  Descriptor folder_;
+  Descriptor lock_;
+};
+
+// The name with everything but [A-Za-z0-9._-] made "_", no dot or hyphen in front, 1 to 64 characters.
+std::string FolderName(std::string_view name);
+
+// Where runs are kept: below $MUSTER_HOME (its value, may be empty) or else below `cwd`.
+std::string RunsFolder(const std::string& cwd, std::string_view muster_home);
+
+// The folder that RUN names: a path, a name (its newest run), name~N (the Nth before it), ~N (of all), a
+// prefix of an id (at least 4 characters), or, left out, the newest of all. Kind "run" with a hint if there is
+// none, or more than one for a prefix.
+Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder);
+
+// Whether a muster holds the directory at this moment.
+bool IsRunLive(const std::string& run_dir);
+
+}  // namespace muster

@@ -1,0 +1,124 @@
+// How a RUN argument finds its folder: ResolveRun of run_directory.h.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/shell_quote.h"
+#include "base/suggest.h"
+#include "run/run_directory.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FoundRun {
+  std::string name;
+  std::string stamp;  // "20261120-120616"
+  std::string id;
+  std::string path;
+  std::int64_t made_ns = 0;  // orders runs of one second
+
+  auto Age() const { return std::tie(stamp, made_ns, id); }
+};
+
+bool HoldsRun(const fs::path& folder, struct stat& plan) {
+  return ::stat((folder / "plan.json").c_str(), &plan) == 0 && S_ISREG(plan.st_mode);
+}
+
+// Folders below `folder`, links not followed; nothing if it cannot be read.
+std::vector<fs::path> Folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_symlink(ignored) && it->is_directory(ignored)) found.push_back(it->path());
+  }
+  return found;
+}
+
+// Oldest first.
+std::vector<FoundRun> AllRuns(const std::string& runs_folder) {
+  std::vector<FoundRun> runs;
+  for (const fs::path& of_name : Folders(runs_folder)) {
+    for (const fs::path& folder : Folders(of_name)) {
+      const std::string leaf = folder.filename().string();
+      const std::size_t dash = leaf.rfind('-');
+      struct stat plan {};
+      if (dash == std::string::npos || !HoldsRun(folder, plan)) continue;
+      runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
+                      std::int64_t{plan.st_mtim.tv_sec} * 1'000'000'000 + plan.st_mtim.tv_nsec});
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
+  return runs;
+}
+
+// "gpt~2" -> ("gpt", 2).
+std::optional<std::pair<std::string, std::size_t>> NameAndAge(std::string_view run) {
+  const std::size_t tilde = run.rfind('~');
+  if (tilde == std::string_view::npos) return std::pair{std::string(run), std::size_t{0}};
+  const std::string_view digits = run.substr(tilde + 1);
+  std::size_t age = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), age);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return std::pair{std::string(run.substr(0, tilde)), age};
+}
+
+Result<std::string> Missing(std::string message, std::string hint) {
+  return Fail(Error("run", {}, std::move(message), std::move(hint)));
+}
+
+}  // namespace
+
+Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder) {
+  struct stat plan {};
+  const std::string as_path(run);
+  if (!run.empty() && HoldsRun(as_path, plan)) return as_path;
+  if (run.find('/') != std::string_view::npos) {
+    return Missing(fmt::format("{} is not a run directory", Quoted(run)), "a run directory holds plan.json");
+  }
+
+  const std::vector<FoundRun> runs = AllRuns(runs_folder);
+  if (runs.empty()) {
+    return Missing(fmt::format("there are no runs in {}", Quoted(runs_folder)),
+                   "start one with muster run, or name its folder");
+  }
+  if (const auto wanted = NameAndAge(run)) {
+    const auto& [name, age] = *wanted;
+    std::vector<const FoundRun*> of_name;
+    for (const FoundRun& found : runs) {
+      if (name.empty() || found.name == name) of_name.push_back(&found);
+    }
+    if (age < of_name.size()) return of_name[of_name.size() - 1 - age]->path;
+    if (!of_name.empty()) {
+      return Missing(fmt::format("{} goes back too far", Quoted(run)), fmt::format("there are {}", of_name.size()));
+    }
+  }
+  constexpr std::size_t kShortestPrefix = 4;
+  std::vector<const FoundRun*> matches;
+  for (const FoundRun& found : runs) {
+    if (run.size() >= kShortestPrefix && found.id.starts_with(run)) matches.push_back(&found);
+  }
+  if (matches.size() == 1) return matches.front()->path;
+  std::vector<std::string> known;
+  for (const FoundRun* match : matches) known.push_back(match->id);
+  if (!known.empty()) {
+    return Missing(fmt::format("{} begins {} ids", Quoted(run), known.size()), fmt::format("{}, …", known.front()));
+  }
+  for (const FoundRun& found : runs) {
+    if (std::find(known.begin(), known.end(), found.name) == known.end()) known.push_back(found.name);
+  }
+  std::sort(known.begin(), known.end());
+  return Missing(fmt::format("there is no run {} in {}", Quoted(run), Quoted(runs_folder)), DidYouMean(run, known));
+}
+
+}  // namespace muster

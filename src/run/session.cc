@@ -1,0 +1,459 @@
+#include "run/session.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fingerprint.h"
+#include "base/shell_quote.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "run/journal.h"
+#include "run/json_text.h"
+#include "run/report.h"
+#include "run/run_directory.h"
+#include "run/start_specs.h"
+#include "run/supervisor.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kRunIdBytes = 6;
+
+// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
+class PipeSignalIgnored {
+ public:
+  PipeSignalIgnored() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &before_);
+  }
+  ~PipeSignalIgnored() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
+  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+bool IsIgnored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+std::string Sentence(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!text.empty()) text += "; ";
+    text += diagnostic.message;
+  }
+  return text;
+}
+
+// What must hold before anything is made.
+Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
+  Diagnostics refusals = ValidatePlan(request.plan);
+  const std::size_t hosts = request.plan.hosts.size();
+  if (hosts > 1 && transport.name() == "local") {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("the plan wants {} hosts, and this start has only this machine", hosts),
+                                    "set hosts = 1, or start it over ssh or Slurm"));
+  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
+    refusals.push_back(
+        MachineError("hosts", fmt::format("the plan wants {} hosts, {} are named", hosts, request.hosts.size())));
+  }
+  return refusals;
+}
+
+class Session {
+ public:
+  Session(const RunRequest& request, Transport& transport)
+      : request_(request),
+        transport_(transport),
+        plan_(request.plan),
+        clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
+        signals_(io_),
+        surroundings_{request.environment, request.cwd, request.search_dirs},
+        supervisor_(request.plan),
+        starts_(request.plan, binding_, surroundings_),
+        console_(io_, request.console, request.plan),
+        agents_(request.plan.hosts.size()) {}
+
+  Result<RunOutcome> Run();
+
+ private:
+  struct Agent {
+    std::unique_ptr<Channel> channel;
+    std::string host_name;
+    std::string refusal;  // AgentFailed::why
+    bool ready = false;   // and its ports are held
+    bool over = false;
+  };
+
+  Result<void> MakeDirectory();
+  Result<void> WritePlan();
+  void Connect();
+  void CatchSignals();
+  void AwaitSignal();
+
+  void OnMessage(std::uint32_t host, ChannelMessage message);
+  void OnReady(std::uint32_t host, const AgentReady& ready);
+  void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
+  void BeginIfReady();
+  Result<void> Bind();
+  void Unready(const std::string& why);
+
+  void Happened(const Event& event);
+  void Perform(const std::vector<Action>& actions);
+  void Start(const StartOrdered& order);
+  void Stop(const StopOrdered& order);
+  void Send(std::uint32_t host, const AgentCommand& command);
+  void SetAlarm();
+  void OnAlarm();
+  void Record(JournalEntry entry);
+  void End();
+
+  const RunRequest& request_;
+  Transport& transport_;
+  const Plan& plan_;
+  boost::asio::io_context io_;
+  std::unique_ptr<RunClock> clock_;
+  boost::asio::signal_set signals_;
+  PipeSignalIgnored no_pipe_signal_;
+  Surroundings surroundings_;
+  Supervisor supervisor_;
+  Binding binding_;
+  Starts starts_;
+  Console console_;
+  std::string plan_id_;
+  std::optional<RunDirectory> directory_;
+  std::optional<JournalWriter> journal_;
+  Descriptor logs_;
+  std::map<std::uint64_t, MonotonicNs> timers_;
+  std::uint32_t stops_asked_ = 0;
+  bool ended_ = false;
+  bool warned_of_journal_ = false;
+  RunOutcome outcome_;
+  std::vector<Agent> agents_;  // last: their channels go first
+};
+
+Result<void> Session::MakeDirectory() {
+  binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;
+  Result<RunDirectory> made =
+      request_.run_dir.empty()
+          ? RunDirectory::MakeBelow(request_.runs_folder, plan_.name, StampText(clock_->Wall()), binding_.run_id)
+          : RunDirectory::MakeAt(request_.run_dir);
+  if (!made) return Fail(std::move(made.error()));
+  directory_ = std::move(*made);
+  binding_.run_dir = directory_->path();
+  return {};
+}
+
+Result<void> Session::WritePlan() {
+  const int folder = directory_->folder();
+  std::map<std::string, std::string> files = {
+      {"plan.json", PlanToJson(plan_, request_.inputs)},
+      {"plan.txt", PlanText(plan_)},
+      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inputs", request_.inputs}})) + "\n"},
+  };
+  for (const auto& [path, bytes] : request_.sources) files.emplace("recipe/" + path, bytes);
+  for (const auto& [path, bytes] : files) {
+    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
+  }
+  Result<Descriptor> logs = MakeFolder(folder, "logs");
+  if (!logs) return Fail(std::move(logs.error()));
+  logs_ = std::move(*logs);
+  Result<JournalWriter> journal = JournalWriter::Create(folder);
+  if (!journal) return Fail(std::move(journal.error()));
+  journal_ = std::move(*journal);
+  return {};
+}
+
+Result<RunOutcome> Session::Run() {
+  CatchSignals();
+  Result<std::map<std::string, std::string>> secrets = ResolveSecrets(plan_, request_.environment);
+  if (!secrets) return Fail(std::move(secrets.error()));
+  binding_.secrets = std::move(*secrets);
+  if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
+  if (Result<void> written = WritePlan(); !written) return Fail(std::move(written.error()));
+
+  plan_id_ = PlanId(plan_);
+  RunBegan began;
+  began.run_id = binding_.run_id;
+  began.plan_id = plan_id_;
+  began.name = plan_.name;
+  began.pid = ::getpid();
+  began.pass_exit_code = request_.pass_exit_code;
+  began.plan_ns = request_.plan_ns;
+  Record(std::move(began));
+  console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
+  console_.Follow(logs_.get(), binding_.run_dir + "/logs");
+
+  Connect();
+  const auto until_ended = boost::asio::make_work_guard(io_);
+  io_.run();
+  return outcome_;
+}
+
+void Session::CatchSignals() {
+  if (!request_.catch_signals) return;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    boost::system::error_code ignored;
+    if (!IsIgnored(signal)) signals_.add(signal, ignored);
+  }
+  AwaitSignal();
+}
+
+void Session::AwaitSignal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (ended_) {
+      console_.Abandon();  // the run is over, only a slow reader is waited for
+    } else {
+      console_.Stopping(++stops_asked_);
+      Happened(StopRequested{stops_asked_, signal});
+    }
+    AwaitSignal();
+  });
+}
+
+void Session::Connect() {
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    const std::string name = request_.hosts.empty() ? plan_.hosts[host].label : request_.hosts[host].name;
+    Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, name});
+    if (!channel) {
+      boost::asio::post(io_, [this, host, why = Sentence(channel.error())] {
+        OnMessage(host, AgentLost{host, why, 0});
+      });
+      continue;
+    }
+    agents_[host].channel = std::move(*channel);
+    agents_[host].channel->SetReceiver([this, host](ChannelMessage message) { OnMessage(host, std::move(message)); });
+    Send(host, Hello{kProtocolVersion, binding_.run_id, host});
+  }
+  boost::asio::post(io_, [this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
+}
+
+void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
+  if (ended_ || agents_[host].over) return;
+  std::visit(
+      [&](auto& m) {
+        using M = std::decay_t<decltype(m)>;
+        if constexpr (std::is_same_v<M, AgentReady>) {
+          OnReady(host, m);
+        } else if constexpr (std::is_same_v<M, PortsHeld>) {
+          OnPortsHeld(host, m);
+        } else if constexpr (std::is_same_v<M, AgentFailed>) {
+          agents_[host].refusal = m.why;  // AgentLost follows when it is gone
+        } else {
+          if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
+            m.host = host;
+            agents_[host].over = true;
+          }
+          if constexpr (std::is_same_v<M, AgentLost>) {
+            const std::string& refusal = agents_[host].refusal;
+            if (m.why.find(refusal) == std::string::npos) m.why += fmt::format(": {}", refusal);
+          }
+          Happened(Event(std::move(m)));
+        }
+      },
+      message);
+}
+
+void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
+  Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms});
+  if (ready.version != kProtocolVersion) {
+    OnMessage(
+        host,
+        AgentLost{host, fmt::format("it speaks protocol {}, this muster {}", ready.version, kProtocolVersion), 0});
+    return;
+  }
+  agents_[host].host_name = ready.host_name;
+  HoldPorts ports = PortsOfHost(plan_, host);
+  if (ports.ports.empty()) {
+    agents_[host].ready = true;
+    BeginIfReady();
+  } else {
+    Send(host, std::move(ports));
+  }
+}
+
+void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
+  if (!held.error.empty()) return Unready(fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error));
+  const HoldPorts asked = PortsOfHost(plan_, host);
+  const bool fits =
+      std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
+                 [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
+  if (!fits) return Unready(fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label));
+  for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
+  agents_[host].ready = true;
+  BeginIfReady();
+}
+
+void Session::BeginIfReady() {
+  if (supervisor_.phase() != Phase::kPreparing) return;
+  if (!std::all_of(agents_.begin(), agents_.end(), [](const Agent& agent) { return agent.ready; })) return;
+  if (const Result<void> bound = Bind(); !bound) return Unready(Sentence(bound.error()));
+  Perform(supervisor_.Begin(clock_->Monotonic()));
+}
+
+Result<void> Session::Bind() {
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    HostBinding bound{agents_[host].host_name, "127.0.0.1"};
+    if (!request_.hosts.empty()) {
+      bound.name = request_.hosts[host].name;
+      if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
+    }
+    binding_.hosts.push_back(std::move(bound));
+  }
+  Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports});
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
+  if (!files) return Fail(std::move(files.error()));
+  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  for (const auto& [path, bytes] : *files) {
+    if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
+  }
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(plan_, binding_, surroundings_, host);
+    if (!blocks) return Fail(std::move(blocks.error()));
+    for (DefineEnvironment& block : *blocks) Send(host, std::move(block));
+  }
+  return {};
+}
+
+void Session::Unready(const std::string& why) {
+  Record(PreparationFailed{why});
+  console_.Warn(why);
+  Perform(supervisor_.Abandon(why, clock_->Monotonic()));
+}
+
+void Session::Happened(const Event& event) {
+  std::visit([this](const auto& e) { Record(e); }, event);
+  console_.Saw(event);
+  Perform(supervisor_.Step(event, clock_->Monotonic()));
+}
+
+void Session::Perform(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    std::visit(
+        [this](const auto& a) {
+          using A = std::decay_t<decltype(a)>;
+          if constexpr (std::is_same_v<A, ArmTimer>) {
+            timers_[a.timer] = a.deadline;
+          } else if constexpr (std::is_same_v<A, DisarmTimer>) {
+            timers_.erase(a.timer);
+          } else if constexpr (std::is_same_v<A, EndRun>) {
+            ended_ = true;
+          } else {
+            Record(a);  // before what it explains
+            if constexpr (std::is_same_v<A, StartOrdered>) Start(a);
+            if constexpr (std::is_same_v<A, StopOrdered>) Stop(a);
+            if constexpr (std::is_same_v<A, FirstFailure>) console_.Failed(a);
+            if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
+            if constexpr (std::is_same_v<A, FinishOrdered>) {
+              for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
+            }
+          }
+        },
+        action);
+  }
+  if (ended_) return End();
+  SetAlarm();
+}
+
+void Session::Start(const StartOrdered& order) {
+  Result<StartProcess> start = starts_.Of(order.process, order.attempt);
+  if (start) return Send(plan_.processes[order.process].host, std::move(*start));
+  boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
+    if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
+  });
+}
+
+void Session::Stop(const StopOrdered& order) {
+  std::map<std::uint32_t, StopProcesses> by_host;
+  for (const ProcessId process : order.processes) {
+    StopProcesses& stop = by_host[plan_.processes[process].host];
+    stop.signal = order.signal;
+    stop.grace_ms = order.grace_ms;
+    stop.processes.push_back({process, supervisor_.attempt(process)});
+  }
+  for (auto& [host, stop] : by_host) Send(host, std::move(stop));
+}
+
+void Session::Send(std::uint32_t host, const AgentCommand& command) {
+  if (agents_[host].channel && !agents_[host].over) agents_[host].channel->Send(command);
+}
+
+void Session::SetAlarm() {
+  const auto earliest = std::min_element(timers_.begin(), timers_.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (earliest == timers_.end()) {
+    clock_->ClearAlarm();
+  } else {
+    clock_->SetAlarm(earliest->second, [this] { OnAlarm(); });
+  }
+}
+
+void Session::OnAlarm() {
+  if (ended_) return;
+  const MonotonicNs now = clock_->Monotonic();
+  const auto due =
+      std::find_if(timers_.begin(), timers_.end(), [now](const auto& timer) { return timer.second <= now; });
+  if (due == timers_.end()) return SetAlarm();
+  const std::uint64_t timer = due->first;
+  timers_.erase(due);
+  Happened(DeadlinePassed{timer});  // sets the alarm for the next one
+}
+
+void Session::Record(JournalEntry entry) {
+  journal_->Append(std::move(entry), clock_->Wall(), clock_->Monotonic());
+  if (journal_->error() == 0 || std::exchange(warned_of_journal_, true)) return;
+  console_.Warn(
+      SystemError("journal", "the journal cannot be written; it is kept until it can", journal_->error()).message);
+}
+
+void Session::End() {
+  timers_.clear();
+  clock_->ClearAlarm();
+  const RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
+  Record(ended);
+  journal_->Sync();
+
+  outcome_.run_id = binding_.run_id;
+  outcome_.run_dir = binding_.run_dir;
+  outcome_.outcome = OutcomeName(ended.cause);
+  outcome_.exit_code = ended.exit_code;
+
+  std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
+  if (const Result<Report> report = MakeReport(binding_.run_dir); report && journal_->error() == 0) {
+    text = ReportText(*report);
+    for (const auto& [name, bytes] : {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", text}}) {
+      if (const Result<void> written = ReplaceFile(directory_->folder(), name, bytes); !written) {
+        console_.Warn(Sentence(written.error()));
+      }
+    }
+  }
+  console_.Finish(std::move(text), ended.cause == Cause::kNone, [this] { io_.stop(); });
+}
+
+}  // namespace
+
+Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
+  // A session trusts its plan from its construction on.
+  if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
+  Session session(request, transport);
+  return session.Run();
+}
+
+}  // namespace muster

@@ -1,0 +1,83 @@
+// A run, from a plan to its report: RunPlan makes the run directory, connects one agent per host, starts
+// every process, lets the supervisor decide, journals, shows, and writes the report.
+//
+// Knows channels and files, not how an agent comes to run (transport/), and neither Lua nor fork.
+// Everything happens on one Asio loop in the calling thread and waits for events; nothing is polled.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "muster/plan.h"
+#include "muster/result.h"
+#include "muster/site.h"
+#include "muster/value.h"
+#include "run/console.h"
+#include "run/run_clock.h"
+#include "transport/channel.h"
+
+namespace muster {
+
+struct RunRequest {
+  Plan plan;
+
+  // Stored in the run directory so that a RUN can stand for a recipe. Keys of `sources` are paths below
+  // recipe/ (relative, '/'-separated, no "." or ".."), values the bytes; `inputs` is the list that
+  // `plan --json` shows: it goes into plan.json and inputs.json.
+  std::map<std::string, std::string> sources;
+  Value inputs = Value(Value::List{});
+
+  // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name
+  // the agent tells and whose address is 127.0.0.1.
+  std::vector<SiteHost> hosts;
+
+  // What processes inherit ("NAME=value"), where secrets of kind from_env are looked up, and the folder
+  // muster was called from (absolute).
+  std::vector<std::string> environment;
+  std::string cwd;
+  // Folders searched for a command's bare name after PATH: the one of the muster program.
+  std::vector<std::string> search_dirs;
+
+  // Where the run directory goes: `run_dir` itself if not empty (--run-dir), else
+  // `runs_folder`/<name>/<time>-<id> (see RunsFolder in run/run_directory.h).
+  std::string run_dir;
+  std::string runs_folder;
+
+  // --pass-exit-code: RunOutcome::exit_code is the first failing process's own code (128+n for signal n).
+  bool pass_exit_code = false;
+
+  ConsoleOptions console;
+
+  // How long evaluating and planning took; only for the report's timings.
+  std::uint64_t plan_ns = 0;
+
+  // Whether SIGINT, SIGTERM and SIGHUP are caught while the run lasts (one that is ignored at the start
+  // stays ignored, as nohup wants it), and SIGPIPE ignored.
+  bool catch_signals = true;
+
+  // For tests; left empty: the machine's clock and a random run id (12 hex digits).
+  std::function<std::unique_ptr<RunClock>(boost::asio::io_context&)> make_clock;
+  std::string run_id;
+};
+
+struct RunOutcome {
+  std::string run_id;
+  std::string run_dir;  // absolute
+  std::string outcome;  // "ok", "failed", "stopped", "lost": as in report.json
+  // What muster has to exit with: 0 ok, 1 a process failed, 3 the machine, 128+n ended by signal n.
+  int exit_code = 0;
+};
+
+// Runs the plan to its end. Fails, with nothing started, if the plan or the request cannot be run at all:
+// Blame::kBusy if the run directory is in use, Blame::kMachine if it cannot be made, Blame::kRecipe for a
+// plan that ValidatePlan refuses or a secret whose source is missing. Everything later is an outcome, is
+// in the run directory, and was shown on the console.
+Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport);
+
+}  // namespace muster

@@ -1,0 +1,216 @@
+#include "run/start_specs.h"
+
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "plan/environment.h"
+#include "plan/plan_json.h"
+#include "run/json_text.h"
+#include "run/private_files.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMaxSecretBytes = 1U << 20;
+
+// "${muster:attempt}" in a value that the role shares: such a value cannot be part of a block sent once.
+bool NamesAttempt(const Text& text) {
+  static const std::string hole = HoleText({Hole::Kind::kAttempt, {}, 0});
+  return text.marked.find(hole) != std::string::npos;
+}
+
+// The value with the holes of all its strings filled.
+Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t attempt) {
+  if (const std::string* text = value.AsString()) {
+    Result<std::string> filled = FillHoles(Text(*text), binding, attempt);
+    if (!filled) return Fail(std::move(filled.error()));
+    return Value(std::move(*filled));
+  }
+  if (const Value::List* list = value.AsList()) {
+    Value::List filled;
+    for (const Value& element : *list) {
+      Result<Value> one = Filled(element, binding, attempt);
+      if (!one) return one;
+      filled.push_back(std::move(*one));
+    }
+    return Value(std::move(filled));
+  }
+  if (const Value::Map* map = value.AsMap()) {
+    Value::Map filled;
+    for (const auto& [key, mapped] : *map) {
+      Result<Value> one = Filled(mapped, binding, attempt);
+      if (!one) return one;
+      filled.emplace(key, std::move(*one));
+    }
+    return Value(std::move(filled));
+  }
+  return value;
+}
+
+}  // namespace
+
+HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host) {
+  HoldPorts hold;
+  for (const auto& [name, port] : plan.ports) {
+    if (port.host == host) hold.ports.push_back({name, port.number});
+  }
+  return hold;
+}
+
+Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
+                                                         const Surroundings& surroundings, std::uint32_t host) {
+  std::set<std::uint32_t> roles;
+  for (const Process& process : plan.processes) {
+    if (process.host == host) roles.insert(process.role);
+  }
+  std::vector<DefineEnvironment> blocks;
+  for (const std::uint32_t role : roles) {
+    Result<std::vector<std::string>> variables =
+        ComposeRoleEnvironment(surroundings.environment, plan.roles[role], binding, 0);
+    if (!variables) return Fail(std::move(variables.error()));
+    blocks.push_back({role, std::move(*variables)});
+  }
+  return blocks;
+}
+
+Starts::Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings)
+    : plan_(plan), binding_(binding), surroundings_(surroundings) {
+  std::map<std::uint32_t, ProcessId> first;                            // of each host
+  std::map<std::pair<std::uint32_t, std::string>, ProcessId> by_name;  // of hosts that hold ports
+  std::set<std::uint32_t> holding;
+  for (const auto& [name, port] : plan.ports) holding.insert(port.host);
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    if (holding.count(process.host) == 0) continue;
+    first.emplace(process.host, id);
+    by_name.emplace(std::pair{process.host, ProcessName(plan, process)}, id);
+  }
+  for (const auto& [name, port] : plan.ports) {
+    if (const auto owner = by_name.find({port.host, port.owner}); owner != by_name.end()) {
+      released_[owner->second].push_back(name);
+    } else if (const auto any = first.find(port.host); any != first.end()) {
+      released_[any->second].push_back(name);
+    }
+  }
+}
+
+Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
+  const Process& process = plan_.processes[id];
+  const Role& role = plan_.roles[process.role];
+  StartProcess start;
+  start.process = id;
+  start.attempt = attempt;
+  start.environment = process.role;
+  start.search_dirs = surroundings_.search_dirs;
+  start.log_path = fmt::format("{}/{}", binding_.run_dir, LogPath(plan_, id, attempt));
+
+  if (role.shell) start.argv = {"/bin/sh", "-c"};
+  for (const Text& word : EffectiveCommand(plan_, process)) {
+    Result<std::string> filled = FillHoles(word, binding_, attempt);
+    if (!filled) return Fail(std::move(filled.error()));
+    start.argv.push_back(std::move(*filled));
+  }
+  Result<std::string> cwd = FillHoles(EffectiveCwd(plan_, process), binding_, attempt);
+  if (!cwd) return Fail(std::move(cwd.error()));
+  if (cwd->starts_with('/')) {
+    start.cwd = std::move(*cwd);
+  } else {
+    start.cwd = cwd->empty() ? surroundings_.cwd : fmt::format("{}/{}", surroundings_.cwd, *cwd);
+  }
+
+  Process own = process;
+  if (attempt > 0) {
+    for (const auto& [name, value] : role.env) {
+      if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
+    }
+  }
+  Result<std::vector<std::string>> env = ComposeOwnEnvironment(own, binding_, attempt);
+  if (!env) return Fail(std::move(env.error()));
+  start.env = std::move(*env);
+
+  if (const auto ports = released_.find(id); ports != released_.end()) start.release_ports = ports->second;
+  return start;
+}
+
+std::string LogPath(const Plan& plan, ProcessId process, std::uint32_t attempt) {
+  return fmt::format("logs/{}.{}.log", ProcessName(plan, plan.processes[process]), attempt);
+}
+
+Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding) {
+  std::map<std::string, std::string> files;
+  for (const Process& process : plan.processes) {
+    const ContextValues context = EffectiveContext(plan, process);
+    if (context.empty() && plan.mindspore.empty()) continue;  // with a release $MUSTER_CONTEXT names the file
+    Result<Value> filled = Filled(NestedContext(context), binding, 0);
+    if (!filled) return Fail(std::move(filled.error()));
+    const Value file(Value::Map{{"format", 1},
+                                {"mindspore", plan.mindspore},
+                                {"role", plan.roles[process.role].name},
+                                {"index", std::int64_t{process.index}},
+                                {"context", std::move(*filled)}});
+    files.emplace(fmt::format("context/{}.json", ProcessName(plan, process)), JsonText(file) + "\n");
+  }
+  for (const auto& [path, file] : plan.files) {
+    Result<std::string> content = FillHoles(file.content, binding, 0);
+    if (!content) return Fail(std::move(content.error()));
+    files.emplace(path, std::move(*content));
+  }
+  return files;
+}
+
+Value BindingValue(const Binding& binding) {
+  Value::List hosts;
+  for (const HostBinding& host : binding.hosts) {
+    hosts.emplace_back(Value::Map{{"name", host.name}, {"address", host.address}});
+  }
+  Value::Map ports;
+  for (const auto& [name, number] : binding.ports) ports.emplace(name, std::int64_t{number});
+  return Value(Value::Map{{"format", 1},
+                          {"run", binding.run_id},
+                          {"run_dir", binding.run_dir},
+                          {"hosts", std::move(hosts)},
+                          {"ports", std::move(ports)}});
+}
+
+Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
+                                                          const std::vector<std::string>& environment) {
+  std::map<std::string, std::string> values;
+  Diagnostics missing;
+  for (const auto& [name, source] : plan.secrets) {
+    std::optional<std::string> value;
+    std::string why;
+    if (!source.from_env.empty()) {
+      const std::string prefix = source.from_env + "=";
+      for (const std::string& variable : environment) {
+        if (!value && variable.starts_with(prefix)) value = variable.substr(prefix.size());
+      }
+      why = fmt::format("the variable {} is not set", source.from_env);
+    } else {
+      Result<std::string> content = ReadWholeFile(source.from_file, kMaxSecretBytes);
+      if (content) {
+        value = std::move(*content);
+        if (value->ends_with('\n')) value->pop_back();
+      } else {
+        why = content.error().front().message;
+      }
+    }
+    if (value && !IsVariableValue(*value)) {
+      value.reset();
+      why = "its value is not text";
+    }
+    if (value) {
+      values.emplace(name, std::move(*value));
+    } else {
+      missing.push_back(Error("secret", {}, fmt::format("the secret {} cannot be had: {}", Quoted(name), why)));
+    }
+  }
+  if (!missing.empty()) return Fail(std::move(missing));
+  return values;
+}
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+// From a plan and its binding to what agents are told and what processes find in the run directory. Pure:
+// nothing is opened, asked or started.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/protocol.h"
+#include "muster/binding.h"
+#include "muster/plan.h"
+#include "muster/result.h"
+#include "muster/value.h"
+
+namespace muster {
+
+// What a start takes from the caller of muster.
+struct Surroundings {
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string cwd;                       // absolute
+  std::vector<std::string> search_dirs;
+};
+
+// Ports that host `host` has to hold, by name.
+HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host);
+
+// Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
+Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
+                                                         const Surroundings& surroundings, std::uint32_t host);
+
+// Gives the start of each process. The arguments must outlive it. A port is released with its owner if that
+// is on the port's host, else with the first process (in plan order) of that host.
+class Starts {
+ public:
+  Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings);
+
+  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
+
+ private:
+  const Plan& plan_;
+  const Binding& binding_;
+  const Surroundings& surroundings_;
+  std::map<ProcessId, std::vector<std::string>> released_;  // names of ports
+};
+
+// "logs/worker.2.0.log", relative to the run directory.
+std::string LogPath(const Plan& plan, ProcessId process, std::uint32_t attempt);
+
+// Files by path below the run directory: context/<role>.<index>.json for every process whose context is not
+// empty, and the plan's own files, holes filled.
+Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding);
+
+// binding.json: everything but the secrets.
+Value BindingValue(const Binding& binding);
+
+// Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
+// longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.
+Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
+                                                          const std::vector<std::string>& environment);
+
+}  // namespace muster

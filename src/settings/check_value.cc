@@ -1,0 +1,387 @@
+#include "settings/check_value.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include "base/shell_quote.h"
+#include "base/suggest.h"
+#include "settings/check_table.h"
+
+namespace muster {
+namespace {
+
+constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
+
+// "an int", "a bool or an int"
+std::string Wanted(const Attribute& attribute) {
+  static constexpr std::pair<Kind, std::string_view> kWords[] = {
+      {Kind::kBool, "true or false"},
+      {Kind::kInt, "a whole number"},
+      {Kind::kFloat, "a number"},
+      {Kind::kString, "text"},
+      {Kind::kEnum, "text"},
+      {Kind::kSize, "a size such as \"3.5GB\""},
+      {Kind::kPath, "a path"},
+      {Kind::kListInt, "a list of whole numbers"},
+      {Kind::kTuple, "a list of lists of whole numbers"},
+      {Kind::kDict, "a table of sub-keys"},
+      {Kind::kTextMap, "a table of names with a text each"},
+      {Kind::kAny, "a value"},
+  };
+  std::string text;
+  for (const Kind kind : attribute.kinds) {
+    for (const auto& [known, words] : kWords) {
+      if (known == kind && text.find(words) == std::string::npos)
+        text += (text.empty() ? "" : " or ") + std::string(words);
+    }
+  }
+  return text;
+}
+
+std::optional<std::int64_t> WholeNumber(const Value& value) {
+  if (const std::int64_t* integer = value.AsInt()) return *integer;
+  if (const double* number = value.AsDouble()) {
+    if (std::floor(*number) == *number && std::fabs(*number) < 9.2e18) return static_cast<std::int64_t>(*number);
+  }
+  return std::nullopt;
+}
+
+bool IsEmptyTable(const Value& value) {
+  const Value::Map* map = value.AsMap();
+  return map != nullptr && map->empty();
+}
+
+// A list; an empty Lua table cannot tell what it is and counts as an empty list too.
+const Value::List* ListOf(const Value& value) {
+  static const Value::List kEmpty;
+  return IsEmptyTable(value) ? &kEmpty : value.AsList();
+}
+
+bool Fits(Kind kind, const Value& value) {
+  switch (kind) {
+    case Kind::kBool:
+      return value.AsBool() != nullptr;
+    case Kind::kInt:
+      return WholeNumber(value).has_value();
+    case Kind::kFloat:
+      return value.IsNumber();
+    case Kind::kString:
+    case Kind::kEnum:
+    case Kind::kPath:
+      return value.AsString() != nullptr;
+    case Kind::kSize:
+      return value.AsString() != nullptr || value.IsNumber();
+    case Kind::kListInt: {
+      const Value::List* list = ListOf(value);
+      return list != nullptr &&
+             std::all_of(list->begin(), list->end(), [](auto& v) { return WholeNumber(v).has_value(); });
+    }
+    case Kind::kTuple: {
+      const Value::List* list = ListOf(value);
+      return list != nullptr &&
+             std::all_of(list->begin(), list->end(), [](auto& v) { return Fits(Kind::kListInt, v); });
+    }
+    case Kind::kDict:
+      return value.AsMap() != nullptr || ListOf(value) != nullptr;
+    case Kind::kTextMap:
+      return value.AsMap() != nullptr;
+    case Kind::kAny:
+      return true;
+  }
+  return false;
+}
+
+std::string ChoicesText(const Attribute& attribute) {
+  std::string text;
+  for (const Value& choice : attribute.choices) {
+    if (!text.empty()) text += ", ";
+    text += ToText(choice);
+    for (const auto& [name, value] : attribute.constants) {
+      if (value == choice && choice.AsString() == nullptr) text += " (" + name + ")";
+    }
+  }
+  return text;
+}
+
+std::string RangeText(const Attribute& attribute, std::string_view unit = "") {
+  std::string text;
+  if (attribute.min && attribute.max) {
+    text = NumberText(*attribute.min) + " to " + NumberText(*attribute.max);
+  } else if (attribute.above) {
+    text = "above " + NumberText(*attribute.above);
+    if (attribute.max) text += " and at most " + NumberText(*attribute.max);
+  } else if (attribute.min) {
+    text = "at least " + NumberText(*attribute.min);
+  } else if (attribute.max) {
+    text = "at most " + NumberText(*attribute.max);
+  }
+  return text + std::string(unit);
+}
+
+bool Within(const Attribute& attribute, double number) {
+  return !(attribute.min && number < *attribute.min) && !(attribute.max && number > *attribute.max) &&
+         !(attribute.above && number <= *attribute.above) && !std::isnan(number);
+}
+
+class Check {
+ public:
+  Check(const Attribute& attribute, const Value& value, const std::string& path, const CheckedIn& where,
+        Diagnostics& problems)
+      : attribute_(attribute), value_(value), path_(path), where_(where), problems_(problems) {}
+
+  std::optional<Value> Run() {
+    if (value_.IsNull()) {
+      if (attribute_.null) return value_;
+      return Refuse("type", path_ + " can not be null: it must be " + Wanted(attribute_), "leave it out instead");
+    }
+    if (const std::string* text = value_.AsString()) {
+      if (const auto alias = attribute_.aliases.find(*text); alias != attribute_.aliases.end()) return alias->second;
+    }
+    const auto kind = std::find_if(attribute_.kinds.begin(), attribute_.kinds.end(),
+                                   [&](Kind candidate) { return FitsBest(candidate); });
+    if (kind == attribute_.kinds.end()) return WrongType();
+    switch (*kind) {
+      case Kind::kAny:
+        return value_;
+      case Kind::kBool:
+        return Choice(value_);
+      case Kind::kInt:
+        return Number(Value(*WholeNumber(value_)));
+      case Kind::kFloat:
+        return Number(value_);
+      case Kind::kEnum:
+        return Choice(value_);
+      case Kind::kString:
+      case Kind::kPath:
+        return Text(*kind);
+      case Kind::kSize:
+        return Size();
+      case Kind::kListInt:
+        return IntList(*ListOf(value_));
+      case Kind::kTuple:
+        return Tuple(*ListOf(value_));
+      case Kind::kDict:
+        return CheckTable(attribute_, value_, path_, where_, problems_);
+      case Kind::kTextMap:
+        return TextMap(*value_.AsMap());
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string InRelease() const { return "MindSpore " + ReleaseText(where_.release); }
+  std::string Shown() const { return path_ + " = " + ShownValue(attribute_, value_); }
+
+  // A list is never taken for a table as long as another kind of the attribute takes it.
+  bool FitsBest(Kind kind) const {
+    if (kind == Kind::kDict && value_.AsList() != nullptr && !value_.AsList()->empty()) return false;
+    return Fits(kind, value_);
+  }
+
+  std::optional<Value> Refuse(const char* kind, std::string message, std::string hint = {}) {
+    problems_.push_back(Error(kind, where_.place, std::move(message), std::move(hint)));
+    return std::nullopt;
+  }
+
+  void Warn(const char* kind, std::string message) {
+    problems_.push_back(Warning(kind, where_.place, std::move(message)));
+  }
+
+  std::optional<Value> WrongType() {
+    std::string hint;
+    const std::string* text = value_.AsString();
+    if (text != nullptr && !attribute_.secret) {
+      if (const auto named = attribute_.constants.find(*text); named != attribute_.constants.end()) {
+        hint = "write context." + named->first + ", without quotes";
+      } else if (attribute_.Is(Kind::kInt) && !text->empty() &&
+                 text->find_first_not_of("0123456789") == std::string::npos) {
+        hint = "write " + *text + " without quotes";
+      } else if (attribute_.Is(Kind::kBool) && (*text == "true" || *text == "false")) {
+        hint = "write " + *text + " without quotes";
+      }
+    } else if (value_.AsBool() != nullptr && (attribute_.Is(Kind::kInt) || attribute_.Is(Kind::kFloat))) {
+      hint = "true is never 1 and false never 0 here";
+    } else if (value_.IsNumber() && attribute_.Is(Kind::kBool)) {
+      hint = "1 is never true and 0 never false here";
+    }
+    std::string got = "the " + std::string(value_.TypeName());
+    if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
+    return Refuse("type", path_ + " must be " + Wanted(attribute_) + ", not " + got, std::move(hint));
+  }
+
+  std::optional<Value> Choice(const Value& value) {
+    if (attribute_.choices.empty()) return value;
+    if (std::find(attribute_.choices.begin(), attribute_.choices.end(), value) != attribute_.choices.end())
+      return value;
+    std::string hint;
+    if (const std::string* text = value.AsString()) {
+      std::vector<std::string> words;
+      for (const Value& choice : attribute_.choices) {
+        if (choice.AsString() == nullptr) continue;
+        words.push_back(*choice.AsString());
+        const auto same_letter = [](char a, char b) {
+          return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+        };
+        if (std::equal(text->begin(), text->end(), words.back().begin(), words.back().end(), same_letter)) {
+          hint = "write " + Quoted(words.back()) + ": case matters";
+        }
+      }
+      if (hint.empty() && Nearest(*text, words)) hint = DidYouMean(*text, words);
+    }
+    if (hint.empty() && !attribute_.successor.empty()) hint = "use " + attribute_.successor + " instead";
+    if (attribute_.choices.size() == 1) {
+      return Refuse("enum",
+                    Shown() + " is not possible in " + InRelease() + ": it can only be " + ChoicesText(attribute_),
+                    std::move(hint));
+    }
+    return Refuse("enum", Shown() + " is not one of " + ChoicesText(attribute_) + " in " + InRelease(),
+                  std::move(hint));
+  }
+
+  std::optional<Value> Number(Value number) {
+    if (!attribute_.choices.empty()) return Choice(number);
+    if (Within(attribute_, number.Number())) {
+      if (attribute_.documented_max && number.Number() > *attribute_.documented_max) {
+        Warn("range", Shown() + " is more than the documents of " + InRelease() + " allow: at most " +
+                          NumberText(*attribute_.documented_max));
+      }
+      if (attribute_.no_effect_up_to && number.Number() <= *attribute_.no_effect_up_to) {
+        Warn("no_effect", Shown() + " is ignored by " + InRelease() + ": it takes effect above " +
+                              NumberText(*attribute_.no_effect_up_to));
+      }
+      return number;
+    }
+    return Refuse("range", Shown() + " is out of range: " + RangeText(attribute_) + " in " + InRelease());
+  }
+
+  std::optional<Value> Text(Kind kind) {
+    const std::string& text = *value_.AsString();
+    const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+    if ((kind == Kind::kPath && blank) || (attribute_.not_empty && text.empty())) {
+      return Refuse("empty", path_ + " must not be " + (text.empty() ? "empty" : "blank"));
+    }
+    if (attribute_.max && static_cast<double>(text.size()) > *attribute_.max) {
+      return Refuse("range", path_ + " has " + std::to_string(text.size()) + " bytes: at most " +
+                                 NumberText(*attribute_.max) + " in " + InRelease());
+    }
+    return Choice(value_);
+  }
+
+  std::optional<Value> Size() {
+    std::string text;
+    if (value_.IsNumber()) {
+      const double gigabytes = value_.Number() / kGigabyte;
+      std::array<char, 400> digits;
+      const auto [end, error] =
+          std::to_chars(digits.data(), digits.data() + digits.size(), gigabytes, std::chars_format::fixed);
+      if (error != std::errc() || !(gigabytes > 0)) {
+        return Refuse("range",
+                      Shown() + " is no size: it must be a positive number of bytes, or text such as \"3.5GB\"");
+      }
+      text = std::string(digits.data(), end) + "GB";
+    } else {
+      text = *value_.AsString();
+    }
+    const auto gigabytes = Gigabytes(text);
+    if (!gigabytes) {
+      std::string hint = "write a number and GB without a blank, such as \"3.5GB\"";
+      if (text.ends_with("iB") || text.ends_with("MB")) hint += "; MindSpore's GB is 2^30 bytes";
+      return Refuse("format", Shown() + " is no size that " + InRelease() + " takes", std::move(hint));
+    }
+    const std::string shown = value_.IsNumber() ? Shown() + " bytes (" + text + ")" : Shown();
+    if (attribute_.whole && *gigabytes != std::floor(*gigabytes)) {
+      return Refuse("format", shown + " must be a whole number of GB in " + InRelease());
+    }
+    if (!Within(attribute_, *gigabytes) || *gigabytes <= 0) {
+      const std::string allowed = RangeText(attribute_, " GB");
+      return Refuse("range", shown + " is out of range: " + (allowed == " GB" ? "more than 0 GB" : allowed) + " in " +
+                                 InRelease());
+    }
+    return Value(std::move(text));
+  }
+
+  std::optional<Value> IntList(const Value::List& list) {
+    if (attribute_.not_empty && list.empty()) return Refuse("empty", path_ + " must hold at least one number");
+    Value::List stored;
+    for (const Value& element : list) {
+      const std::int64_t number = *WholeNumber(element);
+      if (!Within(attribute_, static_cast<double>(number))) {
+        return Refuse("range", path_ + " holds " + std::to_string(number) + ", out of range: " + RangeText(attribute_) +
+                                   " in " + InRelease());
+      }
+      if (attribute_.ascending && !stored.empty() && *stored.back().AsInt() >= number) {
+        return Refuse("order", path_ + " must be strictly ascending: " + std::to_string(number) + " follows " +
+                                   std::to_string(*stored.back().AsInt()));
+      }
+      stored.emplace_back(number);
+    }
+    return Value(std::move(stored));
+  }
+
+  std::optional<Value> Tuple(const Value::List& list) {
+    if (attribute_.not_empty && list.empty()) return Refuse("empty", path_ + " must hold at least one list");
+    Value::List stored;
+    for (const Value& inner : list) {
+      auto numbers = IntList(*ListOf(inner));
+      if (!numbers) return std::nullopt;
+      stored.push_back(std::move(*numbers));
+    }
+    return Value(std::move(stored));
+  }
+
+  std::optional<Value> TextMap(const Value::Map& table) {
+    Attribute text;
+    text.kinds = {Kind::kString};
+    text.choices = attribute_.choices;
+    bool well = true;
+    for (const auto& [name, value] : table) {
+      well = CheckValue(text, value, path_ + "." + name, where_, problems_).has_value() && well;
+    }
+    return well ? std::optional(value_) : std::nullopt;
+  }
+
+  const Attribute& attribute_;
+  const Value& value_;
+  const std::string& path_;
+  const CheckedIn& where_;
+  Diagnostics& problems_;
+};
+
+}  // namespace
+
+std::optional<Value> CheckValue(const Attribute& attribute, const Value& value, const std::string& path,
+                                const CheckedIn& where, Diagnostics& problems) {
+  return Check(attribute, value, path, where, problems).Run();
+}
+
+std::string ShownValue(const Attribute& attribute, const Value& value) {
+  if (attribute.secret) return "(a secret)";
+  constexpr std::size_t kLongest = 120;
+  std::string text = ToText(value);
+  if (text.size() > kLongest) {
+    std::size_t end = kLongest;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    text = text.substr(0, end) + "…";
+  }
+  return text;
+}
+
+// ^([1-9][0-9]*\.?[0-9]*|0\.[0-9]*)GB$ (context.py of MindSpore, _check_memory_size and its kin)
+std::optional<double> Gigabytes(std::string_view size) {
+  if (!size.ends_with("GB")) return std::nullopt;
+  size.remove_suffix(2);
+  if (size.empty() || size.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  if (std::count(size.begin(), size.end(), '.') > 1 || size.front() == '.') return std::nullopt;
+  if (size.front() == '0' && (size.size() < 2 || size[1] != '.')) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  // "5." is read as 5, the point is left over.
+  if (end != size.data() + size.size() && !(end + 1 == size.data() + size.size() && *end == '.')) return std::nullopt;
+  return number;
+}
+
+}  // namespace muster

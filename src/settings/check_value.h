@@ -1,0 +1,31 @@
+// Whether one value fits one attribute, and what is then stored. Knows no other attribute's value.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "muster/diagnostic.h"
+#include "muster/schema.h"
+#include "muster/value.h"
+
+namespace muster {
+
+struct CheckedIn {
+  const Release& release;
+  const Place& place;
+};
+
+// The value as stored (aliases replaced, whole numbers as ints, sizes as "3.5GB"), or nothing after an error was
+// added to `problems`. `path` is how messages name the attribute: "comm_fusion.allreduce.mode". Kinds: type, enum,
+// range, format, order, empty, unknown_subkey, missing_subkey, conflict, release; warnings: range, no_effect,
+// undocumented.
+std::optional<Value> CheckValue(const Attribute& attribute, const Value& value, const std::string& path,
+                                const CheckedIn& where, Diagnostics& problems);
+
+// The value for messages: never a secret's.
+std::string ShownValue(const Attribute& attribute, const Value& value);
+
+// Gigabytes of a size as stored ("3.5GB" -> 3.5); nothing if the text is none.
+std::optional<double> Gigabytes(std::string_view size);
+
+}  // namespace muster

@@ -1,0 +1,71 @@
+// Parameters of a recipe: typed, documented, the only thing an override can touch. Knows how a text of
+// the command line becomes a value of the parameter's type and whether a value is allowed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/result.h"
+#include "muster/value.h"
+
+namespace muster {
+
+enum class ParameterType : std::uint8_t {
+  kInt,
+  kFloat,
+  kBool,
+  kString,
+  kEnum,
+  kPath,
+  kList,
+  kMap,
+  kBytes,
+  kDuration,
+  kSecret
+};
+
+// "int", "float", …: the names of the constructors muster.int, muster.float, …
+std::string_view ParameterTypeName(ParameterType type);
+std::optional<ParameterType> ParameterTypeOf(std::string_view name);
+
+struct Parameter {
+  std::string name;
+  ParameterType type = ParameterType::kString;
+  std::optional<Value> default_value;            // none: the user has to give one
+  std::optional<double> min, max, above, below;  // of numbers, bytes (in bytes) and durations (in seconds)
+  std::vector<Value> one_of;
+  std::string doc;
+  std::string was;       // an old name, still accepted with a warning
+  std::string from_env;  // variable that gives the value where no override does
+  Place place;           // of its declaration
+
+  bool operator==(const Parameter&) const = default;
+};
+
+// Where a parameter's value came from, low precedence to high.
+enum class ParameterOrigin : std::uint8_t { kDefault, kEnvironment, kMusterSet, kCommandLine };
+std::string_view ParameterOriginText(ParameterOrigin origin);
+
+// Parameter from its declaration table as plain data: "type" holds the constructor's name, "1" (or
+// "default") the default, the other keys are named as the members above. Unknown keys and options that the
+// type does not have are errors of kind "parameter".
+Result<Parameter> ParameterFromValue(const std::string& name, const Value& declaration, const Place& place);
+
+// A text as the user typed it -> a value of the type ("30GiB" of a bytes parameter -> 32212254720). List and
+// map texts are JSON. Fails with kind "parameter_value"; `origin` ends the message: "(from the command line)".
+Result<Value> ReadParameterText(const Parameter& parameter, std::string_view text, std::string_view origin);
+
+// Whether the value has the type and satisfies the limits; an integral float counts as an int. Returns the
+// value in its settled form (sizes and durations as numbers). Kind "parameter_value". `origin` ends the
+// message: "(from the command line)".
+Result<Value> CheckParameter(const Parameter& parameter, const Value& value, const Place& place,
+                             std::string_view origin);
+
+// "int >= 1", "one of \"adam\", \"sgd\"", …: what a value may be, for messages and `muster params`.
+std::string ParameterRangeText(const Parameter& parameter);
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+// How settings are named inside a context, and how values are named inside records.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "muster/schema.h"
+
+namespace muster {
+
+constexpr std::string_view kSetContext = "set_context";
+constexpr std::string_view kSetAutoParallel = "set_auto_parallel_context";
+constexpr std::string_view kSetPs = "set_ps_context";
+constexpr std::int64_t kPynativeMode = 1;  // of set_context's mode
+
+// "set_context.mode"
+std::string KeyOf(std::string_view api, std::string_view name);
+
+// The key under which a record's maps (shared_values, read_values, needs …) hold facts about a value: its text.
+std::string ValueKey(const Value& value);
+
+// The value of the attribute that `from` shares its value with, or nothing if it cannot be said there.
+std::optional<Value> Translated(const Attribute& from, const Value& value);
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+// What to say about a name that a context function does not have, and about a function that a release does not have.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "muster/diagnostic.h"
+#include "muster/schema.h"
+
+namespace muster {
+
+// Kind unknown_key, use_nested_dict (the name is a sub-key of an attribute) or release (another release has it),
+// with the nearest name, the function it belongs to, or its successor as the hint.
+Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_view api, const std::string& name,
+                      const Place& place);
+
+// Nothing if the release has the function. Else kind unknown_function, or release if others have it. `called` is the
+// name the recipe used: "get_ps_context" for the getter of `api`.
+std::optional<Diagnostic> UnknownFunction(const Schema& schema, const Release& release, std::string_view api,
+                                          std::string_view called, const Place& place);
+
+}  // namespace muster

@@ -1,0 +1,345 @@
+#include "spawn/spawn.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/shell_quote.h"
+#include "spawn/child_side.h"
+#include "spawn/find_program.h"
+
+// clone(2) under the name that no sanitizer intercepts: clang's TSan ends a process that calls `clone` with
+// CLONE_VM.
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...) noexcept;  // NOLINT(bugprone-reserved-identifier)
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kStackBytes = 64U << 10;
+constexpr std::size_t kUsualSlots = 4;
+constexpr int kFirstSlot = 3;  // 0 to 2 belong to the process itself, open or not
+
+tl::unexpected<SpawnError> Failed(SpawnStage stage, int error, std::string detail = {}) {
+  return tl::unexpected<SpawnError>(SpawnError{stage, error, std::move(detail)});
+}
+
+rlim_t SoftLimit(__rlimit_resource resource) {
+  rlimit limit = {};
+  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+tl::unexpected<SpawnError> NoDescriptor(int error) {
+  if (error != EMFILE) return Failed(SpawnStage::kDescriptors, error);
+  return Failed(SpawnStage::kDescriptors, error, fmt::format("RLIMIT_NOFILE is {}", SoftLimit(RLIMIT_NOFILE)));
+}
+
+// Zero bytes would silently cut a string short on its way through execve.
+bool HasZero(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_ = {};
+};
+
+}  // namespace
+
+// What the child reads and writes while the parent is suspended.
+struct Launcher::Memory {
+  std::byte* stack = nullptr;  // grows down; its lowest page is a guard
+  ChildReport* report = nullptr;
+  ChildOrders orders;
+  std::string path;
+  std::vector<char*> argv;
+  std::vector<char*> env;
+  std::vector<int> sources;
+  std::vector<int> targets;
+  std::vector<int> sorted;
+  std::vector<FdGap> gaps;
+
+  ~Memory() {
+    if (stack != nullptr) ::munmap(stack, kStackBytes);
+    if (report != nullptr) ::munmap(report, sizeof *report);
+  }
+};
+
+Launcher::Launcher(Mechanisms wanted) : mechanisms_(wanted) {
+  // Closes nothing, since no number is that high; tells whether the call exists and is allowed.
+  if (mechanisms_.close_range && ::syscall(SYS_close_range, ~0U, ~0U, 0) != 0) mechanisms_.close_range = false;
+  if (!mechanisms_.close_range) mechanisms_.clone_files = false;
+}
+
+Launcher::~Launcher() = default;
+
+tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
+  if (!memory_) {
+    struct sigaction children = {};
+    if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
+        (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
+      children = {};
+      children.sa_handler = SIG_DFL;
+      ::sigaction(SIGCHLD, &children, nullptr);
+    }
+    auto memory = std::make_unique<Memory>();
+    void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) return Failed(SpawnStage::kClone, errno);
+    memory->stack = static_cast<std::byte*>(stack);
+    ::mprotect(stack, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), PROT_NONE);
+    void* report = ::mmap(nullptr, sizeof(ChildReport), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (report == MAP_FAILED) return Failed(SpawnStage::kClone, errno);
+    memory->report = new (report) ChildReport;
+    memory_ = std::move(memory);
+  }
+  if (!null_) {
+    const UniqueFd low(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!low) return NoDescriptor(errno);
+    // A process started with 0, 1 or 2 closed must not have this land there.
+    null_.reset(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstSlot));
+    if (!null_) return NoDescriptor(errno);
+  }
+  while (slots_.size() < std::max(slots, kUsualSlots)) {
+    UniqueFd slot(::fcntl(null_.get(), F_DUPFD_CLOEXEC, kFirstSlot));
+    if (!slot) return NoDescriptor(errno);
+    slots_.push_back(std::move(slot));
+  }
+  return {};
+}
+
+tl::expected<void, SpawnError> Launcher::FillSlots(const SpawnSpec& spec) {
+  Memory& memory = *memory_;
+  memory.sources.clear();
+  memory.targets.clear();
+  filled_ = 0;
+  const auto fill = [&](int fd, int target) {
+    const int slot = slots_[filled_].get();
+    ++filled_;
+    memory.sources.push_back(slot);
+    memory.targets.push_back(target);
+    return fd < 0 || ::dup3(fd, slot, O_CLOEXEC) >= 0;
+  };
+  const std::array<int, 3> standard = {spec.stdin_fd, spec.stdout_fd, spec.stderr_fd};
+  for (int target = 0; target < 3; ++target) {
+    const int fd = standard[static_cast<std::size_t>(target)];
+    if (!fill(fd, target)) return Failed(SpawnStage::kDescriptors, errno, fmt::format("descriptor {}", fd));
+  }
+  for (const PassedFd& passed : spec.passed) {
+    const bool taken = std::find(memory.targets.begin(), memory.targets.end(), passed.target) != memory.targets.end();
+    if (passed.target < 3 || passed.source < 0 || taken) {
+      return Failed(SpawnStage::kDescriptors, EINVAL, fmt::format("descriptor {} as {}", passed.source, passed.target));
+    }
+    if (!fill(passed.source, passed.target)) {
+      return Failed(SpawnStage::kDescriptors, errno, fmt::format("descriptor {}", passed.source));
+    }
+  }
+
+  // Everything between and beyond the targets is closed in the child.
+  memory.sorted = memory.targets;
+  std::sort(memory.sorted.begin(), memory.sorted.end());
+  memory.gaps.clear();
+  unsigned next = 0;
+  for (const int target : memory.sorted) {
+    const auto number = static_cast<unsigned>(target);
+    if (number > next) memory.gaps.push_back({next, number - 1});
+    next = number + 1;
+  }
+  memory.gaps.push_back({next, ~0U});
+
+  int highest = memory.sorted.back();
+  bool overlap = false;
+  for (const int source : memory.sources) {
+    highest = std::max(highest, source);
+    overlap = overlap || std::binary_search(memory.sorted.begin(), memory.sorted.end(), source);
+  }
+  ChildOrders& orders = memory.orders;
+  orders.sources = memory.sources.data();
+  orders.targets = memory.targets.data();
+  orders.fds = memory.targets.size();
+  orders.overlap = overlap;
+  orders.spare = highest + 1;
+  orders.gaps = memory.gaps.data();
+  orders.gap_count = memory.gaps.size();
+  return {};
+}
+
+// Otherwise a pipe whose other end waits for its last writer would wait for the launcher too.
+void Launcher::ClearSlots() {
+  for (std::size_t i = 0; i < filled_; ++i) ::dup3(null_.get(), slots_[i].get(), O_CLOEXEC);
+  filled_ = 0;
+}
+
+tl::expected<UniqueFd, SpawnError> Launcher::OpenPidfd(pid_t pid) {
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (pidfd) return pidfd;
+  const int error = errno;
+  // Not waited for yet, so the number still is this child's.
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return NoDescriptor(error);
+}
+
+tl::expected<Spawned, SpawnError> Launcher::Clone() {
+  Memory& memory = *memory_;
+  for (;;) {
+    *memory.report = {};
+    memory.orders.report = memory.report;
+    memory.orders.unshare = mechanisms_.clone_files;
+    memory.orders.close_range = mechanisms_.close_range;
+    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+    if (mechanisms_.clone_files) flags |= CLONE_FILES;
+    if (mechanisms_.clone_pidfd) flags |= CLONE_PIDFD;
+
+    int pidfd = -1;
+    pid_t pid = -1;
+    int error = 0;
+    {
+      // The child shares our memory: no handler of ours may run in it, and none in us while it is half made.
+      const SignalsBlocked blocked;
+      pid = ::__clone(RunChild, memory.stack + kStackBytes, flags, &memory.orders, &pidfd, nullptr, nullptr);
+      error = errno;
+    }
+    if (pid < 0) {
+      const bool refused = error == EINVAL || error == ENOSYS || error == EPERM;
+      if (refused && (mechanisms_.clone_pidfd || mechanisms_.clone_files)) {
+        mechanisms_.clone_pidfd = mechanisms_.clone_files = false;
+        continue;
+      }
+      if (error == EMFILE) return NoDescriptor(error);
+      std::string detail;
+      if (error == EAGAIN)
+        detail = fmt::format("RLIMIT_NPROC is {}, or a limit of the cgroup", SoftLimit(RLIMIT_NPROC));
+      return Failed(SpawnStage::kClone, error, std::move(detail));
+    }
+
+    Spawned spawned{pid, UniqueFd(pidfd)};
+    if (memory.report->failed != 0) {
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
+      return Failed(memory.report->stage, memory.report->error);
+    }
+    if (!spawned.pidfd) {  // not asked for, or a kernel that does not know the flag
+      mechanisms_.clone_pidfd = false;
+      auto opened = OpenPidfd(pid);
+      if (!opened) return tl::unexpected<SpawnError>(std::move(opened.error()));
+      spawned.pidfd = std::move(*opened);
+    }
+    return spawned;
+  }
+}
+
+tl::expected<Spawned, SpawnError> Launcher::Spawn(const SpawnSpec& spec) {
+  if (auto prepared = Prepare(3 + spec.passed.size()); !prepared) {
+    return tl::unexpected<SpawnError>(std::move(prepared.error()));
+  }
+  if (HasZero(spec.cwd)) return Failed(SpawnStage::kDirectory, EINVAL, Quoted(spec.cwd) + " holds a zero byte");
+  for (const std::string& argument : spec.argv) {
+    if (HasZero(argument)) return Failed(SpawnStage::kExec, EINVAL, Quoted(argument) + " holds a zero byte");
+  }
+
+  Memory& memory = *memory_;
+  auto path = FindProgram(spec);
+  if (!path) {
+    struct stat folder = {};
+    if (!spec.cwd.empty() && ::stat(spec.cwd.c_str(), &folder) != 0) {
+      return Failed(SpawnStage::kDirectory, errno, Quoted(spec.cwd));
+    }
+    return tl::unexpected<SpawnError>(std::move(path.error()));
+  }
+  memory.path = std::move(*path);
+  memory.argv.clear();
+  for (const std::string& argument : spec.argv) memory.argv.push_back(const_cast<char*>(argument.c_str()));
+  memory.argv.push_back(nullptr);
+  memory.env.clear();
+  for (const char* variable : spec.env) memory.env.push_back(const_cast<char*>(variable));
+  memory.env.push_back(nullptr);
+
+  ChildOrders& orders = memory.orders;
+  orders = {};
+  orders.path = memory.path.c_str();
+  orders.argv = memory.argv.data();
+  orders.env = memory.env.data();
+  orders.cwd = spec.cwd.empty() ? nullptr : spec.cwd.c_str();
+  orders.grouping = spec.grouping;
+  orders.parent_death_signal = spec.parent_death_signal;
+  orders.parent = ::getpid();
+  orders.limits = spec.limits.data();
+  orders.limit_count = spec.limits.size();
+
+  if (auto filled = FillSlots(spec); !filled) {
+    ClearSlots();
+    return tl::unexpected<SpawnError>(std::move(filled.error()));
+  }
+  auto spawned = Clone();
+  ClearSlots();
+  if (spawned || memory.report->failed == 0) return spawned;
+
+  SpawnError error = std::move(spawned.error());
+  const unsigned item = memory.report->item;
+  switch (error.stage) {
+    case SpawnStage::kDirectory:
+      error.detail = Quoted(spec.cwd);
+      break;
+    case SpawnStage::kStdio:
+      error.detail = fmt::format("descriptor {}", memory.targets[item]);
+      break;
+    case SpawnStage::kLimits:
+      error.detail = fmt::format("resource {} to {} (hard {})", static_cast<int>(spec.limits[item].resource),
+                                 spec.limits[item].value.rlim_cur, spec.limits[item].value.rlim_max);
+      break;
+    case SpawnStage::kSignals:
+      error.detail = item == 0 ? "mask" : fmt::format("signal {}", item);
+      break;
+    case SpawnStage::kParentDeath:
+      error.detail = fmt::format("signal {}", spec.parent_death_signal);
+      break;
+    case SpawnStage::kExec:
+      error.detail = ExecFailure(spec, memory.path, error.error);
+      break;
+    case SpawnStage::kDescriptors:
+    case SpawnStage::kLog:
+    case SpawnStage::kClone:
+    case SpawnStage::kSession:
+    case SpawnStage::kGroup:
+      break;
+  }
+  return tl::unexpected<SpawnError>(std::move(error));
+}
+
+std::vector<const char*> EnvPointers(const std::vector<std::string>& variables) {
+  std::vector<const char*> pointers;
+  pointers.reserve(variables.size());
+  for (const std::string& variable : variables) pointers.push_back(variable.c_str());
+  return pointers;
+}
+
+std::vector<std::string> MechanismNames(const Mechanisms& mechanisms) {
+  return {mechanisms.clone_pidfd ? "pidfd" : "pidfd-open", mechanisms.close_range ? "close_range" : "proc-fd",
+          mechanisms.clone_files ? "clone-files" : "copied-files"};
+}
+
+std::string SpawnErrorText(const SpawnError& error) {
+  std::string text = fmt::format("{}: {}", SpawnStageName(error.stage), std::strerror(error.error));
+  if (!error.detail.empty()) text += ": " + error.detail;
+  return text;
+}
+
+}  // namespace muster

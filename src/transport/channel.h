@@ -1,0 +1,46 @@
+// A Channel is a connection to the agent of one host; a Transport knows how an agent comes to run there.
+// That is the only question a transport answers: policy is in the plan, decisions are the supervisor's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <boost/asio/io_context.hpp>
+
+#include "agent/protocol.h"
+#include "muster/event.h"
+#include "muster/result.h"
+
+namespace muster {
+
+// What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty.
+using ChannelMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                    SignalSent, AgentEmpty, AgentLost>;
+
+class Channel {
+ public:
+  using Receiver = std::function<void(ChannelMessage)>;
+
+  virtual ~Channel() = default;
+  // Queues the command; never blocks. After the connection ended it does nothing.
+  virtual void Send(const AgentCommand& command) = 0;
+  // Called on the io_context's thread for every message, in order. Set once, before the loop runs.
+  virtual void SetReceiver(Receiver receiver) = 0;
+};
+
+struct TransportHost {
+  std::uint32_t index = 0;  // into Plan::hosts
+  std::string name;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::string_view name() const = 0;
+  // Starts connecting to the host's agent. Fails only if that cannot even begin.
+  virtual Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) = 0;
+};
+
+}  // namespace muster

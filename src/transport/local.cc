@@ -1,0 +1,68 @@
+#include "transport/local.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/local_channel.h"
+
+namespace muster {
+namespace {
+
+constexpr int kAgentFd = 3;
+
+}  // namespace
+
+std::string AgentBeside() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : (self.parent_path() / "muster-agent").string();
+}
+
+LocalTransport::LocalTransport(std::string agent_program)
+    : agent_program_(agent_program.empty() ? AgentBeside() : std::move(agent_program)),
+      launcher_(std::make_shared<Launcher>()),
+      spared_(std::make_shared<std::vector<ProcessIdentity>>()) {}
+
+Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context& io, const TransportHost& host) {
+  if (!BecomeSubreaper()) return Fail(SystemError("spawn", "cannot adopt what an agent may leave behind", errno));
+  for (const pid_t pid : ChildrenNow()) {
+    const auto identity = Identify(pid);
+    if (identity && std::find(spared_->begin(), spared_->end(), *identity) == spared_->end()) {
+      spared_->push_back(*identity);
+    }
+  }
+
+  std::array<int, 2> ends = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return Fail(SystemError("spawn", "no connection for the agent", errno));
+  }
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+
+  SpawnSpec spec;
+  spec.argv = {agent_program_, "--fd", std::to_string(kAgentFd)};
+  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  spec.stderr_fd = STDERR_FILENO;
+  spec.passed = {{theirs.get(), kAgentFd}};
+  spec.grouping = Grouping::kOwnSession;
+  spec.parent_death_signal = SIGTERM;
+  auto agent = BoostLauncher(*launcher_)(io.get_executor(), spec);
+  if (!agent) {
+    return Fail(MachineError("spawn", "the agent cannot be started: " + SpawnErrorText(agent.error()),
+                             "muster-agent belongs into the folder of muster itself"));
+  }
+
+  auto wire = Wire::Make(io, std::move(ours), UniqueFd(), kMagic);
+  if (!wire) return Fail(MachineError("spawn", "the connection to the agent: " + wire.error()));
+  if (const auto identity = Identify(agent->handle.id())) spared_->push_back(*identity);
+  return std::make_unique<LocalChannel>(io, host.index, std::move(*agent), std::move(*wire), spared_);
+}
+
+}  // namespace muster

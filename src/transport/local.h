@@ -1,0 +1,39 @@
+// The local transport: an agent on this machine, started by this process, over a socket pair.
+//
+// Knows how to start muster-agent and what to do when it is gone; knows nothing of plans. The head is the
+// agent's parent and a subreaper: what a lost agent leaves behind becomes the head's children, and is killed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spawn/descendants.h"
+#include "spawn/spawn.h"
+#include "transport/channel.h"
+
+namespace muster {
+
+// muster-agent in the folder of this program; empty if that folder cannot be told.
+std::string AgentBeside();
+
+class LocalTransport final : public Transport {
+ public:
+  // `agent_program`: path of muster-agent; empty: AgentBeside().
+  explicit LocalTransport(std::string agent_program = {});
+
+  std::string_view name() const override { return "local"; }
+
+  // Makes this process a subreaper and starts the agent. Children that the process has at this moment are
+  // its own affair and spared when the agent is lost, agents of this transport too; every other child it has
+  // then is taken for the lost agent's. The calling thread must outlive the channel, and so must `io`.
+  Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) override;
+
+ private:
+  std::string agent_program_;
+  std::shared_ptr<Launcher> launcher_;
+  // Children not to be touched; shared with the channels, which take their agents out again.
+  std::shared_ptr<std::vector<ProcessIdentity>> spared_;
+};
+
+}  // namespace muster

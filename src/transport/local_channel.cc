@@ -1,0 +1,158 @@
+#include "transport/local_channel.h"
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <poll.h>
+
+namespace muster {
+
+// Outlives the channel for as long as handlers of the loop refer to it; after Close() they do nothing.
+struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
+
+  Connection(boost::asio::io_context& io, std::uint32_t host_index, LaunchedProcess launched, std::shared_ptr<Wire> w,
+             std::shared_ptr<std::vector<ProcessIdentity>> others)
+      : host(host_index),
+        agent(std::move(launched)),
+        agent_pidfd(agent.ended.native_handle()),
+        wire(std::move(w)),
+        spared(std::move(others)),
+        patience(io.get_executor()) {}
+
+  void Start() {
+    const std::weak_ptr<Connection> weak = weak_from_this();
+    wire->Start(
+        [weak](const std::string& payload) {
+          if (const auto self = weak.lock()) self->OnFrame(payload);
+        },
+        [weak](const std::string& reason) {
+          if (const auto self = weak.lock()) self->OnWireEnd(reason);
+        });
+    AwaitAgentEnd();
+  }
+
+  void AwaitAgentEnd() {
+    agent.ended.async_wait(WatchedFd::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error && !self->closed) self->OnAgentEnd();
+    });
+  }
+
+  void OnFrame(const std::string& payload) {
+    auto message = DecodeMessage(payload);
+    if (!message) {
+      KillAgent();
+      return OnWireEnd("it sent a message that cannot be read");
+    }
+    if (auto* last = std::get_if<AgentEmpty>(&*message)) {
+      empty = std::move(*last);
+      return OnWireEnd({});
+    }
+    if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
+    std::visit([this](auto& held) { Tell(std::move(held)); }, *message);
+  }
+
+  void OnWireEnd(const std::string& reason) {
+    if (closed || wire_ended) return;
+    wire_ended = true;
+    wire->Close();
+    if (why.empty()) why = reason;
+    if (agent_end) return Conclude();
+    patience.expires_after(kAgentPatience);
+    patience.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error && !self->closed) self->KillAgent();
+    });
+  }
+
+  void OnAgentEnd() {
+    if (!HasEnded(agent_pidfd)) return AwaitAgentEnd();
+    ReapAgent();
+    // What it said last may still be on its way.
+    if (wire_ended) Conclude();
+  }
+
+  void KillAgent() {
+    if (!agent_end) KillThroughPidfd(agent_pidfd);
+  }
+
+  void ReapAgent() {
+    agent_end = Reap(agent_pidfd);
+    const pid_t pid = agent.handle.id();
+    agent.handle.detach();
+    boost::system::error_code ignored;
+    agent.ended.close(ignored);
+    std::erase_if(*spared, [pid](const ProcessIdentity& process) { return process.pid == pid; });
+  }
+
+  void Conclude() {
+    closed = true;
+    patience.cancel();
+    if (empty) return Tell(std::move(*empty));
+    const KillReport report = KillDescendants(*spared);
+    AgentLost lost;
+    lost.host = host;
+    lost.why = "the agent " + EndText(*agent_end) + (why.empty() ? "" : ": " + why);
+    if (!report.left.empty()) lost.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
+    lost.killed = report.killed;
+    Tell(std::move(lost));
+  }
+
+  void Tell(ChannelMessage message) {
+    const Receiver to = receiver;  // it may destroy the channel
+    if (to) to(std::move(message));
+  }
+
+  bool AgentEndsWithin(std::chrono::milliseconds time) const {
+    pollfd ended = {agent_pidfd, POLLIN, 0};
+    const auto deadline = Clock::now() + time;
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      const int ready = ::poll(&ended, 1, left > 0 ? static_cast<int>(left) : 0);
+      if (ready >= 0 || errno != EINTR) return ready > 0;
+    }
+  }
+
+  // The channel goes: nobody is told anything any more.
+  void Close() {
+    receiver = nullptr;
+    closed = true;
+    patience.cancel();
+    wire->Close();
+    if (agent_end) return;
+    if (!AgentEndsWithin(kAgentPatience)) {
+      KillAgent();
+      AgentEndsWithin(std::chrono::seconds(1));
+    }
+    ReapAgent();
+    KillDescendants(*spared);
+  }
+
+  const std::uint32_t host;
+  LaunchedProcess agent;
+  const int agent_pidfd;  // agent.ended's own
+  std::shared_ptr<Wire> wire;
+  std::shared_ptr<std::vector<ProcessIdentity>> spared;
+  Timer patience;
+  Receiver receiver;
+  std::optional<AgentEmpty> empty;
+  std::string why;
+  bool wire_ended = false;
+  std::optional<EndedProcess> agent_end;
+  bool closed = false;
+};
+
+LocalChannel::LocalChannel(boost::asio::io_context& io, std::uint32_t host, LaunchedProcess agent,
+                           std::shared_ptr<Wire> wire, std::shared_ptr<std::vector<ProcessIdentity>> spared)
+    : connection_(std::make_shared<Connection>(io, host, std::move(agent), std::move(wire), std::move(spared))) {
+  connection_->Start();
+}
+
+LocalChannel::~LocalChannel() { connection_->Close(); }
+
+void LocalChannel::Send(const AgentCommand& command) { connection_->wire->Send(EncodeFrame(command)); }
+
+void LocalChannel::SetReceiver(Receiver receiver) { connection_->receiver = std::move(receiver); }
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+// The head's end of a connection to a local agent, and the watch over that agent's life.
+//
+// Knows the wire and the agent's pidfd. Says AgentEmpty only once the agent has been reaped, and AgentLost
+// only once nothing is left of what the agent had started.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "agent/wire.h"
+#include "spawn/boost_launcher.h"
+#include "spawn/descendants.h"
+#include "transport/channel.h"
+
+namespace muster {
+
+class LocalChannel final : public Channel {
+ public:
+  // An agent that does not end this long after its connection did is killed.
+  static constexpr std::chrono::seconds kAgentPatience{10};
+
+  // `spared`: see LocalTransport. The agent must be in it.
+  LocalChannel(boost::asio::io_context& io, std::uint32_t host, LaunchedProcess agent, std::shared_ptr<Wire> wire,
+               std::shared_ptr<std::vector<ProcessIdentity>> spared);
+
+  // If the agent still lives, closes the connection, waits until the agent has ended everything and itself,
+  // and ends what it may have left.
+  ~LocalChannel() override;
+
+  void Send(const AgentCommand& command) override;
+  void SetReceiver(Receiver receiver) override;
+
+ private:
+  struct Connection;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+// The transports there are, by name. The conformance tests run over every entry.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "transport/channel.h"
+
+namespace muster {
+
+struct TransportSettings {
+  std::string agent_program;  // path of muster-agent; empty: the one beside this program
+};
+
+struct TransportEntry {
+  std::string_view name;  // as in --on NAME
+  std::string_view summary;
+  std::unique_ptr<Transport> (*make)(const TransportSettings& settings);
+};
+
+std::span<const TransportEntry> Transports();
+
+}  // namespace muster

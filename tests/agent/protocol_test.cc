@@ -1,0 +1,163 @@
+#include "agent/protocol.h"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+std::string Payload(const std::string& frame) { return frame.substr(4); }
+
+std::vector<AgentCommand> EveryCommand() {
+  StartProcess start;
+  start.process = 4'294'967'295U;
+  start.attempt = 2;
+  start.argv = {"train", "", "größe", std::string("\0\n", 2)};
+  start.search_dirs = {"/opt/bin"};
+  start.cwd = "/work";
+  start.environment = 3;
+  start.env = {"A=", "B=b\nb"};
+  start.log_path = "/run/logs/worker.0.2.log";
+  start.release_ports = {"rpc"};
+  return {Hello{1, "20261120", 5},
+          DefineEnvironment{3, {"A=1", "B="}},
+          HoldPorts{{{"rpc", 0}, {"http", 65535}}},
+          start,
+          StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
+          Finish{}};
+}
+
+std::vector<AgentMessage> EveryMessage() {
+  return {AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, ~0ULL},
+          PortsHeld{{{"rpc", 6667}}, ""},
+          AgentFailed{"why"},
+          ProcessStarted{1, 2, -3, 4, 5},
+          SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
+          ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
+          SignalSent{1, 2, 15, 3, 4},
+          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}}};
+}
+
+TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
+  ASSERT_EQ(EveryCommand().size(), std::variant_size_v<AgentCommand>);
+  for (std::size_t i = 0; i < EveryCommand().size(); ++i) {
+    const std::string frame = EncodeFrame(EveryCommand()[i]);
+    const auto decoded = DecodeCommand(Payload(frame));
+    ASSERT_TRUE(decoded) << i;
+    EXPECT_EQ(decoded->index(), i);
+    EXPECT_EQ(EncodeFrame(*decoded), frame) << i;
+  }
+  const auto start = std::get<StartProcess>(*DecodeCommand(Payload(EncodeFrame(EveryCommand()[3]))));
+  EXPECT_EQ(start.argv[3], std::string("\0\n", 2));
+  EXPECT_EQ(start.env, (std::vector<std::string>{"A=", "B=b\nb"}));
+  EXPECT_EQ(start.process, 4'294'967'295U);
+}
+
+TEST(AgentProtocol, CarriesEveryMessageUnchanged) {
+  ASSERT_EQ(EveryMessage().size(), std::variant_size_v<AgentMessage>);
+  for (std::size_t i = 0; i < EveryMessage().size(); ++i) {
+    const std::string frame = EncodeFrame(EveryMessage()[i]);
+    const auto decoded = DecodeMessage(Payload(frame));
+    ASSERT_TRUE(decoded) << i;
+    EXPECT_EQ(decoded->index(), i);
+    EXPECT_EQ(EncodeFrame(*decoded), frame) << i;
+  }
+  EXPECT_EQ(std::get<ProcessExited>(*DecodeMessage(Payload(EncodeFrame(EveryMessage()[5])))),
+            (ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6}));
+}
+
+TEST(AgentProtocol, RefusesPayloadsThatAreCutOrTooLong) {
+  for (const AgentCommand& command : EveryCommand()) {
+    const std::string payload = Payload(EncodeFrame(command));
+    for (std::size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(DecodeCommand(payload.substr(0, size)));
+    EXPECT_FALSE(DecodeCommand(payload + '\0'));
+  }
+  for (const AgentMessage& message : EveryMessage()) {
+    const std::string payload = Payload(EncodeFrame(message));
+    for (std::size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(DecodeMessage(payload.substr(0, size)));
+  }
+}
+
+TEST(AgentProtocol, RefusesAlternativesThatDoNotExist) {
+  EXPECT_FALSE(DecodeCommand(std::string(1, static_cast<char>(std::variant_size_v<AgentCommand>))));
+  EXPECT_FALSE(DecodeMessage("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
+}
+
+TEST(AgentProtocol, SurvivesAnyChangedByte) {
+  for (const AgentCommand& command : EveryCommand()) {
+    const std::string payload = Payload(EncodeFrame(command));
+    for (std::size_t at = 0; at < payload.size(); ++at) {
+      for (int value = 0; value < 256; ++value) {
+        std::string changed = payload;
+        changed[at] = static_cast<char>(value);
+        // Either nothing, or a command that encodes to something that decodes again.
+        const auto decoded = DecodeCommand(changed);
+        ASSERT_TRUE(!decoded || DecodeCommand(Payload(EncodeFrame(*decoded))));
+      }
+    }
+  }
+}
+
+// --- FrameReader -------------------------------------------------------------------------------------
+
+TEST(FrameReader, GivesTheSameFramesHoweverTheBytesAreCut) {
+  std::string stream;
+  std::vector<std::string> expected;
+  for (const AgentCommand& command : EveryCommand()) {
+    stream += EncodeFrame(command);
+    expected.push_back(Payload(EncodeFrame(command)));
+  }
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    FrameReader reader(trial % 2 == 0 ? std::string_view() : kMagic);
+    const std::string bytes = trial % 2 == 0 ? stream : "noise muster-agent/ " + std::string(kMagic) + stream;
+    std::vector<std::string> frames;
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t size = std::min<std::size_t>(1 + random() % (trial < 2 ? 1U : 40U), bytes.size() - at);
+      reader.Feed(std::string_view(bytes).substr(at, size));
+      at += size;
+      while (auto frame = reader.Next()) frames.push_back(std::move(*frame));
+    }
+    EXPECT_EQ(reader.error(), "");
+    ASSERT_EQ(frames, expected);
+  }
+}
+
+TEST(FrameReader, RefusesAFrameThatIsTooLongBeforeItIsThere) {
+  FrameReader reader;
+  reader.Feed(std::string("\x01\x00\x00\x01", 4));  // 2^24 + 1
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.error(), "a frame of 16777217 bytes; at most 16777216 are allowed");
+  // And stays useless.
+  reader.Feed(EncodeFrame(AgentCommand(Finish{})));
+  EXPECT_FALSE(reader.Next());
+}
+
+TEST(FrameReader, AllowsFramesOfTheLargestSizeAndOfNone) {
+  FrameReader reader;
+  reader.Feed(std::string("\x00\x00\x00\x00\x00\x00\x00\x01", 8));
+  EXPECT_EQ(reader.Next(), "");
+  EXPECT_FALSE(reader.Next());
+  reader.Feed(std::string(kMaxFrame, 'x'));
+  const auto frame = reader.Next();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->size(), kMaxFrame);
+  EXPECT_EQ(reader.error(), "");
+}
+
+TEST(FrameReader, SkipsOnlySoMuchNoise) {
+  for (const std::size_t noise : {std::size_t{0}, FrameReader::kMaxNoise, FrameReader::kMaxNoise + 1}) {
+    FrameReader reader(kMagic);
+    reader.Feed(std::string(noise, '.'));
+    reader.Next();
+    reader.Feed(kMagic);
+    reader.Feed(EncodeFrame(AgentCommand(Finish{})));
+    EXPECT_EQ(reader.Next().has_value(), noise <= FrameReader::kMaxNoise) << noise;
+    EXPECT_EQ(reader.error().empty(), noise <= FrameReader::kMaxNoise) << noise;
+  }
+}
+
+}  // namespace
+}  // namespace muster

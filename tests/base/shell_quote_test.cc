@@ -1,0 +1,151 @@
+// Quoting that a real shell reads back, and texts that a terminal cannot be tricked with.
+#include "base/shell_quote.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+// What /bin/sh prints when it runs the text.
+std::string ShellOutput(const std::string& script) {
+  std::FILE* pipe = ::popen(script.c_str(), "r");
+  std::string out;
+  char buffer[4096];
+  while (pipe != nullptr) {
+    const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe);
+    out.append(buffer, got);
+    if (got == 0) break;
+  }
+  if (pipe != nullptr) ::pclose(pipe);
+  return out;
+}
+
+std::vector<std::string> OddWords() {
+  std::vector<std::string> words = {
+      "",      "plain", "two words", "it's", "''", "'",  "\"$HOME\"", "`id`",  "$(id)",    "a\nb",    "\t",  "*",
+      "~",     "~root", "\\",        "\\n",  "!x", "#x", "-n",        "--a=b", "a;b",      "a&b",     "a|b", "<x",
+      "{a,b}", "[a-z]", "a=b",       "é😀",   "%s", "^",  "@",         "x,y",   "\x01\x7f", "\xff\xfe"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    std::string word;
+    for (std::size_t n = random() % 12; n > 0; --n) word += static_cast<char>(1 + random() % 255);
+    words.push_back(word);
+  }
+  return words;
+}
+
+TEST(ShellQuoted, IsReadBackByARealShell) {
+  const std::vector<std::string> words = OddWords();
+  std::string expected;
+  for (const std::string& word : words) expected += word + '\x1e';
+  EXPECT_EQ(ShellOutput("printf '%s\\036' " + ShellQuoted(words)), expected);
+}
+
+TEST(ShellQuoted, LeavesAloneWhatNeedsNothing) {
+  EXPECT_EQ(ShellQuoted("python3"), "python3");
+  EXPECT_EQ(ShellQuoted("--lr=0.5"), "--lr=0.5");
+  EXPECT_EQ(ShellQuoted("/a/b-c_d.e:f,g+h@i%j"), "/a/b-c_d.e:f,g+h@i%j");
+  EXPECT_EQ(ShellQuoted(""), "''");
+  EXPECT_EQ(ShellQuoted("it's"), "'it'\\''s'");
+}
+
+TEST(ShellQuoted, KeepsTheFirstWordFromBecomingSomethingElse) {
+  const muster::testing::TempDir folder;
+  for (const char* name : {"if", "A=b", "while", "x"}) {
+    const std::string program = folder / name;
+    ASSERT_EQ(::symlink("/bin/echo", program.c_str()), 0);
+    const std::vector<std::string> command = {name, "said", "it"};
+    EXPECT_EQ(ShellOutput("PATH=" + ShellQuoted(folder.path()) + "; " + ShellQuoted(command)), "said it\n") << name;
+  }
+}
+
+TEST(Quoted, IsOneSafeLine) {
+  EXPECT_EQ(Quoted("a\tb\n\"\\"), R"("a\tb\n\"\\")");
+  EXPECT_EQ(Quoted(std::string_view("\0\x1b\x7f", 3)), R"("\x00\x1b\x7f")");
+  EXPECT_EQ(Quoted("ä€"), "\"ä€\"");
+  EXPECT_EQ(Quoted("\xff"), R"("\xff")");
+}
+
+// Undoes Quoted.
+std::string Unquoted(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    if (text[i] != '\\') {
+      out += text[i];
+      continue;
+    }
+    switch (text[++i]) {
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'x':
+        out += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+        i += 2;
+        break;
+      default:
+        out += text[i];
+    }
+  }
+  return out;
+}
+
+std::string RandomBytes(std::mt19937& random) {
+  std::string bytes;
+  for (std::size_t n = random() % 40; n > 0; --n) bytes += static_cast<char>(random() & 0xff);
+  return bytes;
+}
+
+TEST(Quoted, CanBeUndoneForAnyBytes) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 5000; ++i) {
+    const std::string bytes = RandomBytes(random);
+    ASSERT_EQ(Unquoted(Quoted(bytes)), bytes);
+  }
+}
+
+// Control characters of ASCII and of C1.
+bool HasControl(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\t') || byte == 0x7f) return true;
+    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
+  }
+  return false;
+}
+
+TEST(Printable, LetsNoControlByteThrough) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 5000; ++i) {
+    const std::string bytes = RandomBytes(random);
+    for (const std::string& shown : {Printable(bytes), Quoted(bytes)}) {
+      ASSERT_FALSE(HasControl(shown)) << shown;
+      ASSERT_TRUE(IsUtf8(shown));
+    }
+  }
+}
+
+TEST(Printable, ShowsWhatWouldReorderOrHideText) {
+  EXPECT_EQ(Printable("a\xe2\x80\xae"
+                      "b"),
+            "a\\xe2\\x80\\xaeb");                           // right-to-left override
+  EXPECT_EQ(Printable("\xe2\x80\x8b"), "\\xe2\\x80\\x8b");  // zero-width space
+  EXPECT_EQ(Printable("\xe2\x81\xa6"), "\\xe2\\x81\\xa6");  // isolate
+  EXPECT_EQ(Printable("\xef\xbb\xbf"), "\\xef\\xbb\\xbf");  // byte order mark
+  EXPECT_EQ(Printable("\xd8\x9c"), "\\xd8\\x9c");           // Arabic letter mark
+  EXPECT_EQ(Printable("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");  // line separator
+  EXPECT_EQ(Printable("a\tb…\n"), "a\tb…\\n");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,40 @@
+// Signals by name and number.
+#include "base/signal_name.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace muster {
+namespace {
+
+TEST(SignalName, KnowsTheUsualOnes) {
+  EXPECT_EQ(SignalName(SIGKILL), "SIGKILL");
+  EXPECT_EQ(SignalName(SIGTERM), "SIGTERM");
+  EXPECT_EQ(SignalName(SIGSYS), "SIGSYS");
+  EXPECT_EQ(SignalName(SIGRTMIN), "SIGRTMIN");
+  EXPECT_EQ(SignalName(SIGRTMIN + 3), "SIGRTMIN+3");
+}
+
+TEST(SignalName, NamesWhatIsNoSignalByItsNumber) {
+  for (const std::int32_t number : {0, -1, 65, 77, 1 << 30})
+    EXPECT_EQ(SignalName(number), "signal " + std::to_string(number));
+}
+
+TEST(SignalName, IsReadBackWithAndWithoutItsPrefix) {
+  for (std::int32_t signal = 1; signal < NSIG; ++signal) {
+    const std::string name = SignalName(signal);
+    if (!name.starts_with("SIG")) continue;  // 32 and 33 are the C library's own
+    EXPECT_EQ(SignalNumber(name), signal);
+    EXPECT_EQ(SignalNumber(name.substr(3)), signal);
+  }
+}
+
+TEST(SignalName, ReadsNothingElse) {
+  for (const char* word :
+       {"", "SIG", "term", "SIGSIGTERM", "TERM ", "15", "RTMIN+", "RTMIN+99", "nal 77", "signal 77"}) {
+    EXPECT_EQ(SignalNumber(word), std::nullopt) << word;
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,52 @@
+// "Did you mean".
+#include "base/suggest.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+const std::vector<std::string> kWords = {"workers", "servers", "epochs", "lr", "gradients_mean", "device_num"};
+
+TEST(Nearest, FindsSlips) {
+  EXPECT_EQ(Nearest("workes", kWords), "workers");    // left out
+  EXPECT_EQ(Nearest("wrokers", kWords), "workers");   // swapped
+  EXPECT_EQ(Nearest("workerss", kWords), "workers");  // one too many
+  EXPECT_EQ(Nearest("gradient_mean", kWords), "gradients_mean");
+  EXPECT_EQ(Nearest("devicenumber", kWords), std::nullopt);  // four changes: no slip
+  EXPECT_EQ(Nearest("l", kWords), "lr");
+}
+
+TEST(Nearest, AllowsAThirdOfTheWordAndAtMostThree) {
+  const std::vector<std::string> one = {"abcdefghijkl"};
+  EXPECT_EQ(Nearest("abcdefghixyz", one), "abcdefghijkl");  // 3 of 12
+  EXPECT_EQ(Nearest("abcdefghwxyz", one), std::nullopt);    // 4
+  const std::vector<std::string> shorter = {"abc"};
+  EXPECT_EQ(Nearest("abd", shorter), "abc");
+  EXPECT_EQ(Nearest("axy", shorter), std::nullopt);
+}
+
+TEST(Nearest, TakesTheNearestAndTheFirstOfEquals) {
+  const std::vector<std::string> words = {"aacc", "aabb", "aabx"};
+  EXPECT_EQ(Nearest("aabb", words), "aabb");
+  EXPECT_EQ(Nearest("aaxx", std::vector<std::string>{"aaxy", "aaxz"}), "aaxy");
+}
+
+TEST(Nearest, CostsNothingForHostileWords) {
+  const std::vector<std::string> long_words(1000, std::string(100'000, 'a'));
+  EXPECT_EQ(Nearest(std::string(100'000, 'a'), long_words), std::nullopt);
+  EXPECT_EQ(Nearest("", kWords), std::nullopt);
+  EXPECT_EQ(Nearest("x", {}), std::nullopt);
+}
+
+TEST(DidYouMean, NamesTheNearestOrEverything) {
+  EXPECT_EQ(DidYouMean("workes", kWords), "did you mean \"workers\"?");
+  EXPECT_EQ(DidYouMean("zzzzz", std::vector<std::string>{"a1", "b2"}), "known: a1, b2");
+  EXPECT_EQ(DidYouMean("zzzzz", {}), "");
+  const std::vector<std::string> many(13, "abcdefgh");
+  EXPECT_TRUE(DidYouMean("zzzzz", many).ends_with(", …"));
+  EXPECT_FALSE(DidYouMean("zzzzz", std::vector<std::string>(12, "abcdefgh")).ends_with("…"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,146 @@
+// Commands, options, exit codes and where output goes.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "report", "logs"};
+
+TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
+  const CommandResult result = Muster({});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  for (const std::string& command : kCommands) EXPECT_NE(result.err.find("  " + command), std::string::npos) << command;
+}
+
+TEST(CommandLine, HelpIsForTheAskingAndGoesToStandardOutput) {
+  for (const char* word : {"--help", "-h", "help"}) {
+    const CommandResult result = Muster({word});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.out.find("usage: muster COMMAND"), std::string::npos);
+    EXPECT_NE(result.out.find("example: muster "), std::string::npos);
+    EXPECT_EQ(result.err, "");
+  }
+  EXPECT_EQ(Muster({"--version"}).out.substr(0, 7), "muster ");
+}
+
+TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
+  for (const std::string& command : kCommands) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
+      const CommandResult result = Muster(words);
+      EXPECT_EQ(result.exit_code, 0) << command;
+      EXPECT_NE(result.out.find("example: muster " + command + " "), std::string::npos) << result.out;
+      EXPECT_EQ(result.err, "");
+    }
+  }
+}
+
+TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
+  const struct {
+    std::vector<std::string> words;
+    const char* said;
+  } cases[] = {
+      {{"chek"}, "did you mean \"check\"?"},
+      {{"pln", "recipes/hello.lua"}, "did you mean \"plan\"?"},
+      {{"xyzzy"}, "known: params, check, plan, run"},
+      {{""}, "there is no command \"\""},
+      {{"--jsn"}, "there is no command \"--jsn\""},
+      {{"plan"}, "RECIPE is required"},
+      {{"check"}, "RECIPE is required"},
+      {{"params"}, "RECIPE is required"},
+      {{"plan", "recipes/hello.lua", "--jsn"}, "did you mean \"--json\"?"},
+      {{"plan", "recipes/hello.lua", "-j"}, "-j"},
+      {{"plan", "recipes/hello.lua", "--json", "--id"}, "excludes"},
+      {{"plan", "recipes/hello.lua", "--unset"}, "--unset"},
+      {{"plan", "recipes/hello.lua", "greeting=3"}, "did you mean \"greetings\"?"},
+      {{"plan", "recipes/hello.lua", "--unset", "nam"}, "did you mean \"name\"?"},
+      {{"plan", "recipes/helo.lua"}, "No such file"},
+      {{"plan", "recipes"}, "it is a directory"},
+      {{"plan", "recipes/hello.lua", "8"}, "there is no '='"},
+      {{"plan", "recipes/hello.lua", "--", "word"}, "takes no words after --"},
+  };
+  for (const auto& test : cases) {
+    const CommandResult result = Muster(test.words);
+    EXPECT_EQ(result.exit_code, 2) << test.said;
+    EXPECT_EQ(result.out, "") << test.said;
+    EXPECT_NE(result.err.find(test.said), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("error: "), std::string::npos) << result.err;
+  }
+}
+
+TEST(CommandLine, CheckSaysWhatAPlanWouldHold) {
+  const CommandResult one = Muster({"check", "recipes/hello.lua", "greetings=1"});
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_EQ(one.out, "recipes/hello.lua: ok, 1 process on 1 host\n");
+  EXPECT_EQ(one.err, "");
+  EXPECT_EQ(Muster({"check", "recipes/pipeline.lua", "hosts=4"}).out, "recipes/pipeline.lua: ok, 33 processes on 4 hosts\n");
+}
+
+TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
+  const CommandResult id = Muster({"plan", "recipes/hello.lua", "--id"});
+  EXPECT_EQ(id.out.size(), 65U);
+  EXPECT_EQ(id.out.find_first_not_of("0123456789abcdef\n"), std::string::npos);
+  EXPECT_EQ(Muster({"plan", "recipes/hello.lua", "--id"}).out, id.out);
+  EXPECT_NE(Muster({"plan", "recipes/hello.lua", "greetings=3", "--id"}).out, id.out);
+  EXPECT_TRUE(Muster({"plan", "recipes/hello.lua"}).out.starts_with("plan name hello\n"));
+}
+
+TEST(CommandLine, WarningsGoBesideThePlanAndNotIntoIt) {
+  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }", "params = { n = muster.int { 1, was = 'old' } },");
+  const CommandResult result = Muster({"plan", recipe.path(), "old=2"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("warning: parameter old is now called n"), std::string::npos);
+  EXPECT_EQ(result.out.find("warning"), std::string::npos);
+}
+
+TEST(CommandLine, PrintsOfARecipeAreHarmlessAndBesideThePlan) {
+  const OneRecipe recipe("print('\\27[2Jhello', 'a\\nb') job:workers { count = 1, command = { 'x' } }");
+  const CommandResult result = Muster({"plan", recipe.path(), "--id"});
+  EXPECT_EQ(result.err, "\\x1b[2Jhello\ta\\nb\n");
+  EXPECT_EQ(result.out.size(), 65U);
+}
+
+TEST(CommandLine, PlacesShowTheSourceLine) {
+  const OneRecipe recipe("  job:check(false, 'wrong')  -- here");
+  const CommandResult result = Muster({"check", recipe.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(result.err.starts_with(recipe.path() + ":4: error: wrong\n    4 |   job:check(false, 'wrong')  -- here\n")) << result.err;
+}
+
+TEST(CommandLine, HasNoColourWithoutATerminal) {
+  EXPECT_EQ(Muster({"check", "recipes/pipeline.lua", "pipeline_stages=3"}).err.find('\x1b'), std::string::npos);
+}
+
+TEST(CommandLine, OutputThatCannotBeWrittenIsNoSuccess) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", "recipes/hello.lua"}, {"plan", "recipes/pipeline.lua", "hosts=16", "--json"}, {"params", "recipes/hello.lua"},
+                                                {"check", "recipes/hello.lua"}, {"--help"}}) {
+    Command command;
+    command.argv = {MusterProgram()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.cwd = MUSTER_SOURCE_DIR;
+    command.stdout_path = "/dev/full";
+    const CommandResult result = RunCommand(command);
+    EXPECT_EQ(result.exit_code, 3) << words.front();
+    EXPECT_NE(result.err.find("cannot be written"), std::string::npos) << result.err;
+  }
+}
+
+TEST(CommandLine, EndsQuietlyWhenNobodyReadsOn) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", "exec 3>&1; { \"$0\" plan recipes/pipeline.lua hosts=64; echo $? >&3; } | true", MusterProgram()};
+  command.cwd = MUSTER_SOURCE_DIR;
+  const CommandResult result = RunCommand(command);
+  EXPECT_EQ(result.out, "141\n") << "ended by SIGPIPE, as others do";
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(CommandLine, TheHiddenEvaluatorIsNoCommand) {
+  const CommandResult help = Muster({"--help"});
+  EXPECT_EQ(help.out.find("evaluator"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster::testing

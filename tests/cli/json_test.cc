@@ -1,0 +1,128 @@
+// What programs read: the keys and types of every --json are a promise.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+std::set<std::string> KeysOf(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, unused] : object.items()) keys.insert(key);
+  return keys;
+}
+using Keys = std::set<std::string>;
+
+TEST(CheckJson, HasDiagnosticsWithPlacesHintsAndNotes) {
+  const CommandResult result = Muster({"check", "recipes/pipeline.lua", "pipeline_stages=3", "micro_batches=0", "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "") << "a program reads one stream";
+  const json whole = json::parse(result.out);
+  EXPECT_EQ(KeysOf(whole), (Keys{"format", "ok", "diagnostics"}));
+  EXPECT_EQ(whole["format"], 1);
+  EXPECT_EQ(whole["ok"], false);
+  ASSERT_EQ(whole["diagnostics"].size(), 1U);
+  const json& first = whole["diagnostics"][0];
+  EXPECT_EQ(KeysOf(first), (Keys{"severity", "kind", "file", "line", "message", "hint", "notes"}));
+  EXPECT_EQ(first["severity"], "error");
+  EXPECT_EQ(first["kind"], "parameter_value");
+  EXPECT_TRUE(first["file"].is_null()) << "the command line is no file";
+  EXPECT_TRUE(first["line"].is_null());
+  EXPECT_EQ(KeysOf(first["notes"][0]), (Keys{"message", "file", "line"}));
+  EXPECT_EQ(first["notes"][0]["file"], "recipes/pipeline.lua");
+  EXPECT_TRUE(first["notes"][0]["line"].is_number_unsigned());
+}
+
+TEST(CheckJson, SaysYesAndKeepsWarnings) {
+  EXPECT_EQ(json::parse(Muster({"check", "recipes/hello.lua", "--json"}).out), (json{{"format", 1}, {"ok", true}, {"diagnostics", json::array()}}));
+  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }", "params = { n = muster.int { 1, was = 'old' } },");
+  const json whole = json::parse(Muster({"check", recipe.path(), "old=2", "--json"}).out);
+  EXPECT_EQ(whole["ok"], true);
+  EXPECT_EQ(whole["diagnostics"][0]["severity"], "warning");
+  EXPECT_TRUE(whole["diagnostics"][0]["hint"].is_null());
+}
+
+TEST(CheckJson, IsJsonWhateverTheFileIsCalled) {
+  const TempDir folder;
+  const std::string path = folder / "\xff\n\"x.lua";
+  std::ofstream(path) << "return 1";
+  const CommandResult result = Muster({"check", path, "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(json::parse(result.out)["ok"], false);
+}
+
+TEST(PlanJson, ListsEveryProcessInFull) {
+  const CommandResult result = Muster({"plan", "recipes/parameter_server.lua", "workers=8", "servers=3", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json whole = json::parse(result.out);
+  for (const char* key : {"format", "id", "name", "processes", "derived", "inputs"}) EXPECT_TRUE(whole.contains(key)) << key;
+  EXPECT_EQ(whole["format"], 1);
+  EXPECT_EQ(whole["id"].get<std::string>() + "\n", Muster({"plan", "recipes/parameter_server.lua", "workers=8", "servers=3", "--id"}).out);
+  ASSERT_EQ(whole["processes"].size(), 12U);
+  for (const json& process : whole["processes"]) {
+    for (const char* key : {"role", "index", "rank", "local_rank", "host", "devices", "command", "cwd", "env", "unset", "context", "stage"}) EXPECT_TRUE(process.contains(key)) << key;
+    EXPECT_TRUE(process["command"].is_array());
+    EXPECT_TRUE(process["env"].is_object());
+    EXPECT_TRUE(process["unset"].is_array());
+    EXPECT_EQ(process["context"]["set_context"]["device_target"], "CPU");
+  }
+  EXPECT_TRUE(whole["processes"][0]["rank"].is_null()) << "a scheduler has no rank";
+  const json& last = whole["processes"][11];
+  EXPECT_EQ(last["role"], "worker");
+  EXPECT_EQ(last["rank"], 7);
+  Keys framework;
+  for (const auto& [name, unused] : last["env"].items()) {
+    if (!name.starts_with("MUSTER_")) framework.insert(name);
+  }
+  EXPECT_EQ(framework, (Keys{"LOCAL_RANK", "LOCAL_RANK_SIZE", "MS_NODE_ID", "MS_ROLE", "MS_SCHED_HOST", "MS_SCHED_PORT", "MS_SERVER_NUM", "MS_WORKER_NUM", "RANK_ID", "RANK_SIZE"}));
+  EXPECT_EQ(last["env"]["MS_WORKER_NUM"], "8");
+  EXPECT_EQ(whole["inputs"][0]["kind"], "recipe");
+  EXPECT_EQ(whole["inputs"][0]["sha256"].get<std::string>().size(), 64U);
+}
+
+TEST(PlanJson, OfAFailureIsTheDiagnostics) {
+  const CommandResult result = Muster({"plan", "recipes/pipeline.lua", "pipeline_stages=3", "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  const json whole = json::parse(result.out);
+  EXPECT_EQ(whole["ok"], false);
+  EXPECT_EQ(whole["diagnostics"][0]["kind"], "division");
+  EXPECT_NE(result.err.find("error: "), std::string::npos);
+}
+
+TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
+  const OneRecipe recipe("", R"(doc = 'd"q', params = {
+    e = muster.enum { 'a', one_of = { 'a', 'b' }, doc = 'choose', was = 'x' }, n = muster.int { min = 1, from_env = 'N' }, y = muster.bytes { '1GiB' }, s = muster.secret {} },)");
+  const CommandResult result = Muster({"params", recipe.path(), "e=b", "--json"}, {"N=3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json whole = json::parse(result.out);
+  EXPECT_EQ(KeysOf(whole), (Keys{"format", "name", "doc", "params"}));
+  EXPECT_EQ(whole["doc"], "d\"q");
+  ASSERT_EQ(whole["params"].size(), 4U);
+  const json& choice = whole["params"][0];
+  EXPECT_EQ(choice, (json{{"name", "e"}, {"type", "enum"}, {"range", "one of \"a\", \"b\""}, {"doc", "choose"}, {"origin", "command line"}, {"value", "b"}, {"given", true}, {"default", "a"},
+                          {"was", "x"}, {"from_env", nullptr}, {"file", recipe.path()}, {"line", 3}}));
+  EXPECT_EQ(whole["params"][1]["origin"], "environment");
+  EXPECT_EQ(whole["params"][1]["value"], 3);
+  EXPECT_TRUE(whole["params"][1]["default"].is_null());
+  EXPECT_EQ(whole["params"][2]["given"], false) << "a secret without a source";
+  EXPECT_EQ(whole["params"][3]["value"], 1073741824);
+}
+
+TEST(Params, AreATableForPeople) {
+  const OneRecipe recipe("", "doc = 'what it does', params = { lr = muster.float { 0.5, above = 0, doc = 'learning rate' }, batch = muster.int {}, key = muster.secret {} },");
+  const CommandResult result = Muster({"params", recipe.path(), "lr=0.1"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
+            "t: what it does\n"
+            "  batch = (missing)  int\n"
+            "  key   = (missing)  secret\n"
+            "  lr    = 0.1        float > 0 [command line]  learning rate\n");
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,125 @@
+// Files are read below the recipe's folder and nowhere else, and everything that was read is an input.
+#include "evaluator/recipe_files.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/fingerprint.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RecipeFilesTest : public ::testing::Test {
+ protected:
+  RecipeFilesTest() {
+    fs::create_directories(folder_ / "recipes/lib");
+    Write("recipes/recipe.lua", "return 1");
+    Write("recipes/lib/a.lua", "return 'a'");
+    Write("outside.lua", "secret");
+  }
+  void Write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  RecipeFiles Open() {
+    auto files = RecipeFiles::Open(folder_ / "recipes/recipe.lua");
+    EXPECT_TRUE(files);
+    return *std::move(files);
+  }
+  // Why it cannot be read, or the content.
+  static std::string Read(RecipeFiles& files, const std::string& name) {
+    const auto content = files.Read(name);
+    return content ? *content : "refused: " + content.error();
+  }
+
+  testing::TempDir folder_;
+};
+
+TEST_F(RecipeFilesTest, ReadsBelowTheFolderAndRemembersWhat) {
+  RecipeFiles files = Open();
+  EXPECT_EQ(files.recipe_text(), "return 1");
+  EXPECT_EQ(files.folder(), folder_ / "recipes");
+  EXPECT_EQ(Read(files, "lib/a.lua"), "return 'a'");
+  EXPECT_EQ(Read(files, "./lib/../lib/a.lua"), "return 'a'");
+  EXPECT_EQ(files.sources(),
+            (std::map<std::string, std::string>{{"lib/a.lua", "return 'a'"}, {"recipe.lua", "return 1"}}));
+  EXPECT_EQ(files.inputs(), (std::vector<Input>{{"recipe", folder_ / "recipes/recipe.lua", Sha256Hex("return 1")},
+                                                {"file", "lib/a.lua", Sha256Hex("return 'a'")}}))
+      << "each input once";
+}
+
+TEST_F(RecipeFilesTest, LetsNothingLeadOutOfTheFolder) {
+  const fs::path recipes = folder_ / "recipes";
+  fs::create_symlink("../outside.lua", recipes / "link.lua");
+  fs::create_symlink(folder_ / "outside.lua", recipes / "absolute.lua");
+  fs::create_directory_symlink("..", recipes / "up");
+  fs::create_directory_symlink("/", recipes / "root");
+  fs::create_symlink("/proc/self/fd/0", recipes / "magic.lua");
+  RecipeFiles files = Open();
+  for (const std::string name :
+       {"../outside.lua", "lib/../../outside.lua", "link.lua", "absolute.lua", "up/outside.lua",
+        "up/recipes/recipe.lua", "root/etc/hostname", "/etc/hostname", "magic.lua"}) {
+    EXPECT_EQ(Read(files, name), "refused: it is not below the recipe's folder") << name;
+    EXPECT_FALSE(files.Exists(name)) << name;
+  }
+  EXPECT_EQ(files.inputs().size(), 1U);
+}
+
+TEST_F(RecipeFilesTest, FollowsLinksThatStayInside) {
+  fs::create_symlink("lib/a.lua", fs::path(folder_ / "recipes") / "inside.lua");
+  RecipeFiles files = Open();
+  EXPECT_EQ(Read(files, "inside.lua"), "return 'a'");
+}
+
+TEST_F(RecipeFilesTest, ReadsRegularFilesOnlyAndNotForEver) {
+  ASSERT_EQ(::mkfifo((folder_ / "recipes/fifo").c_str(), 0600), 0);
+  Write("recipes/large", std::string((16U << 20) + 1, 'x'));
+  Write("recipes/largest", std::string(16U << 20, 'x'));
+  RecipeFiles files = Open();
+  EXPECT_EQ(Read(files, "fifo"), "refused: it is not a regular file");
+  EXPECT_EQ(Read(files, "lib"), "refused: it is a directory");
+  EXPECT_EQ(Read(files, "large"), "refused: it is larger than 16 MiB");
+  EXPECT_EQ(Read(files, "largest").size(), 16U << 20);
+  EXPECT_EQ(Read(files, "missing"), "refused: No such file or directory");
+  EXPECT_EQ(Read(files, ""), "refused: No such file or directory");
+  EXPECT_EQ(Read(files, std::string("lib/a.lua\0x", 11)), "refused: the name holds a NUL byte");
+}
+
+TEST_F(RecipeFilesTest, KnowsWhatExists) {
+  RecipeFiles files = Open();
+  for (const char* name : {"lib/a.lua", "lib", ".", "recipe.lua"}) EXPECT_TRUE(files.Exists(name)) << name;
+  EXPECT_EQ(files.Exists("nope").error(), "No such file or directory");
+  EXPECT_EQ(files.inputs().size(), 1U) << "what was not read is no input";
+}
+
+TEST_F(RecipeFilesTest, RemembersVariablesSetAndUnset) {
+  RecipeFiles files = Open();
+  files.RecordVariable("A", "value");
+  files.RecordVariable("B", nullptr);
+  files.RecordVariable("A", "value");
+  ASSERT_EQ(files.inputs().size(), 3U);
+  EXPECT_EQ(files.inputs()[1], (Input{"variable", "A", Sha256Hex("value")}));
+  EXPECT_EQ(files.inputs()[2], (Input{"variable", "B", ""}));
+  const Value shown = InputsValue(files.inputs());
+  EXPECT_EQ(shown.AsList()->at(2),
+            Value(Value::Map{{"kind", Value("variable")}, {"name", Value("B")}, {"sha256", Value()}}));
+}
+
+TEST_F(RecipeFilesTest, FindsTheFolderOfARecipeNamedInAnyWay) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_ / "recipes");
+  for (const std::string name : {"recipe.lua", "./recipe.lua", "../recipes/recipe.lua", "lib/../recipe.lua"}) {
+    auto files = RecipeFiles::Open(name);
+    ASSERT_TRUE(files) << name;
+    EXPECT_EQ(Read(*files, "lib/a.lua"), "return 'a'") << name;
+  }
+  fs::current_path(before);
+}
+
+}  // namespace
+}  // namespace muster

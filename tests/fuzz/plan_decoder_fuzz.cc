@@ -1,0 +1,26 @@
+// The evaluator's answer is untrusted: any bytes must decode to a plan or to nothing, and a plan that passes the
+// check must survive everything that is done with plans.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "plan/environment.h"
+#include "plan/fold.h"
+#include "plan/plan_archive.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  auto plan = muster::Unarchived<muster::Plan>(bytes);
+  if (!plan || !muster::ValidatePlan(*plan).empty()) return 0;
+  muster::Fold(*plan);
+  if (!muster::ValidatePlan(*plan).empty()) std::abort();
+  const auto again = muster::PlanFromJson(muster::PlanToJson(*plan));
+  if (!again || muster::PlanId(*again) != muster::PlanId(*plan)) std::abort();
+  for (const muster::Process& process : plan->processes) {
+    (void)muster::ComposeEnvironment({"HOME=/"}, *plan, process, muster::Binding{}, 0);
+  }
+  return 0;
+}

@@ -1,0 +1,21 @@
+// JSON that a user gives as a value: what is accepted must come back from its own JSON as the same value, and be
+// short enough nested for every reader.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/value_archive.h"
+#include "settings/value_json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto value = muster::ValueFromJsonText(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!value) return 0;
+  const auto back = muster::ValueFromJsonText(muster::ToJson(*value).dump());
+  if (!back || *back != *value) std::abort();
+  const auto crossed = muster::Unarchived<muster::Value>(muster::Archived(*value));
+  if (!crossed || *crossed != *value) std::abort();
+  return 0;
+}

@@ -1,0 +1,12 @@
+local muster = require "muster"
+local context = require "muster.context"
+
+return muster.recipe {
+  name = "case",
+  mindspore = "1.6",
+  plan = function(p, job)
+    context.set_context("CPU")
+    context.set_context { context.GRAPH_MODE }
+    job:workers { count = 2, command = { "train" } }
+  end,
+}

@@ -1,0 +1,10 @@
+local muster = require "muster"
+
+return muster.recipe {
+  name = "case",
+  framework = "mindspore-ps",
+  plan = function(p, job)
+    job:workers { count = 0, command = { "train" } }
+    job:scheduler { count = 2, command = { "train" } }
+  end,
+}

@@ -1,0 +1,3 @@
+local muster = require "muster"
+
+return muster.recipe {}

@@ -1,0 +1,9 @@
+-- args: -- --verbose --steps 3
+local muster = require "muster"
+
+return muster.recipe {
+  name = "case",
+  plan = function(p, job)
+    job:workers { count = 2, command = { "train" } }
+  end,
+}

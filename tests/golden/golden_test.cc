@@ -1,0 +1,110 @@
+// What `muster plan` says about recipes, word for word: plans, errors and warnings. MUSTER_UPDATE_GOLDENS=1
+// rewrites what is expected; the review reads the difference.
+//
+//   recipes/NAME.lua       -> tests/golden/recipes/NAME.plan
+//   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each is there only if
+//                             there is such output. A first line "-- args: a=1 -- words" gives arguments.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "support/command.h"
+
+namespace muster::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = MUSTER_SOURCE_DIR;
+
+std::vector<fs::path> LuaFilesIn(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".lua") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string ContentOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::vector<std::string> ArgumentsIn(const fs::path& recipe) {
+  std::ifstream file(recipe);
+  std::string line;
+  std::getline(file, line);
+  constexpr std::string_view kMark = "-- args: ";
+  if (!line.starts_with(kMark)) return {};
+  std::istringstream words(line.substr(kMark.size()));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+CommandResult Plan(const fs::path& recipe) {
+  Command command;
+  command.argv = {MusterProgram(), "plan", recipe.lexically_relative(kSource)};
+  const std::vector<std::string> arguments = ArgumentsIn(recipe);
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.cwd = kSource;
+  return RunCommand(command);
+}
+
+void ExpectGolden(const std::string& said, const fs::path& golden) {
+  if (std::getenv("MUSTER_UPDATE_GOLDENS") != nullptr) {
+    if (said.empty()) {
+      fs::remove(golden);
+    } else {
+      std::ofstream(golden, std::ios::binary) << said;
+    }
+    return;
+  }
+  EXPECT_EQ(said, ContentOf(golden)) << golden << " (tools/update-goldens rewrites it)";
+}
+
+TEST(Golden, EveryRecipeGivesItsPlan) {
+  for (const fs::path& recipe : LuaFilesIn(kSource / "recipes")) {
+    SCOPED_TRACE(recipe);
+    const CommandResult result = Plan(recipe);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "") << "a recipe that people start from has nothing to warn about";
+    ExpectGolden(result.out, kSource / "tests/golden/recipes" / recipe.filename().replace_extension(".plan"));
+  }
+}
+
+TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
+  const fs::path folder = kSource / "tests/golden";
+  std::size_t errors = 0;
+  for (const fs::path& recipe : LuaFilesIn(folder)) {
+    SCOPED_TRACE(recipe);
+    const CommandResult result = Plan(recipe);
+    const std::string name = recipe.stem();
+    const bool wants_error = name.starts_with("error.");
+    errors += wants_error;
+    EXPECT_EQ(result.exit_code, wants_error ? 2 : 0);
+    EXPECT_EQ(result.out.empty(), wants_error);
+    EXPECT_EQ(result.err.empty(), !wants_error && !name.starts_with("warning."));
+    ExpectGolden(result.out, folder / (name + ".plan"));
+    ExpectGolden(result.err, folder / (name + ".err"));
+  }
+  EXPECT_GE(errors, 30U);
+}
+
+TEST(Golden, NoExpectationIsWithoutItsCase) {
+  for (const auto& [expected, recipes] :
+       {std::pair("tests/golden/recipes", "recipes"), std::pair("tests/golden", "tests/golden")}) {
+    for (const auto& entry : fs::directory_iterator(kSource / expected)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".plan" && extension != ".err") continue;
+      EXPECT_TRUE(fs::exists(kSource / recipes / (entry.path().stem().string() + ".lua"))) << entry.path();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,12 @@
+-- expect: type|enum|text|format|plan_invalid
+local muster = require "muster"
+local context = require "muster.context"
+
+return muster.recipe {
+  name = "hostile",
+  mindspore = "1.6",
+  plan = function(p, job)
+    context.set_context { save_graphs_path = "a\0\255" }
+    job:workers { count = 1, command = { "true" } }
+  end,
+}

@@ -1,0 +1,3 @@
+-- expect: lua|syntax|recipe
+local x = 1LL
+return getmetatable(x).__add

@@ -1,0 +1,10 @@
+-- expect: devices|range
+local muster = require "muster"
+local context = require "muster.context"
+
+return muster.recipe {
+  name = "hostile",
+  plan = function(p, job)
+    job:workers { count = 1e6, devices = 1e6, command = { "true" } }
+  end,
+}

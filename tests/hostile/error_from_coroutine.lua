@@ -1,0 +1,2 @@
+-- expect: lua
+coroutine.wrap(function() error("inside") end)()

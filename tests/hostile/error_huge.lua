@@ -1,0 +1,2 @@
+-- expect: lua
+error(("x"):rep(2 ^ 25), 0)

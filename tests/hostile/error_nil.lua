@@ -1,0 +1,3 @@
+-- expect: lua
+-- message: threw a nil
+error(nil)

@@ -1,0 +1,2 @@
+-- expect: lua
+error(setmetatable({}, { __tostring = function() return {} end }))

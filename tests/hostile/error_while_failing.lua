@@ -1,0 +1,3 @@
+-- expect: lua
+local ok = xpcall(function() error("a") end, function() error("b") end)
+error("after")

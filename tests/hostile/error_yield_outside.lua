@@ -1,0 +1,2 @@
+-- expect: lua
+coroutine.yield(1)

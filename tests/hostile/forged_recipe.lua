@@ -1,0 +1,2 @@
+-- expect: recipe
+return setmetatable({ name = "forged", plan = function() end }, { __metatable = "a recipe" })

@@ -1,0 +1,3 @@
+-- expect: limit
+local co = coroutine.wrap(function() while true do end end)
+co()

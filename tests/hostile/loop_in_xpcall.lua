@@ -1,0 +1,2 @@
+-- expect: limit
+while true do xpcall(error, function() while true do end end) end

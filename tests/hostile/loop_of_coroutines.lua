@@ -1,0 +1,2 @@
+-- expect: limit
+while true do coroutine.wrap(function() coroutine.yield() end)() end

@@ -1,0 +1,3 @@
+-- expect: limit
+-- message: files, variables and printed lines
+while true do print("again") end

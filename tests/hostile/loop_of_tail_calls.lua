@@ -1,0 +1,3 @@
+-- expect: limit
+local function f() return f() end
+f()

@@ -1,0 +1,3 @@
+-- expect: limit
+local t = {}
+while true do t[#t + 1] = function() return t end end

@@ -1,0 +1,2 @@
+-- expect: lua|limit
+local s = ("%99999999d"):format(1)

@@ -1,0 +1,4 @@
+-- expect: limit
+-- message: MiB of memory
+local t = {}
+for i = 1, math.huge do t[i] = { i } end

@@ -1,0 +1,3 @@
+-- expect: recipe
+-- message: returns no recipe
+return 42

@@ -1,0 +1,2 @@
+-- expect: lua|limit
+return ("x"):find(("("):rep(100))

@@ -1,0 +1,2 @@
+-- expect: syntax
+require "bytecode"

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: collectgarbage is not defined
+return collectgarbage("stop")

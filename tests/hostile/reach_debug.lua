@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: debug is not defined
+return debug.getregistry()

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: dofile is not defined
+return dofile("/etc/passwd")

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: ffi is not defined
+return ffi.C.system("id")

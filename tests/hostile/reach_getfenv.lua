@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: getfenv is not defined
+return getfenv(0)

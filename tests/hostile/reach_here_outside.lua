@@ -1,0 +1,10 @@
+-- expect: missing_path
+local muster = require "muster"
+local context = require "muster.context"
+
+return muster.recipe {
+  name = "hostile",
+  plan = function(p, job)
+    job:workers { count = 1, command = { "cat", muster.here "../../etc/passwd" } }
+  end,
+}

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: io is not defined
+return io.open("/etc/passwd")

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: jit is not defined
+return jit.on()

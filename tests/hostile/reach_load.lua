@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: load is not defined
+return load("return 1")

@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: loadstring is not defined
+return loadstring("return 1")

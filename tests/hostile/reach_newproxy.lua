@@ -1,0 +1,3 @@
+-- expect: undefined
+-- message: newproxy is not defined
+return newproxy(true)

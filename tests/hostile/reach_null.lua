@@ -1,0 +1,3 @@
+-- expect: lua
+local muster = require "muster"
+setmetatable(muster.null, {})

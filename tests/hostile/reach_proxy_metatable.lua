@@ -1,0 +1,2 @@
+-- expect: lua
+setmetatable(string, { __index = function() return error end })

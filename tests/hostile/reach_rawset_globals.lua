@@ -1,0 +1,2 @@
+-- expect: read_only
+rawset(_G, "pairs", nil)

@@ -1,0 +1,2 @@
+-- expect: read_only
+rawset(string, "format", function() return "forged" end)

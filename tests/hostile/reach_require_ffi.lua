@@ -1,0 +1,3 @@
+-- expect: require
+local ffi = require "ffi"
+ffi.C.system("id")

@@ -1,0 +1,2 @@
+-- expect: require
+require "../hostile_test"

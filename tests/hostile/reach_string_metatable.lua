@@ -1,0 +1,2 @@
+-- expect: lua
+getmetatable("").__index = nil

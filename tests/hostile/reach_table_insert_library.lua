@@ -1,0 +1,2 @@
+-- expect: read_only
+table.insert(math, 1)

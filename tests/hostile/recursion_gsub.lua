@@ -1,0 +1,3 @@
+-- expect: lua|crash|limit
+local function f(s) return (s:gsub(".", f)) end
+f("x")

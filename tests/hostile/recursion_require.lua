@@ -1,0 +1,3 @@
+-- expect: require
+-- message: requires itself
+return require "recursion_require"

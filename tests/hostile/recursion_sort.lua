@@ -1,0 +1,3 @@
+-- expect: lua|crash|limit
+local function f() table.sort({ 2, 1 }, f) return true end
+f()

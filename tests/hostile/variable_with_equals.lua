@@ -1,0 +1,10 @@
+-- expect: variable
+local muster = require "muster"
+local context = require "muster.context"
+
+return muster.recipe {
+  name = "hostile",
+  plan = function(p, job)
+    job:workers { count = 1, command = { "true" }, env = { ["A=B"] = "x" } }
+  end,
+}

@@ -1,0 +1,118 @@
+// The context API as recipes call it. What the attributes may be is settings' business; here is how calls come
+// through, where they may stand, and what reaches the plan.
+#include <gtest/gtest.h>
+
+#include "lua/evaluated.h"
+
+namespace muster::testing {
+namespace {
+
+const std::string k16 = "mindspore = '1.6',";
+const std::string kOne = " job:workers { count = 1, command = { 'x' } }";
+
+TEST(ContextCalls, SettleInThePlan) {
+  const Plan plan = PlanOf(
+      "context.set_context { mode = context.PYNATIVE_MODE, device_target = 'CPU' } context.set_ps_context { enable_ps "
+      "= true }" +
+          kOne,
+      k16);
+  EXPECT_EQ(plan.mindspore, "1.6.2");
+  EXPECT_EQ(plan.roles[0].context, (ContextValues{{"set_context.device_target", Value("CPU")},
+                                                  {"set_context.mode", Value(1)},
+                                                  {"set_ps_context.enable_ps", Value(true)}}));
+}
+
+TEST(ContextCalls, OfOneProcessStayWithIt) {
+  const Plan plan = PlanOf(
+      "context.set_context { device_target = 'Ascend' } job:workers { count = 3, command = { 'x' }, each = "
+      "function(process)"
+      " if process.rank == 1 then context.set_context { device_id = 2 } end end }",
+      k16 + "cluster = { devices_per_host = 4 },");
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("set_context.device_id"), Value(2));
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.0")).count("set_context.device_id"), 0U);
+}
+
+TEST(ContextCalls, ReadBackWhatWasSetAndDefaults) {
+  const Evaluated evaluated =
+      Evaluate({Recipe("context.set_auto_parallel_context { gradients_mean = true } "
+                       "print(context.get_auto_parallel_context 'gradients_mean')"
+                       " context.reset_auto_parallel_context() print(context.get_auto_parallel_context "
+                       "'gradients_mean', context.get_context 'mode')" +
+                           kOne,
+                       k16)});
+  EXPECT_EQ(evaluated.problems(), Lines{});
+  ASSERT_EQ(evaluated.printed.size(), 2U);
+  EXPECT_EQ(evaluated.printed[0], "true");
+  EXPECT_TRUE(evaluated.printed[1].starts_with("false\t")) << evaluated.printed[1];
+}
+
+TEST(ContextCalls, TakeOneTableOfNames) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"context.set_context()", "type"},
+      {"context.set_context(nil)", "type"},
+      {"context.set_context 'CPU'", "type"},
+      {"context.set_context({}, 1)", "type"},
+      {"context.set_context { 'CPU' }", "type"},
+      {"context.set_context { mode = print }", "type"},
+      {"context.set_context { [true] = 1 }", "type"},
+      {"context.set_context { mode = 0 / 0 }", "type"},
+      {"context.get_context()", "type"},
+      {"context.get_context 'nope'", "unknown_key"},
+      {"context.get_context { 'mode' }", "type"},
+      {"local t = {} t.t = t context.set_context { mode = t }", "type"},
+      {"context.set_context { nope = 1 }", "unknown_key"},
+      {"context.set_context { mode = true }", "type"},
+      {"context.set_context { mode = '0' }", "type"},
+  };
+  for (const auto& [code, kind] : cases) {
+    const Evaluated evaluated = Evaluate({Recipe(code + kOne, k16)});
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << code;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].kind, kind) << code << ": " << evaluated.answer.diagnostics[0].message;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
+  }
+}
+
+TEST(ContextCalls, ThatDoNothingAreAllowed) { EXPECT_EQ(ProblemsOf("context.set_context {}" + kOne, k16), Lines{}); }
+
+TEST(ContextCalls, NeedAReleaseAndThePlanFunction) {
+  const Evaluated no_release = Evaluate({Recipe("context.set_context { mode = 0 }")});
+  ASSERT_EQ(no_release.answer.diagnostics.size(), 1U);
+  EXPECT_EQ(no_release.answer.diagnostics[0].kind, "release");
+  EXPECT_NE(no_release.answer.diagnostics[0].hint.find("1.6"), std::string::npos)
+      << no_release.answer.diagnostics[0].hint;
+  const Evaluated outside = Evaluate({"local context = require 'muster.context'\ncontext.set_context { mode = 0 }"});
+  ASSERT_EQ(outside.answer.diagnostics.size(), 1U);
+  EXPECT_EQ(outside.answer.diagnostics[0].kind, "order");
+  EXPECT_EQ(outside.answer.diagnostics[0].place, (Place{"recipe.lua", 2}));
+  EXPECT_EQ(Evaluate({Recipe("", "mindspore = '9.9',")}).answer.diagnostics.at(0).kind, "release");
+}
+
+TEST(ContextCalls, WithTheSameMistakeOnManyRanksAreToldOnce) {
+  const Lines problems = ProblemsOf(
+      "job:workers { count = 500, command = { 'x' }, each = function(process)\ncontext.set_context { nope = "
+      "process.rank }\nend }",
+      k16);
+  EXPECT_EQ(problems,
+            Lines{"recipe.lua:5 error unknown_key: set_context has no attribute \"nope\" in MindSpore 1.6.2"});
+}
+
+TEST(ContextCalls, AreCheckedAgainstTheWholeJob) {
+  const Evaluated evaluated =
+      Evaluate({Recipe("context.set_context { device_target = 'Ascend' }\ncontext.set_auto_parallel_context { "
+                       "device_num = 4, parallel_mode = 'data_parallel' }\njob:workers { command = { 'x' } }",
+                       k16 + "cluster = { hosts = 1, devices_per_host = 8 },")});
+  ASSERT_EQ(evaluated.problems(), Lines{"recipe.lua:5 error conflict: device_num = 4 is not the number of workers, 8"});
+  EXPECT_EQ(
+      evaluated.answer.diagnostics[0].notes.at(0).message,
+      "the plan starts 8 workers; job.cluster.devices is hosts 1 (recipe.lua:2) × devices_per_host 8 (recipe.lua:2)");
+}
+
+TEST(ContextCalls, ShowWhatFollowsAndPassNothingOnThatWasNotSet) {
+  const Plan plan = PlanOf("context.set_context { device_target = 'Ascend' } job:workers { command = { 'x' } }",
+                           k16 + "cluster = { devices_per_host = 8 },");
+  EXPECT_EQ(plan.derived.at("device_num"), Value(8));
+  EXPECT_EQ(plan.roles[0].context.count("set_auto_parallel_context.device_num"), 0U);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,63 @@
+// Recipes as texts, evaluated in this process; what they ask of the outside is answered from maps.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lua/engine.h"
+#include "lua/evaluation.h"
+
+namespace muster::testing {
+
+struct Outside {
+  std::map<std::string, std::string> files;      // path below the recipe's folder -> content
+  std::map<std::string, std::string> variables;  // of muster's environment
+};
+
+struct Evaluated {
+  EvaluationAnswer answer;
+  std::vector<std::string> printed;
+  std::vector<std::string> asked;  // "file lib/a.lua", "variable HOME", …
+
+  const Plan& plan() const { return answer.plan.value(); }
+  // "recipe.lua:4 error kind: message"; the place is left out where there is none.
+  std::vector<std::string> problems() const;
+};
+
+// One word of a command line: name=text.
+Override Text(const std::string& name, const std::string& text);
+Override Json(const std::string& name, Value value);
+
+struct Request {
+  std::string text;
+  std::vector<Override> overrides = {};
+  std::vector<std::string> args = {};
+  Outside outside = {};
+  StateLimits limits = {};
+  bool describe_only = false;
+  Site site = {};
+};
+Evaluated Evaluate(const Request& request);
+
+// A recipe whose plan function has this body, which begins on line 4. `fields` are more fields of the recipe, on
+// line 2. `muster` and `context` are there.
+std::string Recipe(const std::string& body, const std::string& fields = "");
+inline constexpr int kBodyLine = 4;
+
+// The problems of Recipe(body, fields).
+std::vector<std::string> ProblemsOf(const std::string& body, const std::string& fields = "");
+// The plan of Recipe(body, fields), which must have one.
+Plan PlanOf(const std::string& body, const std::string& fields = "");
+// What the expression gives inside a plan function, as tostring shows it.
+std::string ValueOf(const std::string& expression);
+
+// "worker.0", which must be in the plan.
+const Process& ProcessNamed(const Plan& plan, const std::string& name);
+std::vector<std::string> CommandOf(const Plan& plan, const std::string& name);
+// The process's variables without MUSTER_*.
+std::map<std::string, std::string> OwnEnv(const Plan& plan, const std::string& name);
+
+using Lines = std::vector<std::string>;
+
+}  // namespace muster::testing

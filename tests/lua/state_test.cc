@@ -1,0 +1,106 @@
+// The interpreter by itself: what it lacks and where it ends.
+#include "lua/state.h"
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "lua/evaluated.h"
+
+namespace muster::testing {
+namespace {
+
+constexpr StateLimits kSmall{std::size_t{16} << 20, 3'000'000};
+
+std::vector<std::string> KindsOf(const std::string& text, const StateLimits& limits = kSmall) {
+  std::vector<std::string> kinds;
+  for (const Diagnostic& diagnostic : Evaluate({text, {}, {}, {}, limits}).answer.diagnostics)
+    kinds.push_back(diagnostic.kind);
+  return kinds;
+}
+
+TEST(State, EndsEveryLoopAndNoHandlerStopsIt) {
+  for (const char* text : {
+           "while true do end",
+           "repeat until false",
+           "for i = 1, math.huge do end",
+           "local function f() return f() end f()",
+           "::again:: goto again",
+           "while true do pcall(function() while true do end end) end",
+           "pcall(function() while true do end end) while true do end",
+           "while true do xpcall(function() while true do end end, function() while true do end end) end",
+           "local co = coroutine.wrap(function() while true do end end) co()",
+           "while true do local co = coroutine.create(function() while true do end end) coroutine.resume(co) end",
+           "local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end }) while true do "
+           "pcall(function() return t[1] end) end",
+           "while true do pcall(error, setmetatable({}, { __tostring = function() while true do end end })) end",
+       }) {
+    const Evaluated evaluated = Evaluate({text, {}, {}, {}, kSmall});
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << text;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].kind, "limit") << text << evaluated.answer.diagnostics[0].message;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", 1})) << text;
+    EXPECT_FALSE(evaluated.answer.plan);
+  }
+}
+
+TEST(State, EndsWhatEatsMemoryAndNoHandlerHidesIt) {
+  for (const char* text : {
+           "local t = {} for i = 1, 1e9 do t[i] = { i } end",
+           "local s = 'x' while true do s = s .. s end",
+           "local t = {} while true do t[#t + 1] = ('x'):rep(1e6) .. #t end",
+           "local t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1e6) .. #t end end)",
+           "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end",
+           "local t = {} while true do t[#t + 1] = function() return t end end",
+       }) {
+    const std::vector<std::string> kinds = KindsOf(text, {std::size_t{16} << 20, 1'000'000'000});
+    ASSERT_FALSE(kinds.empty()) << text;
+    EXPECT_EQ(kinds.back(), "limit") << text;
+  }
+}
+
+TEST(State, SaysHowMuchMemoryThereWas) {
+  const Evaluated evaluated = Evaluate({"local s = 'x'\nwhile true do s = s .. s end", {}, {}, {}, kSmall});
+  ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
+  EXPECT_EQ(evaluated.answer.diagnostics[0].message, "the recipe used more than 16 MiB of memory");
+}
+
+TEST(State, BoundsWhatOneCallCanMake) {
+  EXPECT_EQ(ProblemsOf("local s = ('x'):rep(2 ^ 30)"),
+            Lines{"recipe.lua:4 error lua: string.rep would make more than 64 MiB"});
+  EXPECT_EQ(ProblemsOf("local s = ('x'):rep(1e300)"),
+            Lines{"recipe.lua:4 error lua: string.rep would make more than 64 MiB"});
+  EXPECT_EQ(ProblemsOf("local s = (''):rep(1e9, 'x')"),
+            Lines{"recipe.lua:4 error lua: string.rep would make more than 64 MiB"});
+  EXPECT_EQ(ValueOf("#('x'):rep(1000) + #('x'):rep(-5) + #('ab'):rep(2, ', ') + #('x'):rep(0/0)"), "1006");
+}
+
+TEST(State, EndsRecursionWithAPlainError) {
+  EXPECT_EQ(ProblemsOf("local function f() return 1 + f() end f()"),
+            Lines{"recipe.lua:4 error lua: the recipe's calls are nested too deeply, or it failed while it handled an "
+                  "error of its own"});
+}
+
+TEST(State, NotesTheLineItIsAtForWhoeverHasToKillIt) {
+  LastPlace place;
+  State state({}, &place);
+  lua_State* lua = state.lua();
+  const char* text = "for i = 1, 1e5 do\n local x = i\nend";
+  ASSERT_EQ(luaL_loadbuffer(lua, text, std::strlen(text), "@some/recipe.lua"), 0);
+  ASSERT_EQ(lua_pcall(lua, 0, 0, 0), 0);
+  EXPECT_STREQ(place.file, "some/recipe.lua");
+  EXPECT_GE(place.line, 1U);
+  EXPECT_LE(place.line, 2U);
+}
+
+TEST(State, CutsAFileNameThatThePageCannotHold) {
+  LastPlace place;
+  State state({}, &place);
+  const std::string name = "@" + std::string(3000, 'n');
+  const char* text = "for i = 1, 1e5 do local x = i end";
+  ASSERT_EQ(luaL_loadbuffer(state.lua(), text, std::strlen(text), name.c_str()), 0);
+  ASSERT_EQ(lua_pcall(state.lua(), 0, 0, 0), 0);
+  EXPECT_EQ(std::strlen(place.file), sizeof place.file - 1);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,90 @@
+// Holes: their spelling, and what fills them.
+#include "muster/binding.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+Binding Sample() {
+  Binding binding;
+  binding.run_id = "20260101-1f3a";
+  binding.run_dir = "/runs/x";
+  binding.hosts = {{"n01", "192.0.2.11"}, {"n02", "192.0.2.12"}};
+  binding.ports = {{"rpc", std::uint16_t{20300}}};
+  binding.secrets = {{"key", "s3cret"}};
+  return binding;
+}
+
+TEST(Holes, AreSpelledAsTheyAreRead) {
+  const Hole holes[] = {{Hole::Kind::kPort, "rpc", 0},         {Hole::Kind::kRunDir, "", 0},
+                        {Hole::Kind::kRunId, "", 0},           {Hole::Kind::kHostName, "", 3},
+                        {Hole::Kind::kHostAddress, "", 0},     {Hole::Kind::kAttempt, "", 0},
+                        {Hole::Kind::kSecret, "db-pass.1", 0}, {Hole::Kind::kLiteral, "", 0}};
+  for (const Hole& hole : holes) {
+    const auto pieces = Pieces("before " + HoleText(hole) + " after");
+    ASSERT_TRUE(pieces) << HoleText(hole);
+    ASSERT_EQ(pieces->size(), 3U);
+    EXPECT_EQ((*pieces)[0].literal, "before ");
+    EXPECT_EQ((*pieces)[1].hole, hole);
+    EXPECT_TRUE((*pieces)[1].literal.empty());
+    EXPECT_EQ((*pieces)[2].literal, " after");
+  }
+}
+
+TEST(Holes, LeaveOtherTextAlone) {
+  for (const char* text : {"", "$", "${", "${muster", "${HOME}", "}", "${muster}", "$${x}", "${muster;port}"}) {
+    const auto pieces = Pieces(text);
+    ASSERT_TRUE(pieces) << text;
+    EXPECT_EQ(pieces->size(), *text == '\0' ? 0U : 1U);
+    EXPECT_EQ(*FillHoles(text, Sample(), 0), text);
+  }
+}
+
+TEST(Holes, RefuseWhatIsMisspelt) {
+  for (const char* text :
+       {"${muster:", "${muster:port:rpc", "${muster:}", "${muster:prot:x}", "${muster:port}", "${muster:port:}",
+        "${muster:port:a b}", "${muster:run_dir:x}", "${muster:host_name}", "${muster:host_name:}",
+        "${muster:host_name:-1}", "${muster:host_name:1x}", "${muster:host_name:4294967296}", "${muster:host_name:01}",
+        "${muster:secret}", "${muster:attempt:0}", "${muster:literal:}", "${muster:port:${muster:port:x}}"}) {
+    const auto pieces = Pieces(text);
+    ASSERT_FALSE(pieces) << text;
+    EXPECT_EQ(pieces.error().find('\n'), std::string::npos);
+    EXPECT_EQ(FillHoles(text, Sample(), 0).error().front().kind, "binding");
+  }
+}
+
+TEST(Binding, FillsEveryKindOfHole) {
+  EXPECT_EQ(*FillHoles("${muster:host_address:0}:${muster:port:rpc}", Sample(), 0), "192.0.2.11:20300");
+  EXPECT_EQ(*FillHoles("${muster:run_id}/${muster:host_name:1}.${muster:attempt}", Sample(), 2), "20260101-1f3a/n02.2");
+  EXPECT_EQ(*FillHoles("--dir=${muster:run_dir}/out", Sample(), 0), "--dir=/runs/x/out");
+  EXPECT_EQ(*FillHoles("${muster:secret:key}", Sample(), 0), "s3cret");
+  EXPECT_EQ(*FillHoles("echo ${muster:literal}port:x}", Sample(), 0), "echo ${muster:port:x}");
+}
+
+TEST(Binding, FillsEachHoleOnceOnly) {
+  Binding binding = Sample();
+  binding.run_dir = "/runs/${muster:run_id}";
+  EXPECT_EQ(*FillHoles("${muster:run_dir}", binding, 0), "/runs/${muster:run_id}");
+}
+
+TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
+  for (const char* text :
+       {"${muster:port:other}", "${muster:host_name:2}", "${muster:host_address:9}", "${muster:secret:other}"}) {
+    const auto filled = FillHoles(text, Sample(), 0);
+    ASSERT_FALSE(filled) << text;
+    EXPECT_EQ(filled.error().front().kind, "binding");
+  }
+}
+
+TEST(Binding, PassesSecretsOnWholeOrNotAtAll) {
+  for (const char* text :
+       {"key=${muster:secret:key}", "${muster:secret:key} ", "${muster:secret:key}${muster:secret:key}"}) {
+    const auto filled = FillHoles(text, Sample(), 0);
+    ASSERT_FALSE(filled) << text;
+    EXPECT_EQ(filled.error().front().message.find("s3cret"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace muster

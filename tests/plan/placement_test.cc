@@ -1,0 +1,225 @@
+// Which process runs where: a table of layouts, and properties over random ones.
+#include "plan/placement.h"
+
+#include <map>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+RoleLayout Role(const char* name, std::uint64_t count, std::uint32_t devices = 0, const char* world = "") {
+  RoleLayout role;
+  role.name = name;
+  role.plays = name;
+  role.world = world;
+  role.count = count;
+  role.devices = devices;
+  role.place = {"recipe.lua", 7};
+  return role;
+}
+
+std::vector<PlanHost> Hosts(std::initializer_list<std::uint32_t> devices) {
+  std::vector<PlanHost> hosts;
+  for (const std::uint32_t each : devices) hosts.push_back({"host" + std::to_string(hosts.size()), each});
+  return hosts;
+}
+
+// "0:0,1 0:2,3 1:0,1": host and devices of every process, in order.
+std::string Shown(const Result<std::vector<Placed>>& placed) {
+  if (!placed) return placed.error().front().kind;
+  std::string text;
+  for (const Placed& process : *placed) {
+    text += (text.empty() ? "" : " ") + std::to_string(process.host);
+    for (std::size_t i = 0; i < process.devices.size(); ++i)
+      text += (i == 0 ? ":" : ",") + std::to_string(process.devices[i]);
+  }
+  return text;
+}
+
+TEST(Placement, PacksProcessesWithDevices) {
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 3, 1)}, Hosts({2, 2}))), "0:0 0:1 1:0");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 3, 2)}, Hosts({5, 4}))), "0:0,1 0:2,3 1:0,1");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 4)}, Hosts({2, 4, 4}))), "1:0,1,2,3 2:0,1,2,3");
+}
+
+TEST(Placement, DealsProcessesWithoutDevicesInEqualBlocks) {
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 5)}, Hosts({4, 4}))), "0 0 0 1 1");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 7)}, Hosts({0, 0, 0}))), "0 0 0 1 1 2 2");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2)}, Hosts({0, 0, 0}))), "0 1");
+}
+
+TEST(Placement, DoesAsTheSpreadSays) {
+  RoleLayout packed = Role("worker", 3);
+  packed.spread = Spread::kPack;
+  EXPECT_EQ(Shown(PlaceProcesses({packed}, Hosts({1, 1}))), "0 0 0");
+  RoleLayout dealt = Role("worker", 4, 1);
+  dealt.spread = Spread::kDeal;
+  EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 8}))), "0:0 0:1 1:0 1:1");
+  EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 1}))), "devices");
+}
+
+TEST(Placement, PutsTheSchedulerOnTheFirstHost) {
+  EXPECT_EQ(Shown(PlaceProcesses({Role("scheduler", 1), Role("server", 2)}, Hosts({0, 0}))), "0 0 1");
+  RoleLayout moved = Role("scheduler", 1);
+  moved.hosts = {1};
+  EXPECT_EQ(Shown(PlaceProcesses({moved}, Hosts({0, 0}))), "1");
+}
+
+TEST(Placement, CountsPerHost) {
+  RoleLayout role = Role("worker", 0, 2);
+  role.count.reset();
+  role.per_host = 2;
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 5}))), "0:0,1 0:2,3 1:0,1 1:2,3");
+  role.hosts = {1};
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 5}))), "1:0,1 1:2,3");
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 3}))), "devices");
+}
+
+TEST(Placement, KeepsToTheHostsOfTheRoleInTheirOrder) {
+  RoleLayout role = Role("worker", 3, 1);
+  role.hosts = {2, 0};
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "2:0 2:1 0:0");
+  role.hosts = {3};
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "placement");
+  role.hosts = {1, 1};
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "placement");
+}
+
+TEST(Placement, GivesNoDeviceToTwoRoles) {
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 2), Role("evaluator", 3, 1)}, Hosts({3, 4}))),
+            "0:0,1 1:0,1 0:2 1:2 1:3");
+}
+
+TEST(Placement, SaysHowManyDevicesAreLacking) {
+  const auto placed = PlaceProcesses({Role("evaluator", 1, 1), Role("worker", 8, 1)}, Hosts({4, 4}));
+  ASSERT_FALSE(placed);
+  const Diagnostic& diagnostic = placed.error().front();
+  EXPECT_EQ(diagnostic.kind, "devices");
+  EXPECT_EQ(diagnostic.place, (Place{"recipe.lua", 7}));
+  EXPECT_EQ(diagnostic.message,
+            "worker: 8 processes with 1 device each need 8, but 2 hosts offer 8, 1 of them taken by other roles");
+  EXPECT_NE(diagnostic.hint.find("at most 7"), std::string::npos);
+}
+
+TEST(Placement, KeepsTheDevicesOfAProcessOnOneHost) {
+  const auto placed = PlaceProcesses({Role("worker", 2, 3)}, Hosts({4, 2}));
+  ASSERT_FALSE(placed);
+  EXPECT_EQ(placed.error().front().notes.front().message, "all devices of a process are on one host");
+}
+
+TEST(Placement, ReportsEveryRoleThatCanNotBePlaced) {
+  RoleLayout both = Role("other", 1);
+  both.per_host = 1;
+  RoleLayout neither = Role("third", 1);
+  neither.count.reset();
+  const auto placed = PlaceProcesses({Role("worker", 9, 1), both, neither}, Hosts({4}));
+  ASSERT_FALSE(placed);
+  ASSERT_EQ(placed.error().size(), 3U);
+  EXPECT_EQ(placed.error()[1].kind, "placement");
+  EXPECT_EQ(placed.error()[2].kind, "placement");
+}
+
+TEST(Placement, RefusesTooManyProcessesWithoutBuildingThem) {
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", kMaxProcesses + 1)}, Hosts({0}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("a", kMaxProcesses), Role("b", 1)}, Hosts({0}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 0xffffffffffffffffULL)}, Hosts({0}))), "range");
+  RoleLayout per_host = Role("worker", 0);
+  per_host.count.reset();
+  per_host.per_host = 0xffffffffffffffffULL;
+  EXPECT_EQ(Shown(PlaceProcesses({per_host}, Hosts({0, 0}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 1, 4294967295U)}, Hosts({4294967295U}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 1)}, {})), "placement");
+}
+
+TEST(Placement, PlacesAMillionProcesses) {
+  const auto placed = PlaceProcesses({Role("worker", kMaxProcesses, 0, "worker")}, Hosts({0, 0, 0}));
+  ASSERT_TRUE(placed);
+  EXPECT_EQ(placed->size(), kMaxProcesses);
+  EXPECT_EQ(*placed->back().rank, kMaxProcesses - 1);
+}
+
+TEST(Placement, RanksTheRolesOfOneWorldOneAfterTheOther) {
+  const auto placed = PlaceProcesses(
+      {Role("chief", 1, 0, "trainer"), Role("helper", 2), Role("worker", 3, 0, "trainer")}, Hosts({0, 0}));
+  ASSERT_TRUE(placed);
+  std::string text;
+  for (const Placed& process : *placed) {
+    text += (process.rank ? std::to_string(*process.rank) : "-") + "/" + std::to_string(process.world_size) +
+            " local " + std::to_string(process.local_rank) + "/" + std::to_string(process.local_size) + "; ";
+  }
+  EXPECT_EQ(text,
+            "0/4 local 0/3; "                                  // chief on host 0
+            "-/0 local 0/1; -/0 local 0/1; "                   // helpers on hosts 0 and 1
+            "1/4 local 1/3; 2/4 local 2/3; 3/4 local 0/1; ");  // workers on hosts 0, 0 and 1
+}
+
+// Random layouts; every property of the header holds for each that can be placed.
+TEST(Placement, HoldsItsPromisesForRandomLayouts) {
+  std::mt19937 random(7);
+  int placed_layouts = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<PlanHost> hosts;
+    for (std::size_t i = 0, n = 1 + random() % 5; i < n; ++i)
+      hosts.push_back({"h" + std::to_string(i), static_cast<std::uint32_t>(random() % 9)});
+    std::vector<RoleLayout> roles;
+    for (std::size_t i = 0, n = 1 + random() % 4; i < n; ++i) {
+      RoleLayout role =
+          Role(("r" + std::to_string(i)).c_str(), random() % 10, static_cast<std::uint32_t>(random() % 3));
+      role.plays = random() % 5 == 0 ? "scheduler" : "other";
+      if (random() % 2 == 0) role.world = "w" + std::to_string(random() % 2);
+      role.spread = static_cast<Spread>(random() % 3);
+      if (random() % 4 == 0) {
+        role.per_host = *role.count % 3;
+        role.count.reset();
+      }
+      if (random() % 4 == 0) role.hosts = {static_cast<std::uint32_t>(random() % hosts.size())};
+      roles.push_back(std::move(role));
+    }
+    const auto placed = PlaceProcesses(roles, hosts);
+    if (!placed) continue;
+    ++placed_layouts;
+
+    std::set<std::pair<std::uint32_t, std::uint32_t>> devices;
+    std::map<std::string, std::set<std::uint32_t>> ranks;
+    std::map<std::string, std::set<std::pair<std::uint32_t, std::uint32_t>>> local_ranks;
+    std::vector<std::uint32_t> next_index(roles.size());
+    for (const Placed& process : *placed) {
+      const RoleLayout& role = roles[process.role];
+      EXPECT_EQ(process.index, next_index[process.role]++);
+      EXPECT_EQ(process.devices.size(), role.devices);
+      for (const std::uint32_t device : process.devices) {
+        EXPECT_LT(device, hosts[process.host].devices);
+        EXPECT_TRUE(devices.insert({process.host, device}).second);
+      }
+      EXPECT_EQ(process.rank.has_value(), !role.world.empty());
+      const std::string company = role.world.empty() ? "role " + role.name : role.world;
+      if (process.rank) {
+        EXPECT_TRUE(ranks[company].insert(*process.rank).second);
+      }
+      EXPECT_LT(process.local_rank, process.local_size);
+      EXPECT_TRUE(local_ranks[company].insert({process.host, process.local_rank}).second);
+    }
+    for (std::size_t r = 0; r < roles.size(); ++r) {
+      if (roles[r].count) {
+        EXPECT_EQ(next_index[r], *roles[r].count);
+      }
+    }
+    for (const Placed& process : *placed) {
+      const RoleLayout& role = roles[process.role];
+      if (!process.rank) continue;
+      EXPECT_EQ(process.world_size, ranks[role.world].size());
+      EXPECT_LT(*process.rank, process.world_size);
+      const auto& local = local_ranks[role.world];
+      const auto on_host =
+          std::count_if(local.begin(), local.end(), [&](const auto& entry) { return entry.first == process.host; });
+      EXPECT_EQ(process.local_size, on_host);
+    }
+  }
+  EXPECT_GT(placed_layouts, 500);
+}
+
+}  // namespace
+}  // namespace muster

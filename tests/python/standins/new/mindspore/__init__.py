@@ -1,0 +1,15 @@
+"""MindSpore as it is from 2.x on: the functions are the package's own."""
+
+import standin
+
+_context = standin.Context("2.3.1")
+
+__version__ = "2.3.1"
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+set_context = _context.setter("set_context")
+get_context = _context.getter("get_context")
+set_ps_context = _context.setter("set_ps_context")
+get_ps_context = _context.getter("get_ps_context")
+set_auto_parallel_context = _context.setter("set_auto_parallel_context")
+get_auto_parallel_context = _context.getter("get_auto_parallel_context")

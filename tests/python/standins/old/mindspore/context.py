@@ -1,0 +1,14 @@
+"""The context functions of this stand-in."""
+
+import standin
+
+_context = standin.Context("1.6.2")
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+set_context = _context.setter("set_context")
+get_context = _context.getter("get_context")
+set_ps_context = _context.setter("set_ps_context")
+get_ps_context = _context.getter("get_ps_context")
+set_auto_parallel_context = _context.setter("set_auto_parallel_context")
+get_auto_parallel_context = _context.getter("get_auto_parallel_context")

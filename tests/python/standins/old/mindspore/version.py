@@ -1,0 +1,3 @@
+"""The release of this stand-in."""
+
+__version__ = "1.6.2"

@@ -1,0 +1,509 @@
+// What reaches the reader: lines, output, followed logs, the console as a whole.
+#include "run/console.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "run/log_follow.h"
+#include "run/output.h"
+#include "run/sample_plan.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+struct Pipe {
+  Pipe() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+  Descriptor read;
+  Descriptor write;
+};
+
+struct Terminal {
+  Terminal() {
+    master = Descriptor(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    EXPECT_EQ(::grantpt(master.get()), 0);
+    EXPECT_EQ(::unlockpt(master.get()), 0);
+    screen = Descriptor(::open(::ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    EXPECT_TRUE(screen.is_open());
+  }
+  Descriptor master;
+  Descriptor screen;
+};
+
+// Takes what is written at the other end, on the same loop, at a leisurely pace.
+class Reader {
+ public:
+  Reader(boost::asio::io_context& io, int fd) : descriptor_(io, ::dup(fd)) { Take(); }
+  std::string text;
+  void Close() { descriptor_.close(); }
+
+ private:
+  void Take() {
+    descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](boost::system::error_code error) {
+      if (error) return;
+      char some[777];
+      const ssize_t got = ::read(descriptor_.native_handle(), some, sizeof some);
+      if (got <= 0) return;
+      text.append(some, static_cast<std::size_t>(got));
+      Take();
+    });
+  }
+  boost::asio::posix::stream_descriptor descriptor_;
+};
+
+std::string ContentOf(const Descriptor& file) {
+  std::string text;
+  char some[4096];
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(file.get(), some, sizeof some, at);
+    if (got <= 0) return text;
+    text.append(some, static_cast<std::size_t>(got));
+    at += got;
+  }
+}
+
+Descriptor MemoryFile() { return Descriptor(::memfd_create("console", MFD_CLOEXEC)); }
+
+bool HasControlBytes(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+  });
+}
+
+// --- lines ------------------------------------------------------------------------------------------
+
+std::vector<std::string> Cut(std::string_view text, std::size_t chunk) {
+  std::vector<std::string> lines;
+  LineCutter cutter;
+  const LineCutter::Emit emit = [&](std::string_view piece, bool continues) {
+    EXPECT_LE(piece.size(), LineCutter::kMaxPiece);
+    if (continues && !lines.empty()) {
+      lines.back() += piece;
+    } else {
+      lines.emplace_back(piece);
+    }
+  };
+  for (std::size_t at = 0; at < text.size(); at += chunk) cutter.Feed(text.substr(at, chunk), emit);
+  cutter.Flush(emit);
+  return lines;
+}
+
+TEST(LineCutter, GivesTheSameLinesHoweverTheBytesArrive) {
+  const std::string text = "one\ntwo\r\n\nbar 10%\rbar 20%\r\nlast, not ended";
+  const std::vector<std::string> lines = {"one", "two", "", "bar 10%", "bar 20%", "last, not ended"};
+  for (std::size_t chunk = 1; chunk <= text.size(); ++chunk) EXPECT_EQ(Cut(text, chunk), lines) << chunk;
+}
+
+TEST(LineCutter, GivesALineWithoutEndInPiecesOfBoundedSize) {
+  std::string text;
+  while (text.size() < (1U << 20)) text += "line without end ";
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{4096}, text.size()}) {
+    EXPECT_EQ(Cut(text, chunk), std::vector<std::string>{text});
+  }
+}
+
+TEST(LineCutter, CutsNoCharacterInTwo) {
+  std::string text;
+  while (text.size() < 5 * LineCutter::kMaxPiece) text += "ä€😀";
+  LineCutter cutter;
+  cutter.Feed("x" + text, [](std::string_view piece, bool) { EXPECT_TRUE(IsUtf8(piece)); });
+}
+
+TEST(LineCutter, LosesNoByteOfAnything) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::string text;
+    const std::size_t size = random() % 20'000;
+    while (text.size() < size)
+      text += static_cast<char>(random() % (round % 2 == 0 ? 256 : 192) | (round % 3 == 0 ? 0x80 : 0));
+    std::erase_if(text, [](char c) { return c == '\n' || c == '\r'; });
+    const std::vector<std::string> lines = Cut(text, 1 + random() % 5'000);
+    EXPECT_EQ(lines, text.empty() ? std::vector<std::string>{} : std::vector<std::string>{text});
+  }
+}
+
+TEST(PrefixedLine, LetsNoControlByteThrough) {
+  EXPECT_EQ(PrefixedLine("worker.2", "loss 0.5", false), "worker.2 | loss 0.5\n");
+  EXPECT_EQ(PrefixedLine("worker.2", "more", true), "worker.2 + more\n");
+  std::mt19937 random(11);
+  for (int round = 0; round < 2'000; ++round) {
+    std::string piece;
+    for (int i = 0; i < 60; ++i) piece += static_cast<char>(random() % 256);
+    const std::string line = PrefixedLine("w", piece, false);
+    EXPECT_FALSE(HasControlBytes(line));
+    EXPECT_TRUE(IsUtf8(line));
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+  }
+  EXPECT_EQ(PrefixedLine("w",
+                         "\x1b]52;c;aGk=\x07\xc2\x9b"
+                         "31m",
+                         false)
+                .find('\xc2'),
+            std::string::npos);
+}
+
+// --- output -----------------------------------------------------------------------------------------
+
+TEST(Output, NeitherBlocksNorLosesAnythingWhenItsReaderIsSlow) {
+  boost::asio::io_context io;
+  Pipe pipe;
+  Output output(io, pipe.write.get());
+  std::string text;
+  for (int i = 0; text.size() < (1U << 20); ++i) text += std::to_string(i) + "\n";
+  output.Write(text);  // would block for ever if it could
+  EXPECT_FALSE(output.room());
+  EXPECT_EQ(::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK, 0) << "the descriptor is shared with others";
+  Reader reader(io, pipe.read.get());
+  while (reader.text.size() < text.size() && io.run_one() > 0) {
+  }
+  EXPECT_EQ(reader.text, text);
+  EXPECT_TRUE(output.empty());
+}
+
+TEST(Output, TellsWhenThereIsRoomAgain) {
+  boost::asio::io_context io;
+  Pipe pipe;
+  Output output(io, pipe.write.get());
+  int told = 0;
+  output.OnProgress([&] { ++told; });
+  output.Write(std::string(512U << 10, 'x'));
+  ASSERT_FALSE(output.room());
+  Reader reader(io, pipe.read.get());
+  while (!output.room() && io.run_one() > 0) {
+  }
+  EXPECT_GT(told, 0);
+}
+
+TEST(Output, SurvivesAReaderThatIsGone) {
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &before);
+  boost::asio::io_context io;
+  Pipe pipe;
+  Output output(io, pipe.write.get());
+  pipe.read = Descriptor();
+  output.Write("to nobody");
+  EXPECT_TRUE(output.gone());
+  EXPECT_TRUE(output.room()) << "nobody has to wait for it";
+  output.Write("more");
+  EXPECT_TRUE(output.empty());
+  ::sigaction(SIGPIPE, &before, nullptr);
+}
+
+TEST(Output, IsGoneFromTheStartOnAClosedDescriptor) {
+  boost::asio::io_context io;
+  Output output(io, -1);
+  EXPECT_TRUE(output.gone());
+  output.Write("x");
+}
+
+TEST(Output, WritesToSocketsFilesAndDevicesAlike) {
+  boost::asio::io_context io;
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  Descriptor near(ends[0]);
+  Descriptor far(ends[1]);
+  const std::string text(2U << 20, 's');
+  Output socket(io, near.get());
+  socket.Write(text);
+  Reader reader(io, far.get());
+  while (reader.text.size() < text.size() && io.run_one() > 0) {
+  }
+  EXPECT_EQ(reader.text.size(), text.size());
+
+  const Descriptor file = MemoryFile();
+  ASSERT_EQ(::write(file.get(), "before ", 7), 7);
+  Output(io, file.get()).Write("after");
+  EXPECT_EQ(ContentOf(file), "before after") << "the offset is the shared one";
+
+  const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  Output nothing(io, null.get());
+  nothing.Write(text);
+  EXPECT_TRUE(nothing.empty());
+}
+
+TEST(Output, DoesNotBlockOnATerminalThatNobodyReads) {
+  boost::asio::io_context io;
+  Terminal terminal;
+  Output output(io, terminal.screen.get());
+  EXPECT_TRUE(output.is_terminal());
+  output.Write(std::string(1U << 20, 'x'));
+  EXPECT_FALSE(output.room());
+}
+
+// --- followed logs ----------------------------------------------------------------------------------
+
+class Following : public ::testing::Test {
+ protected:
+  void Append(const std::string& name, std::string_view text) {
+    const Descriptor file(::open((logs / name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    ASSERT_EQ(WriteAll(file.get(), text), 0);
+  }
+  // Runs the loop until the text has arrived.
+  void Await(const std::string& text) {
+    while (ContentOf(shown).find(text) == std::string::npos && io.run_one() > 0) {
+    }
+  }
+  void Finish() {
+    bool done = false;
+    follower.Finish([&] { done = true; });
+    while (!done && io.run_one() > 0) {
+    }
+  }
+
+  ScratchFolder logs;
+  boost::asio::io_context io;
+  Descriptor shown = MemoryFile();
+  Output output{io, shown.get()};
+  LogFollower follower{io, output};
+  Descriptor folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(Following, ShowsLinesAsTheyAreWritten) {
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  follower.Add("worker.0.0.log", "worker.0");
+  follower.Add("worker.1.0.log", "worker.1");
+  Append("worker.0.0.log", "one\n");
+  Await("worker.0 | one\n");
+  Append("worker.1.0.log", "two\nthr");
+  Await("worker.1 | two\n");
+  Append("worker.1.0.log", "ee\n");
+  Await("worker.1 | three\n");
+  EXPECT_EQ(ContentOf(shown), "worker.0 | one\nworker.1 | two\nworker.1 | three\n");
+}
+
+TEST_F(Following, ShowsTheUnfinishedLastLineAtTheEnd) {
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  follower.Add("w", "w");
+  Append("w", "all but the end");
+  Finish();
+  EXPECT_EQ(ContentOf(shown), "w | all but the end\n");
+}
+
+TEST_F(Following, ShowsEverythingAtTheEndIfItCannotWatch) {
+  EXPECT_FALSE(follower.Watch(folder.get(), logs / "none"));
+  follower.Add("w", "w");
+  Append("w", "still here\n");
+  Finish();
+  EXPECT_EQ(ContentOf(shown), "w | still here\n");
+}
+
+TEST_F(Following, ShowsOnlyWhatWasAdded) {
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  Append("stranger", "x\n");
+  follower.Add("w", "w");
+  Append("w", "y\n");
+  Finish();
+  EXPECT_EQ(ContentOf(shown), "w | y\n");
+}
+
+TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
+  PutFile(logs / "secret", "password\n");
+  std::filesystem::create_symlink(logs / "secret", logs / "w");
+  follower.Watch(folder.get(), logs.path());
+  follower.Add("w", "w");
+  Finish();
+  EXPECT_EQ(ContentOf(shown), "");
+}
+
+TEST_F(Following, GoesOnWhenALogIsTruncatedOrRemoved) {
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  Append("w", "before\n");
+  follower.Add("w", "w");
+  Await("before");
+  std::filesystem::resize_file(logs / "w", 0);
+  Append("v", "other\n");
+  follower.Add("v", "v");
+  std::filesystem::remove(logs / "v");
+  Finish();
+  EXPECT_EQ(ContentOf(shown), "w | before\nv | other\n");
+}
+
+TEST(LogFollower, LosesNoLineToASlowReader) {
+  const ScratchFolder logs;
+  const Descriptor folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::string text;
+  std::string expected;
+  for (int i = 0; i < 50'000; ++i) {
+    text += std::to_string(i) + '\n';
+    expected += "w | " + std::to_string(i) + '\n';
+  }
+  PutFile(logs / "w", text);
+  boost::asio::io_context io;
+  Pipe pipe;
+  Output output(io, pipe.write.get());
+  LogFollower follower(io, output);
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  follower.Add("w", "w");
+  Reader reader(io, pipe.read.get());
+  bool done = false;
+  follower.Finish([&] { done = true; });
+  while ((!done || reader.text.size() < expected.size()) && io.run_one() > 0) {
+  }
+  EXPECT_EQ(reader.text, expected);
+}
+
+TEST(LogFollower, ShowsATerminalTheEndOfAFloodAndSaysSo) {
+  const ScratchFolder logs;
+  const Descriptor folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::string text;
+  while (text.size() < LogFollower::kMaxBehind + (1U << 20)) text += "flood\n";
+  PutFile(logs / "w", text + "the last line\n");
+  boost::asio::io_context io;
+  Terminal terminal;
+  Output output(io, terminal.screen.get());
+  LogFollower follower(io, output);
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  follower.Add("w", "w");
+  Reader reader(io, terminal.master.get());
+  follower.Finish([] {});
+  while (reader.text.find("the last line") == std::string::npos && io.run_one() > 0) {
+  }
+  EXPECT_NE(reader.text.find(" bytes not shown here; they are in logs/w"), std::string::npos);
+  EXPECT_LT(reader.text.size(), 1U << 20);
+}
+
+// --- the console ------------------------------------------------------------------------------------
+
+class Shown : public ::testing::Test {
+ protected:
+  ConsoleOptions Options() const {
+    ConsoleOptions options;
+    options.out = out.get();
+    options.err = err.get();
+    return options;
+  }
+  void Finish(Console& console, const std::string& report, bool well) {
+    bool done = false;
+    io.restart();
+    console.Finish(report, well, [&] { done = true; });
+    while (!done && io.run_one() > 0) {
+    }
+    EXPECT_TRUE(done);
+  }
+  static Event Started(ProcessId process) { return ProcessStarted{process, 0, 1, 1, 1}; }
+  static Event Exited(ProcessId process, int code) {
+    ProcessExited exited;
+    exited.process = process;
+    exited.code = code;
+    return exited;
+  }
+
+  ScratchFolder logs;
+  boost::asio::io_context io;
+  Descriptor out = MemoryFile();
+  Descriptor err = MemoryFile();
+  Descriptor folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(Shown, PrefixesTheOutputOfAFewProcesses) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Console console(io, Options(), plan);
+  console.Began("3f9a", "aabbccddeeff00112233", "/runs/x");
+  console.Follow(folder.get(), logs.path());
+  PutFile(logs / "worker.1.0.log", "step 1\n\x1b[2Jgone\n");
+  console.Saw(Started(0));
+  console.Saw(Started(1));
+  Finish(console, "sample all well\n", true);
+  EXPECT_EQ(ContentOf(out), "worker.1 | step 1\nworker.1 | \\x1b[2Jgone\n");
+  EXPECT_EQ(ContentOf(err),
+            "muster: sample: run 3f9a, plan aabbccddeeff, 2 processes\nmuster: in /runs/x\nsample all well\n");
+}
+
+TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
+  const Plan plan = SamplePlan({{"server", 2, Ending::kNever}, {"worker", 7}});
+  Console console(io, Options(), plan);
+  console.Follow(folder.get(), logs.path());
+  PutFile(logs / "worker.1.0.log", "not shown\n");
+  for (ProcessId process = 0; process < 9; ++process) console.Saw(Started(process));
+  for (ProcessId process = 0; process < 9; ++process) console.Saw(Exited(process, process == 4 ? 1 : 0));
+  Finish(console, "", true);
+  EXPECT_EQ(ContentOf(out), "");
+  EXPECT_EQ(ContentOf(err),
+            "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 ended well\n"
+            "muster: worker: 7 ended, 1 of them not well\n");
+}
+
+TEST_F(Shown, NamesAFailureAtOnce) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Console console(io, Options(), plan);
+  console.Saw(Exited(1, 7));
+  console.Failed(FirstFailure{1, 0});
+  EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\n");
+}
+
+TEST_F(Shown, SaysNothingWhenQuietUnlessSomethingIsWrong) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  ConsoleOptions options = Options();
+  options.quiet = true;
+  Console console(io, options, plan);
+  console.Began("3f9a", "aabbccddeeff00112233", "/runs/x");
+  console.Follow(folder.get(), logs.path());
+  PutFile(logs / "worker.0.0.log", "not shown\n");
+  console.Saw(Started(0));
+  Finish(console, "all well\n", true);
+  EXPECT_EQ(ContentOf(out) + ContentOf(err), "");
+
+  Console failing(io, options, plan);
+  failing.Saw(Exited(1, 7));
+  failing.Failed(FirstFailure{1, 0});
+  Finish(failing, "the report\n", false);
+  EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\nthe report\n");
+}
+
+TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
+  const Plan plan = SamplePlan({{"worker", 1}});
+  ConsoleOptions options = Options();
+  Console(io, options, plan).Warn("plain, because a file is no terminal");
+  EXPECT_EQ(ContentOf(err).find('\x1b'), std::string::npos);
+  options.colour = ConsoleOptions::Colour::kAlways;
+  Console(io, options, plan).Stopping(1);
+  EXPECT_NE(ContentOf(err).find("\x1b[1;33mmuster:\x1b[0m stopping … (Ctrl-C again to kill at once)\n"),
+            std::string::npos);
+}
+
+TEST_F(Shown, WaitsForASlowReaderUntilToldNotTo) {
+  const Plan plan = SamplePlan({{"worker", 1}});
+  Pipe pipe;
+  ConsoleOptions options = Options();
+  options.out = pipe.write.get();
+  Console console(io, options, plan);
+  PutFile(logs / "worker.0.0.log", std::string(1U << 20, 'x') + "\n");
+  console.Follow(folder.get(), logs.path());
+  console.Saw(Started(0));
+  bool done = false;
+  console.Finish("report", true, [&] { done = true; });
+  while (io.poll() > 0) {
+  }
+  EXPECT_FALSE(done) << "nobody has read it yet";
+  console.Abandon();
+  while (!done && io.run_one() > 0) {
+  }
+  EXPECT_TRUE(done);
+}
+
+}  // namespace
+}  // namespace muster

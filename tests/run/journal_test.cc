@@ -1,0 +1,218 @@
+#include "run/journal.h"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/fingerprint.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+// One of every entry, with values at the edges of their types.
+std::vector<JournalEntry> OneOfEach() {
+  ProcessExited exited;
+  exited.process = 3;
+  exited.attempt = 1;
+  exited.signalled = true;
+  exited.code = 11;
+  exited.core_dumped = true;
+  exited.user_us = 123'456;
+  exited.max_rss_kib = 1U << 30;
+  exited.at = 99;
+  return {RunBegan{1, "3f9a1c2b4d5e", std::string(64, 'a'), "sample \"x\"\n", 4711, true, 12'000'000},
+          AgentConnected{0, 4712, 77, "node-1", {"pidfd", "subreaper"}},
+          PlanBound{"/runs/x", {{"node-1", "127.0.0.1"}}, {{"rpc", 65535}, {"web", 1}}},
+          PreparationFailed{"port rpc is taken"},
+          StartOrdered{4'294'967'295U, 0},
+          StopOrdered{{0, 1, 7}, 15, 10'000},
+          PhaseChanged{Phase::kRunning, Phase::kStopping},
+          FirstFailure{3, 1},
+          FailureTraced{4, 0},
+          EndedEarly{1, 0},
+          StrayEvent{"worker.1 started"},
+          FinishOrdered{},
+          ProcessStarted{3, 1, 4713, 123'456'789, 1},
+          SpawnFailed{2, 0, "exec", 2, "/päth/with\ttab", 5},
+          exited,
+          SignalSent{3, 1, 9, 3, 6},
+          AgentEmpty{0, 7, 7, 2, {"pidfd", "process-group"}},
+          AgentLost{1, "cut", 12},
+          StopRequested{2, 2},
+          DeadlinePassed{16},
+          RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed"}};
+}
+
+std::vector<JournalRecord> Records(const std::vector<JournalEntry>& entries) {
+  std::vector<JournalRecord> records;
+  for (const JournalEntry& entry : entries) {
+    const std::uint64_t seq = records.size() + 1;
+    records.push_back({seq, UtcText(1'795'176'376'000'000'000 + seq), 1'000 * seq, entry});
+  }
+  return records;
+}
+
+std::string Lines(const std::vector<JournalRecord>& records) {
+  std::string lines;
+  for (const JournalRecord& record : records) lines += JournalLine(record);
+  return lines;
+}
+
+TEST(Journal, ReadsBackEveryKindOfEntry) {
+  const std::vector<JournalRecord> records = Records(OneOfEach());
+  const JournalContents contents = ParseJournal(Lines(records));
+  EXPECT_EQ(contents.stopped, "");
+  ASSERT_EQ(contents.records.size(), std::variant_size_v<JournalEntry>);
+  EXPECT_EQ(contents.records, records);
+}
+
+TEST(Journal, WritesOneReadableLinePerRecord) {
+  const std::string line = JournalLine({1, "2026-11-20T12:06:16.123456Z", 42, FirstFailure{3, 1}});
+  EXPECT_EQ(line.substr(0, line.rfind(",\"crc\"")),
+            R"({"seq":1,"wall":"2026-11-20T12:06:16.123456Z","at":42,"event":"first_failure","process":3,"attempt":1)");
+  EXPECT_EQ(line.back(), '\n');
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+}
+
+TEST(Journal, KeepsTheLongestPrefixWhereverItIsCut) {
+  const std::vector<JournalRecord> records = Records(OneOfEach());
+  const std::string whole = Lines(records);
+  std::vector<std::size_t> ends = {0};
+  for (const JournalRecord& record : records) ends.push_back(ends.back() + JournalLine(record).size());
+  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    const JournalContents contents = ParseJournal(std::string_view(whole).substr(0, cut));
+    std::size_t expected = 0;
+    while (expected + 1 < ends.size() && ends[expected + 1] <= cut) ++expected;
+    ASSERT_EQ(contents.records.size(), expected) << "cut at " << cut;
+    ASSERT_EQ(contents.valid_bytes, ends[expected]) << "cut at " << cut;
+    ASSERT_EQ(contents.stopped.empty(), cut == ends[expected]) << "cut at " << cut;
+    ASSERT_TRUE(std::equal(contents.records.begin(), contents.records.end(), records.begin()));
+  }
+}
+
+TEST(Journal, BelievesNothingFromAFlippedBitOn) {
+  for (const JournalEntry& entry : OneOfEach()) {
+    const std::vector<JournalRecord> records = Records({entry, FinishOrdered{}});
+    const std::string whole = Lines(records);
+    std::size_t line = 0;
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string flipped = whole;
+        flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+        const JournalContents contents = ParseJournal(flipped);
+        ASSERT_EQ(contents.records.size(), line) << "bit " << bit << " of byte " << at << " of " << whole;
+        ASSERT_FALSE(contents.stopped.empty());
+        ASSERT_TRUE(std::equal(contents.records.begin(), contents.records.end(), records.begin()));
+      }
+      if (whole[at] == '\n') ++line;
+    }
+  }
+}
+
+TEST(Journal, StopsWhereALineIsMissingDoubledOrOutOfPlace) {
+  const std::vector<JournalRecord> records = Records(OneOfEach());
+  std::vector<JournalRecord> missing = records;
+  missing.erase(missing.begin() + 4);
+  EXPECT_EQ(ParseJournal(Lines(missing)).records.size(), 4U);
+  std::vector<JournalRecord> doubled = records;
+  doubled.insert(doubled.begin() + 4, records[3]);
+  EXPECT_EQ(ParseJournal(Lines(doubled)).records.size(), 4U);
+  std::vector<JournalRecord> swapped = records;
+  std::swap(swapped[4], swapped[5]);
+  EXPECT_EQ(ParseJournal(Lines(swapped)).records.size(), 4U);
+}
+
+TEST(Journal, DoesNotReadWhatItDoesNotKnow) {
+  // A line with a good checksum whose event, field or type is another version's.
+  const auto signed_line = [](const std::string& body) {
+    return fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, Crc32c(body));
+  };
+  for (const char* body :
+       {R"({"seq":1,"wall":"w","at":1,"event":"teleported")",
+        R"({"seq":1,"wall":"w","at":1,"event":"first_failure","process":1)",
+        R"({"seq":1,"wall":"w","at":1,"event":"first_failure","process":"1","attempt":0)",
+        R"({"seq":1,"wall":"w","at":1,"event":"first_failure","process":-1,"attempt":0)",
+        R"({"seq":1,"wall":"w","at":1,"event":"first_failure","process":4294967296,"attempt":0)",
+        R"({"seq":1,"wall":"w","at":1,"event":"phase","from":"running","to":"heaven")",
+        R"({"seq":1,"wall":"w","at":1.5,"event":"finish_ordered")", R"({"seq":1,"at":1,"event":"finish_ordered")",
+        R"({"seq":1,"wall":"w","at":1,"event":"finish_ordered","at":2)", R"([1)", ""}) {
+    const JournalContents contents = ParseJournal(signed_line(body));
+    EXPECT_TRUE(contents.records.empty()) << body;
+    EXPECT_FALSE(contents.stopped.empty()) << body;
+  }
+  EXPECT_EQ(ParseJournal(signed_line(R"({"seq":1,"wall":"w","at":1,"event":"finish_ordered")")).records.size(), 1U);
+}
+
+TEST(Journal, IsAnEmptyPrefixWithAReasonWhenItCannotBeRead) {
+  const ScratchFolder folder;
+  EXPECT_NE(ReadJournal(folder / "none").stopped, "");
+  EXPECT_NE(ReadJournal(folder.path()).stopped, "");
+  EXPECT_TRUE(ReadJournal(folder / "none").records.empty());
+}
+
+TEST(Journal, WritesBytesThatAreNotUtf8AsEscapes) {
+  const std::string line = JournalLine({1, "w", 1, AgentLost{0, "broken \xff\x1b[31m", 0}});
+  const JournalContents contents = ParseJournal(line);
+  ASSERT_EQ(contents.records.size(), 1U);
+  EXPECT_EQ(std::get<AgentLost>(contents.records[0].entry).why, "broken \\xff\\x1b[31m");
+}
+
+TEST(JournalWriter, WritesEachRecordAtOnceToAFileOfItsOwn) {
+  const ScratchFolder folder;
+  const Descriptor at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const mode_t before = ::umask(0);
+  Result<JournalWriter> writer = JournalWriter::Create(at.get());
+  ::umask(before);
+  ASSERT_TRUE(writer);
+  EXPECT_EQ(ModeOf(folder / "journal.jsonl"), 0600U);
+  const std::vector<JournalEntry> entries = OneOfEach();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    writer->Append(entries[i], 1, i);
+    ASSERT_EQ(ReadJournal(folder / "journal.jsonl").records.size(), i + 1);
+  }
+  writer->Sync();
+  EXPECT_EQ(writer->error(), 0);
+  EXPECT_FALSE(JournalWriter::Create(at.get())) << "a journal has one writer";
+}
+
+TEST(JournalWriter, KeepsWhatTheDiskDoesNotTakeAndWritesItLater) {
+  const ScratchFolder folder;
+  const Descriptor at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Result<JournalWriter> writer = JournalWriter::Create(at.get());
+  ASSERT_TRUE(writer);
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &ignore, &before);
+  rlimit unlimited{};
+  ::getrlimit(RLIMIT_FSIZE, &unlimited);
+  const rlimit full{150, unlimited.rlim_max};
+  const std::vector<JournalEntry> entries = OneOfEach();
+
+  ::setrlimit(RLIMIT_FSIZE, &full);  // the disk is full after 150 bytes
+  for (std::size_t i = 0; i + 1 < entries.size(); ++i) writer->Append(entries[i], 1, 1);
+  EXPECT_EQ(writer->error(), EFBIG);
+  EXPECT_LT(ReadJournal(folder / "journal.jsonl").records.size(), 2U);
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);  // somebody made room
+  writer->Append(entries.back(), 1, 1);
+  ::sigaction(SIGXFSZ, &before, nullptr);
+
+  EXPECT_EQ(writer->error(), 0);
+  const JournalContents contents = ReadJournal(folder / "journal.jsonl");
+  EXPECT_EQ(contents.records.size(), entries.size());
+  EXPECT_EQ(contents.stopped, "");
+}
+
+}  // namespace
+}  // namespace muster

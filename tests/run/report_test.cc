@@ -1,0 +1,364 @@
+// Reports of run directories that are put together here record by record, as heads of all fates leave them.
+#include "run/report.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "plan/fold.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "run/journal.h"
+#include "run/run_directory.h"
+#include "run/sample_plan.h"
+#include "run/scratch_folder.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr MonotonicNs kMs = 1'000'000;
+constexpr std::uint64_t kWall = 1'795'176'376'000'000'000;  // 2026-11-20T12:06:16Z
+
+ProcessStarted Started(ProcessId process, MonotonicNs at) {
+  return {process, 0, 1000 + static_cast<int>(process), 5, at};
+}
+ProcessExited Exited(ProcessId process, int code, bool signalled, MonotonicNs at) {
+  ProcessExited exited;
+  exited.process = process;
+  exited.code = code;
+  exited.signalled = signalled;
+  exited.user_us = 1'500'000;
+  exited.max_rss_kib = 2048;
+  exited.at = at;
+  return exited;
+}
+
+class ReportTest : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(scratch / "run/logs"); }
+
+  std::string folder() const { return scratch / "run"; }
+  void PutPlan(Plan plan) {
+    Fold(plan);
+    PutFile(folder() + "/plan.json", PlanToJson(plan));
+  }
+  // `at` in ms after the beginning.
+  void Say(MonotonicNs at_ms, JournalEntry entry) {
+    const MonotonicNs at = 1'000 * kMs + at_ms * kMs;
+    journal += JournalLine({++seq, UtcText(kWall + at_ms * kMs), at, std::move(entry)});
+    PutFile(folder() + "/journal.jsonl", journal);
+  }
+  void SayBegun(std::size_t processes) {
+    RunBegan began;
+    began.run_id = "3f9a1c2b4d5e";
+    began.plan_id = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab";
+    began.name = "sample";
+    began.plan_ns = 12 * kMs;
+    Say(0, began);
+    Say(2, AgentConnected{0, 500, 7, "node-1", {"pidfd"}});
+    Say(3, PlanBound{"/gone/elsewhere", {{"node-1", "127.0.0.1"}}, {}});
+    Say(4, PhaseChanged{Phase::kPreparing, Phase::kStarting});
+    for (ProcessId process = 0; process < processes; ++process) Say(4, StartOrdered{process, 0});
+    for (ProcessId process = 0; process < processes; ++process) Say(6, Started(process, 1'005 * kMs));
+    Say(6, PhaseChanged{Phase::kStarting, Phase::kRunning});
+  }
+  void SayEnded(MonotonicNs at, RunEnded ended, std::uint32_t processes) {
+    Say(at, PhaseChanged{Phase::kStopping, Phase::kFinishing});
+    Say(at, FinishOrdered{});
+    Say(at + 1, AgentEmpty{0, processes, processes, 0, {"pidfd", "process-group"}});
+    Say(at + 1, PhaseChanged{Phase::kFinishing, Phase::kDone});
+    Say(at + 1, std::move(ended));
+  }
+  void SayWorkerOneKilled() {
+    PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 3}}));
+    SayBegun(4);
+    Say(2'006, Exited(2, SIGKILL, true, 3'005 * kMs));
+    Say(2'006, FirstFailure{2, 0});
+    Say(2'006, PhaseChanged{Phase::kRunning, Phase::kStopping});
+    Say(2'006, StopOrdered{{0}, SIGTERM, 10'000});
+    Say(2'006, StopOrdered{{1, 3}, SIGTERM, 10'000});
+    Say(2'007, Exited(1, 1, false, 3'006 * kMs));
+    Say(2'008, SignalSent{0, 0, SIGTERM, 0, 3'006 * kMs});
+    Say(2'046, Exited(0, SIGTERM, true, 3'040 * kMs));
+    Say(2'046, Exited(3, 0, false, 3'040 * kMs));
+    SayEnded(2'046, {Cause::kFailed, 1, "worker.1 was killed by SIGKILL"}, 4);
+    PutFile(folder() + "/logs/worker.1.0.log", "step 40\nstep 41\n");
+  }
+  Report Made() {
+    const Result<Report> report = MakeReport(folder());
+    EXPECT_TRUE(report) << (report ? "" : report.error().front().message);
+    return report.value_or(Report{});
+  }
+  std::vector<std::string> Verdicts() {
+    std::vector<std::string> verdicts;
+    for (const ProcessReport& process : Made().processes) verdicts.push_back(process.verdict);
+    return verdicts;
+  }
+
+  ScratchFolder scratch;
+  std::string journal;
+  std::uint64_t seq = 0;
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(ReportTest, TellsTheOriginFromItsVictims) {
+  SayWorkerOneKilled();
+  EXPECT_EQ(Verdicts(), (Words{"victim", "victim", "origin", "victim"}));
+}
+
+TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
+  SayWorkerOneKilled();
+  const std::string expected = R"({
+ "format": 1,
+ "run": "3f9a1c2b4d5e",
+ "plan": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+ "outcome": "failed",
+ "exit_code": 1,
+ "why": "worker.1 was killed by SIGKILL",
+ "first_failure": {
+  "role": "worker",
+  "index": 1,
+  "rank": 1,
+  "host": "node-1",
+  "exit_code": null,
+  "signal": "SIGKILL",
+  "at": "2026-11-20T12:06:18.006000Z",
+  "spawn_stage": null,
+  "last_lines": [
+   "step 40",
+   "step 41"
+  ],
+  "why": "was killed by SIGKILL"
+ },
+ "processes": [
+  {
+   "role": "server",
+   "index": 0,
+   "rank": null,
+   "host": "node-1",
+   "attempts": [
+    {
+     "attempt": 0,
+     "pid": 1000,
+     "started_at": "2026-11-20T12:06:16.006000Z",
+     "ended_at": "2026-11-20T12:06:18.046000Z",
+     "exit_code": null,
+     "signal": "SIGTERM",
+     "core_dumped": false,
+     "spawn_stage": null,
+     "user_seconds": 1.5,
+     "system_seconds": 0.0,
+     "max_rss_kib": 2048
+    }
+   ],
+   "verdict": "victim"
+  },
+)";
+  const std::string json = ReportJson(Made());
+  EXPECT_EQ(json.substr(0, expected.size()), expected);
+  const std::string end = R"( "receipt": {
+  "started": 4,
+  "reaped": 4,
+  "left": 0,
+  "adopted": 0,
+  "by": [
+   "pidfd",
+   "process-group"
+  ]
+ },
+ "timings": {
+  "plan": 0.012,
+  "connect": 0.004,
+  "spawn": 0.002,
+  "run": 2.0,
+  "linger": 0.0,
+  "stop": 0.04,
+  "finish": 0.001,
+  "total": 2.047
+ }
+}
+)";
+  ASSERT_GT(json.size(), end.size());
+  EXPECT_EQ(json.substr(json.size() - end.size()), end);
+  EXPECT_TRUE(ValueFromJsonText(json));
+}
+
+TEST_F(ReportTest, TellsPeopleTheOriginFirst) {
+  SayWorkerOneKilled();
+  EXPECT_EQ(ReportText(Made()),
+            "sample failed: worker.1 (rank 1) on node-1 was killed by SIGKILL after 2.0 s\n"
+            "  last lines of logs/worker.1.0.log:\n"
+            "    step 40\n"
+            "    step 41\n"
+            "  server    1 victim\n"
+            "  worker    1 origin, 2 victims\n"
+            "  receipt   4 started, 4 reaped, 0 left (by pidfd, process-group)\n"
+            "  time      plan 12 ms, connect 4.0 ms, spawn 2.0 ms, run 2.0 s, stop 40 ms, finish 1.0 ms\n"
+            "  run       " +
+                folder() +
+                "\n"
+                "  exit code 1\n");
+}
+
+TEST_F(ReportTest, IsShortWhenAllIsWell) {
+  PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 2}}));
+  SayBegun(3);
+  Say(1'000, Exited(1, 0, false, 2'000 * kMs));
+  Say(1'000, Exited(2, 0, false, 2'000 * kMs));
+  Say(1'000, PhaseChanged{Phase::kRunning, Phase::kLingering});
+  Say(36'000, StopOrdered{{0}, SIGTERM, 10'000});
+  Say(36'010, Exited(0, SIGTERM, true, 37'010 * kMs));
+  SayEnded(36'010, {}, 3);
+  const Report report = Made();
+  EXPECT_EQ(Verdicts(), (Words{"stopped", "ok", "ok"}));
+  EXPECT_FALSE(report.first_failure);
+  EXPECT_NE(ReportJson(report).find("\"first_failure\": null"), std::string::npos);
+  const std::string text = ReportText(report);
+  EXPECT_TRUE(text.starts_with("sample all well after 36.0 s\n  server    1 stopped\n  worker    2 ok\n")) << text;
+}
+
+TEST_F(ReportTest, CallsARunLostWhoseHeadWasKilled) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(50, Exited(0, 0, false, 1'050 * kMs));
+  const Report report = Made();
+  EXPECT_EQ(report.outcome, "lost");
+  EXPECT_EQ(report.exit_code, 3);
+  EXPECT_EQ(report.why, "muster itself ended before the run did");
+  EXPECT_EQ(Verdicts(), (Words{"ok", "lost"}));
+  EXPECT_EQ(report.receipt.left, 1U);
+  EXPECT_NE(ReportText(report).find("2 started, 1 reaped, 1 not accounted for\n"), std::string::npos);
+  EXPECT_EQ(report.journal_damage, "");
+}
+
+TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
+  const Result<RunDirectory> held = RunDirectory::MakeAt(scratch / "live");
+  ASSERT_TRUE(held);
+  Plan plan = SamplePlan({{"worker", 2}});
+  Fold(plan);
+  SayBegun(2);
+  PutFile(scratch / "live/plan.json", PlanToJson(plan));
+  PutFile(scratch / "live/journal.jsonl", journal);
+  const Result<Report> report = MakeReport(scratch / "live");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcome, "running");
+  EXPECT_EQ(report->processes[0].verdict, "running");
+  EXPECT_NE(ReportJson(*report).find("\"exit_code\": null"), std::string::npos);
+  EXPECT_NE(ReportText(*report).find("2 started, 0 reaped, 2 running\n"), std::string::npos);
+}
+
+TEST_F(ReportTest, ReadsWhatIsWholeOfADamagedJournal) {
+  SayWorkerOneKilled();
+  for (std::size_t cut = 0; cut < journal.size(); cut += 7) {
+    PutFile(folder() + "/journal.jsonl", journal.substr(0, cut));
+    const Result<Report> report = MakeReport(folder());
+    if (cut <= journal.find('\n')) {
+      EXPECT_FALSE(report) << "nothing has begun";
+      continue;
+    }
+    ASSERT_TRUE(report) << "cut at " << cut;
+    EXPECT_EQ(report->outcome, "lost");
+    EXPECT_EQ(report->processes.size(), 4U);
+    EXPECT_FALSE(ReportText(*report).empty());
+  }
+}
+
+TEST_F(ReportTest, TellsOfAProcessThatCouldNotBeStarted) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(1);
+  Say(7, StartOrdered{1, 0});
+  Say(8, SpawnFailed{1, 0, "exec", ENOENT, "/no/such", 1'007 * kMs});
+  Say(8, FirstFailure{1, 0});
+  Say(8, StopOrdered{{0}, SIGTERM, 10'000});
+  Say(9, Exited(0, SIGTERM, true, 1'008 * kMs));
+  SayEnded(9, {Cause::kSpawn, 3, "worker.1 could not be started"}, 1);
+  const Report report = Made();
+  EXPECT_EQ(report.first_failure->spawn_stage, "exec");
+  EXPECT_EQ(Verdicts(), (Words{"victim", "origin"}));
+  EXPECT_EQ(report.processes[1].attempts.at(0).spawn_stage, "exec");
+  const std::string text = ReportText(report);
+  EXPECT_TRUE(
+      text.starts_with("sample failed: worker.1 (rank 1) on node-1 could not be started: exec /no/such: No such "
+                       "file or directory\n"))
+      << text;
+}
+
+TEST_F(ReportTest, TellsOfARunThatNeverStartedAnything) {
+  PutPlan(SamplePlan({{"worker", 1}}));
+  RunBegan began;
+  began.run_id = "3f9a";
+  Say(0, began);
+  Say(1, PreparationFailed{"port rpc: 8118 is in use"});
+  SayEnded(2, {Cause::kUnready, 3, "port rpc: 8118 is in use"}, 0);
+  EXPECT_EQ(Verdicts(), Words{"not_started"});
+  EXPECT_TRUE(ReportText(Made()).starts_with("sample failed: port rpc: 8118 is in use\n"));
+  EXPECT_NE(ReportText(Made()).find("worker    1 not started"), std::string::npos);
+}
+
+TEST_F(ReportTest, CountsWhatTheUserStoppedAsStopped) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(100, StopRequested{1, SIGINT});
+  Say(100, StopOrdered{{0, 1}, SIGTERM, 10'000});
+  Say(110, Exited(0, SIGTERM, true, 1'110 * kMs));
+  Say(110, Exited(1, 0, false, 1'110 * kMs));
+  SayEnded(110, {Cause::kStopped, 130, "ended by SIGINT"}, 2);
+  EXPECT_EQ(Verdicts(), (Words{"stopped", "ok"}));
+  EXPECT_TRUE(ReportText(Made()).starts_with("sample stopped: ended by SIGINT\n"));
+}
+
+TEST_F(ReportTest, LetsNothingHostileOutOfLogsAndNames) {
+  SayWorkerOneKilled();
+  PutFile(folder() + "/logs/worker.1.0.log", "\x1b]52;c;aGk=\x07\xff\xfe\nbar 1%\rbar 2%\n\xe2\x80\xaetxt\n");
+  const Report report = Made();
+  EXPECT_EQ(report.first_failure->last_lines,
+            (Words{"\\x1b]52;c;aGk=\\x07\\xff\\xfe", "bar 2%", "\\xe2\\x80\\xaetxt"}));
+  EXPECT_TRUE(IsUtf8(ReportJson(report)));
+  const std::string text = ReportText(report);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ReportTest, ReadsOnlyTheLastLinesOfALog) {
+  const Descriptor at(::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::string log;
+  for (int i = 0; i < 100'000; ++i) log += "line " + std::to_string(i) + "\n";
+  PutFile(folder() + "/log", log + "not ended");
+  const Words lines = LastLines(at.get(), "log");
+  ASSERT_EQ(lines.size(), kLastLines);
+  EXPECT_EQ(lines.front(), "line 99981");
+  EXPECT_EQ(lines.back(), "not ended");
+
+  PutFile(folder() + "/long", std::string(200'000, 'x') + "ä");
+  const Words long_line = LastLines(at.get(), "long");
+  ASSERT_EQ(long_line.size(), 1U);
+  EXPECT_TRUE(long_line[0].starts_with("…x"));
+  EXPECT_TRUE(long_line[0].ends_with("xä"));
+  EXPECT_LE(long_line[0].size(), 2'010U);
+
+  PutFile(folder() + "/empty", "");
+  EXPECT_TRUE(LastLines(at.get(), "empty").empty());
+  EXPECT_TRUE(LastLines(at.get(), "missing").empty());
+  EXPECT_TRUE(LastLines(at.get(), "logs").empty()) << "a folder is no log";
+}
+
+TEST_F(ReportTest, RefusesAFolderThatIsNoRun) {
+  EXPECT_FALSE(MakeReport(scratch / "none"));
+  EXPECT_FALSE(MakeReport(scratch.path()));
+  PutFile(folder() + "/plan.json", "{}");
+  EXPECT_FALSE(MakeReport(folder()));
+  PutPlan(SamplePlan({{"worker", 1}}));
+  const Result<Report> no_journal = MakeReport(folder());
+  ASSERT_FALSE(no_journal);
+  EXPECT_EQ(no_journal.error().front().kind, "run");
+}
+
+}  // namespace
+}  // namespace muster

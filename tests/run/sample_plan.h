@@ -1,0 +1,62 @@
+// Plans for the tests of this room, small and complete: what matters is who ends how, not what is run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/plan.h"
+
+namespace muster {
+
+struct SampleRole {
+  std::string name;
+  std::uint32_t count = 1;
+  Ending ending = Ending::kAll;
+  std::uint32_t grace_ms = 10'000;
+  std::uint32_t linger_ms = 35'000;
+};
+
+// Processes are dealt over the hosts in turn; roles that play "worker" are ranked.
+inline Plan SamplePlan(const std::vector<SampleRole>& roles, std::uint32_t hosts = 1) {
+  Plan plan;
+  plan.name = "sample";
+  plan.framework = "none";
+  for (std::uint32_t host = 0; host < hosts; ++host) plan.hosts.push_back({"host" + std::to_string(host), 0});
+  for (const SampleRole& sample : roles) {
+    Role role;
+    role.name = sample.name;
+    role.plays =
+        sample.name == "worker" || sample.name == "server" || sample.name == "scheduler" ? sample.name : "other";
+    role.world = sample.name == "worker" ? "worker" : "";
+    role.ending = sample.ending;
+    role.linger_ms = sample.linger_ms;
+    role.stop.grace_ms = sample.grace_ms;
+    role.command = {Text("true")};
+    for (std::uint32_t index = 0; index < sample.count; ++index) {
+      Process process;
+      process.role = static_cast<std::uint32_t>(plan.roles.size());
+      process.index = index;
+      process.host = static_cast<std::uint32_t>(plan.processes.size()) % hosts;
+      if (sample.name == "worker") {
+        process.rank = index;
+        process.world_size = sample.count;
+        process.rank_in_stage = index;
+      }
+      plan.processes.push_back(process);
+    }
+    plan.roles.push_back(role);
+  }
+  // Local ranks: among the world's processes of one host, or the role's.
+  for (Process& process : plan.processes) {
+    process.local_size = 0;
+    for (const Process& other : plan.processes) {
+      if (other.role != process.role || other.host != process.host) continue;
+      if (other.index < process.index) ++process.local_rank;
+      ++process.local_size;
+    }
+  }
+  return plan;
+}
+
+}  // namespace muster

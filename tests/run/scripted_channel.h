@@ -1,0 +1,126 @@
+// Agents that do what the test's script says, over no descriptors at all. Without a script they are agents
+// of a well-behaved machine: every process starts, and ends well when it is told to finish.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include "transport/channel.h"
+
+namespace muster {
+
+class ScriptedAgent {
+ public:
+  ScriptedAgent(boost::asio::io_context& loop, std::uint32_t index) : io(loop), host(index) {}
+
+  // Delivered in order, from the loop, as a channel's messages are.
+  void Say(ChannelMessage message) {
+    boost::asio::post(io, [this, message = std::move(message)] {
+      if (receiver) receiver(message);
+    });
+  }
+  void SayStarted(ProcessId process) {
+    alive.insert(process);
+    ++started;
+    Say(ProcessStarted{process, 0, 1000 + static_cast<int>(process), 5, 7});
+  }
+  void SayExited(ProcessId process, int code, bool signalled = false) {
+    alive.erase(process);
+    ++reaped;
+    ProcessExited exited;
+    exited.process = process;
+    exited.code = code;
+    exited.signalled = signalled;
+    exited.at = 2'000'000'000;
+    Say(exited);
+  }
+  void SayEmpty() { Say(AgentEmpty{host, started, reaped, 0, {"pidfd"}}); }
+
+  // What a well-behaved agent does.
+  void Obey(const AgentCommand& command) {
+    if (std::holds_alternative<Hello>(command)) {
+      AgentReady ready;
+      ready.pid = 4711;
+      ready.host_name = "node-" + std::to_string(host);
+      ready.mechanisms = {"pidfd"};
+      Say(ready);
+    } else if (const auto* hold = std::get_if<HoldPorts>(&command)) {
+      PortsHeld held{hold->ports, ""};
+      for (PortRequest& port : held.ports) {
+        if (port.number == 0) port.number = static_cast<std::uint16_t>(20'000 + next_port_++);
+      }
+      Say(held);
+    } else if (const auto* start = std::get_if<StartProcess>(&command)) {
+      SayStarted(start->process);
+    } else if (const auto* stop = std::get_if<StopProcesses>(&command)) {
+      for (const ProcessAttempt& each : stop->processes) {
+        if (alive.count(each.process) == 0) continue;
+        Say(SignalSent{each.process, each.attempt, stop->signal, 0, 8});
+        SayExited(each.process, stop->signal, true);
+      }
+    } else if (std::holds_alternative<Finish>(command)) {
+      SayEmpty();
+    }
+  }
+
+  boost::asio::io_context& io;
+  std::uint32_t host;
+  std::vector<AgentCommand> heard;
+  std::set<ProcessId> alive;
+  std::uint32_t started = 0;
+  std::uint32_t reaped = 0;
+  Channel::Receiver receiver;
+
+ private:
+  int next_port_ = 0;
+};
+
+// Sees every command before (and instead of) Obey.
+using Script = std::function<void(ScriptedAgent& agent, const AgentCommand& command)>;
+
+class ScriptedTransport final : public Transport {
+ public:
+  explicit ScriptedTransport(Script script, std::string name = "scripted")
+      : script_(std::move(script)), name_(std::move(name)) {}
+
+  std::string_view name() const override { return name_; }
+  Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) override {
+    if (unreachable.count(host.index) != 0) return Fail(MachineError("connect", "no route to " + host.name));
+    agents[host.index] = std::make_unique<ScriptedAgent>(io, host.index);
+    return std::make_unique<ScriptedChannel>(*agents[host.index], script_);
+  }
+
+  std::map<std::uint32_t, std::unique_ptr<ScriptedAgent>> agents;
+  std::set<std::uint32_t> unreachable;
+
+ private:
+  class ScriptedChannel final : public Channel {
+   public:
+    ScriptedChannel(ScriptedAgent& agent, Script& script) : agent_(agent), script_(script) {}
+    ~ScriptedChannel() override { agent_.receiver = nullptr; }
+    void Send(const AgentCommand& command) override {
+      agent_.heard.push_back(command);
+      script_(agent_, command);
+    }
+    void SetReceiver(Receiver receiver) override { agent_.receiver = std::move(receiver); }
+
+   private:
+    ScriptedAgent& agent_;
+    Script& script_;
+  };
+
+  Script script_;
+  std::string name_;
+};
+
+}  // namespace muster

@@ -1,0 +1,502 @@
+// Whole runs over scripted agents: commands and events in, files and outcome out.
+#include "run/session.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plan/fold.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "run/fake_clock.h"
+#include "run/journal.h"
+#include "run/report.h"
+#include "run/run_directory.h"
+#include "run/sample_plan.h"
+#include "run/scratch_folder.h"
+#include "run/scripted_channel.h"
+#include "run/supervisor.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SessionTest : public ::testing::Test {
+ protected:
+  RunRequest Request(Plan plan) {
+    Fold(plan);
+    RunRequest request;
+    request.plan = std::move(plan);
+    request.environment = {"HOME=/home/me", "OMPI_RANK=1", "TOKEN=canary-4711"};
+    request.cwd = scratch.path();
+    request.search_dirs = {"/opt/muster/bin"};
+    request.runs_folder = scratch / "runs";
+    request.run_id = "3f9a1c2b4d5e";
+    request.console.out = out.get();
+    request.console.err = err.get();
+    request.make_clock = [this](boost::asio::io_context&) {
+      auto made = std::make_unique<FakeClock>();
+      clock = made.get();
+      return made;
+    };
+    return request;
+  }
+
+  RunOutcome Run(const RunRequest& request, Script script) {
+    transport = std::make_unique<ScriptedTransport>(std::move(script));
+    Result<RunOutcome> outcome = RunPlan(request, *transport);
+    EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().front().message);
+    return outcome.value_or(RunOutcome{});
+  }
+
+  std::vector<JournalRecord> JournalOf(const RunOutcome& outcome) {
+    JournalContents contents = ReadJournal(outcome.run_dir + "/journal.jsonl");
+    EXPECT_EQ(contents.stopped, "");
+    return contents.records;
+  }
+  std::vector<std::string> EventsOf(const RunOutcome& outcome) {
+    std::vector<std::string> names;
+    for (const JournalRecord& record : JournalOf(outcome)) names.emplace_back(EntryName(record.entry));
+    return names;
+  }
+
+  template <class Command>
+  std::vector<Command> Heard(std::uint32_t host = 0) {
+    std::vector<Command> heard;
+    for (const AgentCommand& command : transport->agents.at(host)->heard) {
+      if (const auto* one = std::get_if<Command>(&command)) heard.push_back(*one);
+    }
+    return heard;
+  }
+
+  static std::string TextOf(const Descriptor& file) {
+    std::string text(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+    EXPECT_EQ(::pread(file.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    return text;
+  }
+
+  ScratchFolder scratch;
+  Descriptor out{::memfd_create("out", MFD_CLOEXEC)};
+  Descriptor err{::memfd_create("err", MFD_CLOEXEC)};
+  FakeClock* clock = nullptr;
+  std::unique_ptr<ScriptedTransport> transport;
+};
+
+// Everything starts; the processes named exit with their codes as soon as all of this host have started.
+Script ExitAfterStart(std::map<ProcessId, int> codes, std::size_t processes) {
+  return [codes = std::move(codes), processes](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (!std::holds_alternative<StartProcess>(command) || agent.alive.size() != processes) return;
+    for (const auto& [process, code] : codes) agent.SayExited(process, code);
+  };
+}
+
+TEST_F(SessionTest, RunsAPlanToItsEndAndWritesAllItsFiles) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.mindspore = "1.6.2";
+  plan.roles[0].context = {{"set_context.mode", 0}};
+  plan.files["files/sub/hello.txt"] = {Text("hello from ${muster:run_id}\n")};
+  RunRequest request = Request(plan);
+  request.sources = {{"ps.lua", "return 1\n"}, {"lib/layers.lua", "x"}};
+  const RunOutcome outcome = Run(request, ExitAfterStart({{0, 0}, {1, 0}}, 2));
+  EXPECT_EQ(outcome.outcome, "ok");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.run_id, "3f9a1c2b4d5e");
+
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(outcome.run_dir)) {
+    if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), outcome.run_dir));
+    EXPECT_EQ(ModeOf(entry.path()), entry.is_directory() ? 0700U : 0600U) << entry.path();
+  }
+  std::sort(files.begin(), files.end());
+  EXPECT_EQ(files, (std::vector<std::string>{"binding.json", "context/worker.0.json", "context/worker.1.json",
+                                             "files/sub/hello.txt", "inputs.json", "journal.jsonl", "lock", "plan.json",
+                                             "plan.txt", "recipe/lib/layers.lua", "recipe/ps.lua", "report.json",
+                                             "report.txt"}));
+  EXPECT_EQ(ContentOf(outcome.run_dir + "/files/sub/hello.txt"), "hello from 3f9a1c2b4d5e\n");
+  EXPECT_EQ(ContentOf(outcome.run_dir + "/plan.txt"), PlanText(request.plan));
+  const Result<Plan> stored = PlanFromJson(ContentOf(outcome.run_dir + "/plan.json"));
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(PlanId(*stored), PlanId(request.plan));
+  EXPECT_TRUE(fs::is_directory(outcome.run_dir + "/logs"));
+}
+
+TEST_F(SessionTest, JournalsEveryStepInOrder) {
+  const RunOutcome outcome = Run(Request(SamplePlan({{"worker", 1}})), ExitAfterStart({{0, 0}}, 1));
+  EXPECT_EQ(EventsOf(outcome),
+            (std::vector<std::string>{"run_began", "agent_connected", "plan_bound", "phase", "start_ordered",
+                                      "process_started", "phase", "process_exited", "phase", "finish_ordered",
+                                      "agent_empty", "phase", "run_ended"}));
+}
+
+TEST_F(SessionTest, RecordsTheFirstFailureBeforeAnyStopIsSent) {
+  bool recorded_before_stop = false;
+  Script script = ExitAfterStart({{1, 7}}, 3);
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 3}})), [&](ScriptedAgent& agent, const AgentCommand& command) {
+        if (std::holds_alternative<StopProcesses>(command)) {
+          const std::string folder = scratch / "runs/sample/latest/journal.jsonl";
+          for (const JournalRecord& record : ReadJournal(folder).records) {
+            if (std::holds_alternative<FirstFailure>(record.entry)) recorded_before_stop = true;
+          }
+        }
+        script(agent, command);
+      });
+  EXPECT_TRUE(recorded_before_stop);
+  EXPECT_EQ(outcome.outcome, "failed");
+  EXPECT_EQ(outcome.exit_code, 1);
+  const std::vector<StopProcesses> stops = Heard<StopProcesses>();
+  ASSERT_EQ(stops.size(), 1U);
+  EXPECT_EQ(stops[0].signal, SIGTERM);
+  EXPECT_EQ(stops[0].grace_ms, 10'000U);
+  ASSERT_EQ(stops[0].processes.size(), 2U);
+  EXPECT_EQ(stops[0].processes[0].process, 0U);
+  EXPECT_EQ(stops[0].processes[1].process, 2U);
+}
+
+TEST_F(SessionTest, ReportsTheOriginWithItsLastLines) {
+  Script script = ExitAfterStart({{1, 7}}, 3);
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 3}})), [&](ScriptedAgent& agent, const AgentCommand& command) {
+        if (const auto* start = std::get_if<StartProcess>(&command); start != nullptr && start->process == 1) {
+          PutFile(start->log_path, "step 1\nout of memory\n");
+        }
+        script(agent, command);
+      });
+  const std::string text = ContentOf(outcome.run_dir + "/report.txt");
+  EXPECT_TRUE(text.starts_with("sample failed: worker.1 (rank 1) on node-0 exited with code 7")) << text;
+  EXPECT_NE(text.find("    out of memory\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 origin, 2 victims"), std::string::npos) << text;
+  EXPECT_NE(TextOf(err).find(text), std::string::npos) << "and shows it";
+  EXPECT_EQ(TextOf(out), "worker.1 | step 1\nworker.1 | out of memory\n");
+}
+
+TEST_F(SessionTest, HandsOnTheExitCodeOfTheOriginIfAsked) {
+  RunRequest request = Request(SamplePlan({{"worker", 1}}));
+  request.pass_exit_code = true;
+  const RunOutcome outcome = Run(request, ExitAfterStart({{0, 42}}, 1));
+  EXPECT_EQ(outcome.exit_code, 42);
+  EXPECT_EQ(MakeReport(outcome.run_dir)->exit_code, 42);
+}
+
+TEST_F(SessionTest, GivesEachProcessItsEnvironmentPortsAndLog) {
+  Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
+  plan.ports = {{"rpc", {0, 0, "scheduler.0"}}, {"fixed", {0, 8118, "worker.1"}}};
+  plan.roles[1].unset = {"OMPI_*"};
+  plan.roles[1].env = {{"SCHED", "${muster:host_address:0}:${muster:port:rpc}"}};
+  plan.processes[2].env = {{"RANK", "1"}};
+  const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{0, 0}, {1, 0}, {2, 0}}, 3));
+  const std::vector<HoldPorts> holds = Heard<HoldPorts>();
+  ASSERT_EQ(holds.size(), 1U);
+  EXPECT_EQ(holds[0].ports.size(), 2U);
+  const std::vector<DefineEnvironment> blocks = Heard<DefineEnvironment>();
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[1].variables,
+            (std::vector<std::string>{"HOME=/home/me", "SCHED=127.0.0.1:20000", "TOKEN=canary-4711"}));
+  const std::vector<StartProcess> starts = Heard<StartProcess>();
+  ASSERT_EQ(starts.size(), 3U);
+  EXPECT_EQ(starts[0].release_ports, std::vector<std::string>{"rpc"});
+  EXPECT_EQ(starts[2].release_ports, std::vector<std::string>{"fixed"});
+  EXPECT_EQ(starts[2].environment, 1U);
+  EXPECT_EQ(starts[2].env, std::vector<std::string>{"RANK=1"});
+  EXPECT_EQ(starts[2].log_path, outcome.run_dir + "/logs/worker.1.0.log");
+  EXPECT_EQ(starts[2].cwd, scratch.path());
+  EXPECT_EQ(starts[2].search_dirs, std::vector<std::string>{"/opt/muster/bin"});
+  EXPECT_NE(ContentOf(outcome.run_dir + "/binding.json").find("\"rpc\":20000"), std::string::npos);
+}
+
+TEST_F(SessionTest, StartsNothingIfAPortCannotBeHeld) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.ports["rpc"] = {0, 8118, ""};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<HoldPorts>(command)) return agent.Say(PortsHeld{{}, "rpc: 8118 is in use"});
+    agent.Obey(command);
+  });
+  EXPECT_EQ(outcome.outcome, "failed");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(Heard<StartProcess>().empty());
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->why, "ports on host0: rpc: 8118 is in use");
+  EXPECT_EQ(report->processes[0].verdict, "not_started");
+}
+
+TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.ports["rpc"] = {0, 0, ""};
+  for (const PortsHeld& lie : {PortsHeld{{}, ""}, PortsHeld{{{"web", 20'000}}, ""}, PortsHeld{{{"rpc", 0}}, ""}}) {
+    RunRequest request = Request(plan);
+    request.run_dir =
+        scratch / ("run" + std::to_string(lie.ports.size()) + (lie.ports.empty() ? "" : lie.ports[0].name));
+    const RunOutcome outcome = Run(request, [&](ScriptedAgent& agent, const AgentCommand& command) {
+      if (std::holds_alternative<HoldPorts>(command)) return agent.Say(lie);
+      agent.Obey(command);
+    });
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_TRUE(Heard<StartProcess>().empty());
+  }
+}
+
+TEST_F(SessionTest, NamesTheSpawnStageOfAProcessThatCannotBeStarted) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 2}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        const auto* start = std::get_if<StartProcess>(&command);
+        if (start == nullptr || start->process == 0) return agent.Obey(command);
+        agent.Say(SpawnFailed{1, 0, "exec", ENOENT, "/no/such", 5});
+      });
+  EXPECT_EQ(outcome.exit_code, 3);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  ASSERT_TRUE(report->first_failure);
+  EXPECT_EQ(report->first_failure->spawn_stage, "exec");
+  EXPECT_EQ(report->first_failure->why, "could not be started: exec /no/such: No such file or directory");
+  EXPECT_EQ(report->processes[0].verdict, "victim");
+}
+
+TEST_F(SessionTest, EndsAsLostIfTheAgentIsLost) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 2}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        agent.Obey(command);
+        if (agent.alive.size() == 2) agent.Say(AgentLost{0, "was killed by SIGKILL", 2});
+      });
+  EXPECT_EQ(outcome.outcome, "lost");
+  EXPECT_EQ(outcome.exit_code, 3);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->why, "the agent of host0 was lost: was killed by SIGKILL");
+  EXPECT_EQ(report->processes[1].verdict, "lost");
+}
+
+TEST_F(SessionTest, StopsTheOthersIfOneHostCannotBeReached) {
+  RunRequest request = Request(SamplePlan({{"worker", 4}}, 2));
+  request.hosts = {{"n1", "192.0.2.11", {}}, {"n2", "192.0.2.12", {}}};
+  transport = std::make_unique<ScriptedTransport>(
+      [](ScriptedAgent& agent, const AgentCommand& command) { agent.Obey(command); });
+  transport->unreachable = {1};
+  const Result<RunOutcome> outcome = RunPlan(request, *transport);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->outcome, "lost");
+  EXPECT_EQ(outcome->exit_code, 3);
+  EXPECT_TRUE(Heard<StartProcess>().empty());
+  EXPECT_EQ(Heard<Finish>().size(), 1U);
+  EXPECT_EQ(MakeReport(outcome->run_dir)->why, "the agent of host1 was lost: no route to n2");
+}
+
+TEST_F(SessionTest, SpeaksToNoAgentOfAnotherVersion) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        AgentReady other;
+        other.version = 99;
+        if (std::holds_alternative<Hello>(command)) agent.Say(other);
+      });
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "the agent of host0 was lost: it speaks protocol 99, this muster 1");
+}
+
+TEST_F(SessionTest, TellsWhyAnAgentRefused) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        if (!std::holds_alternative<Hello>(command)) return;
+        agent.Say(AgentFailed{"it may not start processes"});
+        agent.Say(AgentLost{0, "the agent exited with code 1", 0});
+      });
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why,
+            "the agent of host0 was lost: the agent exited with code 1: it may not start processes");
+}
+
+TEST_F(SessionTest, RefusesSeveralHostsOnThisMachineAlone) {
+  RunRequest request = Request(SamplePlan({{"worker", 2}}, 2));
+  ScriptedTransport local([](ScriptedAgent&, const AgentCommand&) {}, "local");
+  const Result<RunOutcome> outcome = RunPlan(request, local);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().front().blame, Blame::kMachine);
+  EXPECT_FALSE(fs::exists(scratch / "runs")) << "nothing was made";
+}
+
+TEST_F(SessionTest, RefusesAPlanThatIsNone) {
+  RunRequest request = Request(SamplePlan({{"worker", 1}}));
+  request.plan.processes[0].role = 9;
+  ScriptedTransport none([](ScriptedAgent&, const AgentCommand&) {});
+  ASSERT_FALSE(RunPlan(request, none));
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+}
+
+TEST_F(SessionTest, KeepsOutOfADirectoryThatIsInUse) {
+  RunRequest request = Request(SamplePlan({{"worker", 1}}));
+  request.run_dir = scratch / "mine";
+  const Result<RunDirectory> held = RunDirectory::MakeAt(request.run_dir);
+  ASSERT_TRUE(held);
+  ScriptedTransport none([](ScriptedAgent&, const AgentCommand&) {});
+  const Result<RunOutcome> outcome = RunPlan(request, none);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().front().blame, Blame::kBusy);
+  EXPECT_TRUE(none.agents.empty());
+}
+
+TEST_F(SessionTest, PassesSecretsOnAndWritesThemNowhere) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.secrets["token"] = {"TOKEN", ""};
+  plan.processes[0].env = {{"HUB_TOKEN", "${muster:secret:token}"}};
+  const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{0, 1}}, 1));
+  const std::vector<DefineEnvironment> blocks = Heard<DefineEnvironment>();
+  const std::vector<StartProcess> starts = Heard<StartProcess>();
+  std::string given;
+  for (const std::string& variable : blocks.at(0).variables) given += variable + "\n";
+  for (const std::string& variable : starts.at(0).env) given += variable + "\n";
+  EXPECT_NE(given.find("HUB_TOKEN=canary-4711"), std::string::npos) << given;
+  for (const auto& entry : fs::recursive_directory_iterator(outcome.run_dir)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(ContentOf(entry.path()).find("canary"), std::string::npos) << entry.path();
+  }
+  EXPECT_EQ((TextOf(out) + TextOf(err)).find("canary"), std::string::npos);
+}
+
+TEST_F(SessionTest, StartsNothingWithoutItsSecrets) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.secrets["token"] = {"NO_SUCH_VARIABLE", ""};
+  plan.processes[0].env = {{"HUB_TOKEN", "${muster:secret:token}"}};
+  ScriptedTransport none([](ScriptedAgent&, const AgentCommand&) {});
+  const Result<RunOutcome> outcome = RunPlan(Request(plan), none);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().front().kind, "secret");
+}
+
+TEST_F(SessionTest, StopsGracefullyOnTheFirstSignalAndAtOnceOnTheSecond) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 2}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        if (const auto* stop = std::get_if<StopProcesses>(&command); stop != nullptr && stop->grace_ms > 0) {
+          ::raise(SIGINT);  // they take their time: the user does not wait
+          return;
+        }
+        agent.Obey(command);
+        if (std::holds_alternative<StartProcess>(command) && agent.alive.size() == 2) ::raise(SIGINT);
+      });
+  EXPECT_EQ(outcome.outcome, "stopped");
+  EXPECT_EQ(outcome.exit_code, 128 + SIGINT);
+  const std::vector<StopProcesses> stops = Heard<StopProcesses>();
+  ASSERT_EQ(stops.size(), 2U);
+  EXPECT_EQ(stops[0].signal, SIGTERM);
+  EXPECT_EQ(stops[1].grace_ms, 0U);
+  EXPECT_NE(TextOf(err).find("stopping … (Ctrl-C again to kill at once)"), std::string::npos);
+  EXPECT_EQ(MakeReport(outcome.run_dir)->processes[0].verdict, "stopped");
+}
+
+TEST_F(SessionTest, StopsWhenTerminatedOrHungUp) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    RunRequest request = Request(SamplePlan({{"worker", 1}}));
+    request.run_dir = scratch / ("run" + std::to_string(signal));
+    const RunOutcome outcome = Run(request, [signal](ScriptedAgent& agent, const AgentCommand& command) {
+      agent.Obey(command);
+      if (std::holds_alternative<StartProcess>(command)) ::raise(signal);
+    });
+    EXPECT_EQ(outcome.exit_code, 128 + signal);
+  }
+}
+
+TEST_F(SessionTest, KeepsIgnoringAHangUpThatWasIgnoredBefore) {
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGHUP, &ignore, &before);
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {
+        agent.Obey(command);
+        if (!std::holds_alternative<StartProcess>(command)) return;
+        ::raise(SIGHUP);
+        agent.SayExited(0, 0);
+      });
+  ::sigaction(SIGHUP, &before, nullptr);
+  EXPECT_EQ(outcome.outcome, "ok");
+}
+
+TEST_F(SessionTest, GoesOnWhenItsReaderIsGone) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ::close(ends[0]);
+  const Descriptor closed(ends[1]);
+  RunRequest request = Request(SamplePlan({{"worker", 1}}));
+  request.console.out = closed.get();
+  request.console.err = closed.get();
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (const auto* start = std::get_if<StartProcess>(&command)) {
+      PutFile(start->log_path, "to nobody\n");
+      agent.SayExited(0, 0);
+    }
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  EXPECT_TRUE(fs::exists(outcome.run_dir + "/report.json"));
+}
+
+TEST_F(SessionTest, GivesServersTheirLingerTimeAndThenStopsThem) {
+  Plan plan = SamplePlan({{"server", 2, Ending::kNever, 3'000, 20'000}, {"worker", 1}});
+  const RunOutcome outcome = Run(Request(plan), [this](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (agent.alive.size() == 3) {
+      agent.SayExited(2, 0);
+      boost::asio::post(agent.io, [this, &agent] { boost::asio::post(agent.io, [this] { clock->PassUntilAlarm(); }); });
+    }
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  const std::vector<StopProcesses> stops = Heard<StopProcesses>();
+  ASSERT_EQ(stops.size(), 1U);
+  EXPECT_EQ(stops[0].grace_ms, 3'000U);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->processes[0].verdict, "stopped");
+  EXPECT_EQ(report->processes[2].verdict, "ok");
+  EXPECT_DOUBLE_EQ(report->timings.linger, 20.0);
+}
+
+TEST_F(SessionTest, EndsThoughAProcessOutlivesSigkillAndTheAgentIsMute) {
+  const RunOutcome outcome =
+      Run(Request(SamplePlan({{"worker", 2}})), [this](ScriptedAgent& agent, const AgentCommand& command) {
+        const bool mute = std::holds_alternative<StopProcesses>(command) || std::holds_alternative<Finish>(command);
+        if (mute) {
+          boost::asio::post(agent.io, [this] { clock->PassUntilAlarm(); });
+          return;
+        }
+        agent.Obey(command);
+        if (std::holds_alternative<StartProcess>(command) && agent.alive.size() == 2) agent.SayExited(0, 1);
+      });
+  EXPECT_EQ(outcome.outcome, "failed") << "the first cause stays";
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->processes[1].verdict, "lost");
+  EXPECT_EQ(report->receipt.left, 1U);
+}
+
+TEST_F(SessionTest, RunsAPlanWithoutProcesses) {
+  const RunOutcome outcome = Run(Request(SamplePlan({{"worker", 0}})),
+                                 [](ScriptedAgent& agent, const AgentCommand& command) { agent.Obey(command); });
+  EXPECT_EQ(outcome.outcome, "ok");
+  EXPECT_EQ(outcome.exit_code, 0);
+}
+
+TEST_F(SessionTest, CanBeReplayedFromItsJournal) {
+  const RunRequest request = Request(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 3}}));
+  const RunOutcome outcome = Run(request, ExitAfterStart({{2, 9}, {1, 0}}, 4));
+  Supervisor again(request.plan);
+  RunEnded recorded;
+  for (const JournalRecord& record : JournalOf(outcome)) {
+    std::visit(
+        [&](const auto& entry) {
+          using E = std::decay_t<decltype(entry)>;
+          if constexpr (std::is_constructible_v<Event, E>) again.Step(Event(entry), record.at);
+          if constexpr (std::is_same_v<E, PlanBound>) again.Begin(record.at);
+          if constexpr (std::is_same_v<E, RunEnded>) recorded = entry;
+        },
+        record.entry);
+  }
+  EXPECT_EQ(again.phase(), Phase::kDone);
+  EXPECT_EQ(again.Ended(false), recorded);
+  EXPECT_EQ(again.first_failure(), (FirstFailure{2, 0}));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,162 @@
+#include "run/start_specs.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "plan/plan_json.h"
+#include "run/sample_plan.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+Binding SampleBinding() {
+  Binding binding;
+  binding.run_id = "3f9a1c2b4d5e";
+  binding.run_dir = "/runs/x";
+  binding.hosts = {{"node-1", "192.0.2.11"}, {"node-2", "192.0.2.12"}};
+  binding.ports = {{"rpc", 20300}, {"web", 20301}};
+  binding.secrets = {{"token", "s3cret"}};
+  return binding;
+}
+
+bool Has(const std::vector<std::string>& list, const std::string& entry) {
+  return std::find(list.begin(), list.end(), entry) != list.end();
+}
+
+TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.ports["rpc"] = {0, 0, "worker.1"};
+  plan.secrets["token"] = {"TOKEN", ""};
+  plan.roles[0].command = {"train", "--port=${muster:port:rpc}", "${muster:literal}x"};
+  plan.roles[0].cwd = "${muster:run_dir}/files";
+  plan.processes[1].env = {{"RPC", "${muster:host_address:0}:${muster:port:rpc}"}, {"TOKEN", "${muster:secret:token}"}};
+  const Binding binding = SampleBinding();
+  const Surroundings surroundings{{}, "/home/me", {"/opt/muster/bin"}};
+  const Result<StartProcess> start = Starts(plan, binding, surroundings).Of(1, 0);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->argv, (std::vector<std::string>{"train", "--port=20300", "${muster:x"}));
+  EXPECT_EQ(start->cwd, "/runs/x/files");
+  EXPECT_EQ(start->search_dirs, std::vector<std::string>{"/opt/muster/bin"});
+  EXPECT_EQ(start->log_path, "/runs/x/logs/worker.1.0.log");
+  EXPECT_EQ(start->release_ports, std::vector<std::string>{"rpc"});
+  EXPECT_TRUE(Has(start->env, "RPC=192.0.2.11:20300"));
+  EXPECT_TRUE(Has(start->env, "TOKEN=s3cret"));
+}
+
+TEST(Starts, BeginInTheCallersFolderUnlessToldOtherwise) {
+  Plan plan = SamplePlan({{"worker", 3}});
+  plan.processes[1].cwd = Text("data");
+  plan.processes[2].cwd = Text("/data");
+  const Binding binding = SampleBinding();
+  const Surroundings surroundings{{}, "/home/me", {}};
+  const Starts starts(plan, binding, surroundings);
+  EXPECT_EQ(starts.Of(0, 0)->cwd, "/home/me");
+  EXPECT_EQ(starts.Of(1, 0)->cwd, "/home/me/data");
+  EXPECT_EQ(starts.Of(2, 0)->cwd, "/data");
+}
+
+TEST(Starts, RunAShellTextAsOneArgument) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.roles[0].shell = true;
+  plan.roles[0].command = {"a | b > \"$HOME\""};
+  const Binding binding = SampleBinding();
+  const Surroundings surroundings;
+  EXPECT_EQ(Starts(plan, binding, surroundings).Of(0, 0)->argv,
+            (std::vector<std::string>{"/bin/sh", "-c", "a | b > \"$HOME\""}));
+}
+
+TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
+  Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 on the first host
+  plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
+  const Binding binding = SampleBinding();
+  const Surroundings surroundings;
+  const Starts starts(plan, binding, surroundings);
+  EXPECT_EQ(starts.Of(0, 0)->release_ports, std::vector<std::string>{"elsewhere"});
+  EXPECT_EQ(starts.Of(1, 0)->release_ports, std::vector<std::string>{"ours"});
+  EXPECT_EQ(starts.Of(2, 0)->release_ports, std::vector<std::string>{"mine"});
+  EXPECT_EQ(starts.Of(3, 0)->release_ports, std::vector<std::string>{});
+  EXPECT_EQ(PortsOfHost(plan, 1).ports.size(), 1U);
+  EXPECT_EQ(PortsOfHost(plan, 0).ports[1].name, "mine");
+}
+
+TEST(Starts, GiveLaterAttemptsTheirOwnNumber) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
+  const Binding binding = SampleBinding();
+  const Surroundings surroundings;
+  const Starts starts(plan, binding, surroundings);
+  EXPECT_FALSE(Has(starts.Of(0, 0)->env, "TRY=0")) << "the block has it";
+  EXPECT_TRUE(Has(starts.Of(0, 2)->env, "TRY=2"));
+  EXPECT_FALSE(Has(starts.Of(0, 2)->env, "SAME=x"));
+  EXPECT_EQ(starts.Of(0, 2)->log_path, "/runs/x/logs/worker.0.2.log");
+}
+
+TEST(EnvironmentBlocks, HoldWhatARoleSharesAndItsHostNeeds) {
+  Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}}, 3);
+  plan.roles[1].unset = {"OMPI_*"};
+  plan.roles[1].env = {{"MODE", "graph"}};
+  const Surroundings surroundings{{"HOME=/home/me", "OMPI_COMM_WORLD_RANK=3", "MODE=old"}, "/", {}};
+  const auto blocks = EnvironmentBlocks(plan, SampleBinding(), surroundings, 1);
+  ASSERT_TRUE(blocks);
+  ASSERT_EQ(blocks->size(), 1U) << "the scheduler is on another host";
+  EXPECT_EQ(blocks->front().block, 1U);
+  EXPECT_EQ(blocks->front().variables, (std::vector<std::string>{"HOME=/home/me", "MODE=graph"}));
+}
+
+TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
+  Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
+  plan.mindspore = "1.6.2";
+  plan.roles[1].context = {{"set_context.mode", 0}, {"set_context.save_graphs_path", "${muster:run_dir}/graphs"}};
+  plan.processes[2].context = {{"set_auto_parallel_context.global_rank", 1}};
+  plan.files["files/hosts.txt"] = {Text("${muster:host_name:0}\n")};
+  const auto files = GeneratedFiles(plan, SampleBinding());
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 4U);
+  EXPECT_EQ(
+      files->at("context/worker.1.json"),
+      R"({"context":{"set_auto_parallel_context":{"global_rank":1},"set_context":{"mode":0,"save_graphs_path":"/runs/x/graphs"}},)"
+      R"("format":1,"index":1,"mindspore":"1.6.2","role":"worker"})"
+      "\n");
+  EXPECT_EQ(files->at("files/hosts.txt"), "node-1\n");
+  EXPECT_EQ(files->at("context/scheduler.0.json"),
+            R"({"context":{},"format":1,"index":0,"mindspore":"1.6.2","role":"scheduler"})"
+            "\n");
+}
+
+TEST(BindingValue, LeavesTheSecretsOut) {
+  const Value binding = BindingValue(SampleBinding());
+  EXPECT_EQ(binding.AsMap()->count("secrets"), 0U);
+  EXPECT_EQ(*binding.AsMap()->at("ports").AsMap()->at("rpc").AsInt(), 20300);
+}
+
+TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
+  const ScratchFolder scratch;
+  PutFile(scratch / "key", "from the file\n");
+  Plan plan;
+  plan.secrets = {{"a", {"TOKEN", ""}}, {"b", {"", scratch / "key"}}};
+  const auto values = ResolveSecrets(plan, {"TOKEN_OLD=no", "TOKEN=t=1", "TOKEN=second"});
+  ASSERT_TRUE(values);
+  EXPECT_EQ(values->at("a"), "t=1");
+  EXPECT_EQ(values->at("b"), "from the file");
+}
+
+TEST(ResolveSecrets, NamesEverySecretThatCannotBeHadAndNoValue) {
+  const ScratchFolder scratch;
+  PutFile(scratch / "binary", std::string("canary\0x", 8));
+  PutFile(scratch / "long", std::string((1U << 20) + 1, 'c'));
+  Plan plan;
+  plan.secrets = {
+      {"a", {"MISSING", ""}}, {"b", {"", "/no/such"}}, {"c", {"", scratch / "binary"}}, {"d", {"", scratch / "long"}}};
+  const auto values = ResolveSecrets(plan, {});
+  ASSERT_FALSE(values);
+  ASSERT_EQ(values.error().size(), 4U);
+  for (const Diagnostic& diagnostic : values.error()) {
+    EXPECT_EQ(diagnostic.kind, "secret");
+    EXPECT_EQ(diagnostic.message.find("canary"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace muster

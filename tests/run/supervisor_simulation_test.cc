@@ -1,0 +1,262 @@
+// Random jobs on a made-up machine: agents that start, lose and end processes as they like, users that lose
+// patience, connections that break. Whatever happens, the invariants hold. A seed that breaks one is a test.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "run/sample_plan.h"
+#include "run/supervisor.h"
+
+namespace muster {
+namespace {
+
+constexpr MonotonicNs kMs = 1'000'000;
+
+class Simulation {
+ public:
+  explicit Simulation(std::uint64_t seed) : random_(seed), plan_(MakePlan()), supervisor_(plan_) {
+    for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) {
+      agents_.push_back({});
+      agents_.back().mute = Chance(40);
+    }
+    processes_.resize(plan_.processes.size());
+  }
+
+  void Run() {
+    if (Chance(20)) {
+      Do(supervisor_.Abandon("ports", now_));
+    } else {
+      Do(supervisor_.Begin(now_));
+    }
+    for (int step = 0; !over_; ++step) {
+      ASSERT_LT(step, 5'000) << "the job does not end";
+      ASSERT_NO_FATAL_FAILURE(Next());
+    }
+    Check();
+  }
+
+ private:
+  struct MachineProcess {
+    bool ordered = false;
+    bool alive = false;
+    bool told_to_stop = false;
+    bool unkillable = false;  // once it is told to stop
+    bool ended_well = false;
+    int reaped = 0;
+  };
+  struct MachineAgent {
+    bool gone = false;
+    bool finishing = false;
+    bool mute = false;         // never attests its end
+    std::deque<Event> outbox;  // in order, as a channel delivers
+  };
+
+  std::uint32_t Below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+  bool Chance(std::uint32_t one_in) { return Below(one_in) == 0; }
+
+  Plan MakePlan() {
+    std::vector<SampleRole> roles;
+    if (Chance(2)) roles.push_back({"scheduler", 1, Ending::kNever, Below(3) * 1'000, Below(3) * 1'000});
+    if (Chance(2)) roles.push_back({"server", Below(4), Ending::kNever, Below(3) * 1'000, Below(3) * 1'000});
+    if (!Chance(8)) roles.push_back({"worker", Below(7), Ending::kAll, Below(3) * 1'000, 0});
+    Plan plan = SamplePlan(roles, 1 + Below(3));
+    if (Chance(4)) plan.time_limit_ms = 1 + Below(5'000);
+    return plan;
+  }
+
+  void Feed(const Event& event) {
+    ASSERT_NE(supervisor_.phase(), Phase::kDone);
+    const bool had_cause = supervisor_.cause() != Cause::kNone;
+    const Cause cause = supervisor_.cause();
+    if (std::holds_alternative<StopRequested>(event)) ++stops_asked_;
+    Do(supervisor_.Step(event, now_));
+    ASSERT_TRUE(!had_cause || supervisor_.cause() == cause) << "the first cause stays";
+  }
+
+  void Do(const std::vector<Action>& actions) {
+    for (const Action& action : actions) {
+      ASSERT_FALSE(over_) << "an action after the end";
+      std::visit([this](const auto& a) { Perform(a); }, action);
+    }
+  }
+
+  void Perform(const StartOrdered& order) {
+    MachineProcess& process = processes_[order.process];
+    ASSERT_FALSE(process.ordered) << "started twice";
+    ASSERT_FALSE(stopping_) << "started after a stop";
+    process.ordered = true;
+    MachineAgent& agent = agents_[plan_.processes[order.process].host];
+    if (agent.gone) return;
+    if (Chance(12)) {
+      agent.outbox.push_back(SpawnFailed{order.process, order.attempt, "exec", ENOENT, "x", now_});
+    } else {
+      process.alive = true;
+      process.unkillable = Chance(60);
+      agent.outbox.push_back(ProcessStarted{order.process, order.attempt, 1, 1, now_});
+    }
+  }
+  void Perform(const StopOrdered& order) {
+    if (supervisor_.cause() == Cause::kFailed || supervisor_.cause() == Cause::kSpawn) {
+      ASSERT_TRUE(failure_recorded_) << "stopped before the first failure was recorded";
+    }
+    ASSERT_FALSE(order.processes.empty());
+    for (const ProcessId process : order.processes) {
+      ASSERT_TRUE(processes_[process].ordered) << "signalled what was never started";
+      const bool again = processes_[process].told_to_stop;
+      ASSERT_TRUE(!again || order.grace_ms == 0) << "told to stop twice";
+      processes_[process].told_to_stop = true;
+    }
+    stopping_ = true;
+  }
+  void Perform(const FinishOrdered&) {
+    ASSERT_FALSE(std::exchange(finished_, true)) << "finished twice";
+    for (MachineAgent& agent : agents_) agent.finishing = true;
+  }
+  void Perform(const ArmTimer& timer) {
+    ASSERT_GE(timer.deadline, now_);
+    timers_[timer.timer] = timer.deadline;
+  }
+  void Perform(const DisarmTimer& timer) { ASSERT_EQ(timers_.erase(timer.timer), 1U); }
+  void Perform(const EndRun&) { over_ = true; }
+  void Perform(const PhaseChanged& change) { ASSERT_LT(change.from, change.to); }
+  void Perform(const FirstFailure&) { ASSERT_FALSE(std::exchange(failure_recorded_, true)) << "two first failures"; }
+  void Perform(const FailureTraced&) { ASSERT_TRUE(failure_recorded_) << "traced what had not failed"; }
+  void Perform(const EndedEarly& early) { ASSERT_EQ(RoleOf(early.process).ending, Ending::kNever); }
+  void Perform(const StrayEvent& stray) { ADD_FAILURE() << "an honest machine has no strays: " << stray.what; }
+
+  const Role& RoleOf(ProcessId process) const { return plan_.roles[plan_.processes[process].role]; }
+
+  void Next() {
+    if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT});
+    const std::uint32_t host = Below(static_cast<std::uint32_t>(agents_.size()));
+    MachineAgent& agent = agents_[host];
+    if (agent.gone || Chance(4)) return PassTime();
+    if (flaky_ && Chance(150)) {
+      agent.gone = true;
+      agent.outbox.clear();
+      for (ProcessId id = 0; id < processes_.size(); ++id) {
+        if (plan_.processes[id].host == host) processes_[id].alive = false;
+      }
+      return Feed(AgentLost{host, "cut", 0});
+    }
+    if (!agent.outbox.empty() && !Chance(3)) {
+      const Event event = agent.outbox.front();
+      agent.outbox.pop_front();
+      return Feed(event);
+    }
+    EndOne(host);
+  }
+
+  // A process of the host ends by itself or because it was told to; a finishing agent kills all and attests.
+  void EndOne(std::uint32_t host) {
+    MachineAgent& agent = agents_[host];
+    std::vector<ProcessId> alive;
+    bool any_alive = false;
+    for (ProcessId id = 0; id < processes_.size(); ++id) {
+      if (plan_.processes[id].host != host || !processes_[id].alive) continue;
+      any_alive = true;
+      if (!processes_[id].unkillable || !processes_[id].told_to_stop) alive.push_back(id);
+    }
+    if (alive.empty()) {
+      if (any_alive || agent.mute) return PassTime();
+      if (agent.finishing && agent.outbox.empty()) {
+        agent.gone = true;
+        Feed(AgentEmpty{host, 0, 0, 0, {}});
+      }
+      return;
+    }
+    const ProcessId id = alive[Below(static_cast<std::uint32_t>(alive.size()))];
+    MachineProcess& process = processes_[id];
+    if (process.told_to_stop && Chance(30) && !agent.finishing) return;  // takes its time
+    process.alive = false;
+    ++process.reaped;
+    ProcessExited exited;
+    exited.process = id;
+    exited.signalled = process.told_to_stop || agent.finishing ? !Chance(3) : Chance(40);
+    exited.code = exited.signalled ? SIGTERM : Chance(12) ? 1 : 0;
+    process.ended_well = !exited.signalled && exited.code == 0;
+    agent.outbox.push_back(exited);
+  }
+
+  void PassTime() {
+    if (timers_.empty()) {
+      now_ += kMs;
+      return;
+    }
+    const auto next = std::min_element(timers_.begin(), timers_.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (!Chance(5)) {
+      now_ = std::min(now_ + (1 + Below(300)) * kMs, next->second);
+      if (now_ < next->second) return;
+    }
+    now_ = next->second;
+    const std::uint64_t timer = next->first;
+    timers_.erase(next);
+    Feed(DeadlinePassed{timer});
+  }
+
+  void Check() {
+    EXPECT_TRUE(timers_.empty()) << "a timer outlives the job";
+    EXPECT_EQ(supervisor_.phase(), Phase::kDone);
+    for (const MachineProcess& process : processes_) EXPECT_LE(process.reaped, 1);
+    const RunEnded ended = supervisor_.Ended(false);
+    EXPECT_EQ(ended.cause == Cause::kNone, ended.exit_code == 0);
+    EXPECT_EQ(ended.cause == Cause::kNone, ended.why.empty());
+    EXPECT_EQ(ended.cause == Cause::kFailed || ended.cause == Cause::kSpawn, failure_recorded_);
+    switch (ended.cause) {
+      case Cause::kNone:
+        for (ProcessId id = 0; id < processes_.size(); ++id) {
+          EXPECT_EQ(supervisor_.state(id), ProcessState::kEnded);
+          EXPECT_FALSE(processes_[id].alive) << "all well, and something runs";
+          EXPECT_TRUE(processes_[id].ended_well || RoleOf(id).ending == Ending::kNever) << "all well, and one is not";
+        }
+        for (const MachineAgent& agent : agents_) EXPECT_TRUE(agent.gone) << "all well, and an agent is not heard of";
+        break;
+      case Cause::kFailed:
+      case Cause::kTimeLimit:
+        EXPECT_EQ(ended.exit_code, 1);
+        break;
+      case Cause::kStopped:
+        EXPECT_EQ(ended.exit_code, 128 + SIGINT);
+        break;
+      default:
+        EXPECT_EQ(ended.exit_code, 3);
+        break;
+    }
+  }
+
+  std::mt19937_64 random_;
+  bool impatient_ = Chance(3);  // the user
+  bool flaky_ = Chance(3);      // the network
+  Plan plan_;
+  Supervisor supervisor_;
+  MonotonicNs now_ = 1;
+  std::vector<MachineAgent> agents_;
+  std::vector<MachineProcess> processes_;
+  std::map<std::uint64_t, MonotonicNs> timers_;
+  std::uint32_t stops_asked_ = 0;
+  bool stopping_ = false;
+  bool finished_ = false;
+  bool failure_recorded_ = false;
+  bool over_ = false;
+};
+
+TEST(SupervisorSimulation, HoldsItsInvariantsWhateverHappens) {
+  constexpr std::uint64_t kSeeds = 20'000;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Simulation(seed).Run();
+    if (HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,198 @@
+// Settings against each other and against the processes that are started.
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include "muster/context.h"
+#include "settings/real_schema.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kSet = "set_context";
+constexpr const char* kAuto = "set_auto_parallel_context";
+
+// A job of `workers` workers that see `visible` devices each.
+struct Job {
+  explicit Job(std::uint32_t workers, std::optional<std::uint32_t> visible = std::nullopt)
+      : context(RealSchema(), Release16()) {
+    facts.workers = workers;
+    facts.workers_notes = {{"device_num = " + std::to_string(workers) + " is the number of workers", At(5)}};
+    for (std::uint32_t i = 0; i < workers; ++i) {
+      facts.processes.push_back({"worker." + std::to_string(i), nullptr, i, i, visible});
+    }
+  }
+  Job& Set(const char* api, const Value::Map& arguments, std::uint32_t line) {
+    const Diagnostics diagnostics = context.Apply(api, arguments, At(line));
+    EXPECT_FALSE(HasErrors(diagnostics));
+    return *this;
+  }
+  Job& SetEach(const char* api, const char* name, std::int64_t first, std::uint32_t line) {
+    for (ProcessFacts& process : facts.processes) {
+      Context& own = overlays.emplace_back(context.Overlay());
+      EXPECT_TRUE(own.Apply(api, {{name, first + process.rank}}, At(line)).empty());
+      process.context = &own;
+    }
+    return *this;
+  }
+  Diagnostics Check() const { return CheckTogether(context, facts); }
+
+  Context context;
+  JobFacts facts;
+  std::deque<Context> overlays;
+};
+
+TEST(Together, IsContentWithAPlainJob) {
+  EXPECT_TRUE(Job(8).Check().empty());
+  EXPECT_TRUE(Job(0).Check().empty());
+  EXPECT_TRUE(Job(8).Set(kSet, {{"mode", 0}, {"device_target", "Ascend"}}, 2).Check().empty());
+  Job pipeline(8, 8);
+  pipeline.Set(
+      kAuto,
+      {{"parallel_mode", "semi_auto_parallel"}, {"device_num", 8}, {"pipeline_stages", 4}, {"gradients_mean", true}},
+      2);
+  pipeline.SetEach(kAuto, "global_rank", 0, 3).SetEach(kSet, "device_id", 0, 4);
+  EXPECT_TRUE(pipeline.Check().empty());
+}
+
+TEST(Together, WantsStagesToDivideTheDevicesAndTellsWhereTheirNumberComesFrom) {
+  Job job(8);
+  job.Set(kAuto, {{"parallel_mode", "semi_auto_parallel"}, {"pipeline_stages", 3}}, 9);
+  const Diagnostic diagnostic = Only(job.Check());
+  EXPECT_EQ(diagnostic.kind, "division");
+  EXPECT_EQ(diagnostic.place, At(9));
+  EXPECT_EQ(diagnostic.message, "pipeline_stages = 3 does not divide device_num = 8");
+  EXPECT_EQ(diagnostic.hint, "use 1, 2, 4 or 8");
+  ASSERT_EQ(diagnostic.notes.size(), 1U);
+  EXPECT_EQ(diagnostic.notes.front(), (Note{"device_num = 8 is the number of workers", At(5)}));
+}
+
+TEST(Together, ShowsTheNearestOfManyDivisors) {
+  Job job(720);
+  job.Set(kAuto, {{"parallel_mode", "semi_auto_parallel"}, {"pipeline_stages", 7}}, 9);
+  EXPECT_EQ(Only(job.Check()).hint, "use 6 or 8");
+}
+
+TEST(Together, WantsSemiAutoParallelForStages) {
+  for (const char* mode : {"stand_alone", "data_parallel", "hybrid_parallel", "auto_parallel"}) {
+    Job job(1);
+    job.Set(kAuto, {{"parallel_mode", mode}, {"pipeline_stages", 2}}, 9);
+    job.facts.workers = 2;
+    const Diagnostics diagnostics = job.Check();
+    ASSERT_FALSE(diagnostics.empty()) << mode;
+    EXPECT_EQ(diagnostics.front().kind, "mode_conflict");
+    EXPECT_EQ(diagnostics.front().severity, Severity::kError);
+    EXPECT_NE(diagnostics.front().hint.find("\"semi_auto_parallel\""), std::string::npos);
+  }
+  EXPECT_TRUE(Job(2).Set(kAuto, {{"parallel_mode", "data_parallel"}, {"pipeline_stages", 1}}, 9).Check().empty());
+}
+
+TEST(Together, RefusesWhatTrainingWouldRefuse) {
+  EXPECT_EQ(Only(Job(1).Set(kAuto, {{"parameter_broadcast", true}}, 2).Check()).kind, "mode_conflict");
+  EXPECT_EQ(Only(Job(1).Set(kAuto, {{"full_batch", true}}, 2).Check()).severity, Severity::kError);
+  EXPECT_TRUE(
+      Job(4).Set(kAuto, {{"parallel_mode", "data_parallel"}, {"parameter_broadcast", true}}, 2).Check().empty());
+}
+
+TEST(Together, WarnsWhereOnlyTheDocumentsObject) {
+  const Diagnostic warning = Only(Job(1).Set(kAuto, {{"gradients_mean", true}}, 2).Check());
+  EXPECT_EQ(warning.kind, "mode_conflict");
+  EXPECT_EQ(warning.severity, Severity::kWarning);
+  EXPECT_EQ(
+      Only(Job(4).Set(kAuto, {{"parallel_mode", "data_parallel"}, {"gradient_fp32_sync", false}}, 2).Check()).severity,
+      Severity::kWarning);
+}
+
+TEST(Together, WantsDeviceNumToBeTheNumberOfWorkers) {
+  Job job(4);
+  job.Set(kAuto, {{"parallel_mode", "data_parallel"}, {"device_num", 7}}, 6);
+  const Diagnostic diagnostic = Only(job.Check());
+  EXPECT_EQ(diagnostic.kind, "conflict");
+  EXPECT_EQ(diagnostic.severity, Severity::kError);
+  EXPECT_NE(diagnostic.message.find("device_num = 7"), std::string::npos);
+  EXPECT_NE(diagnostic.message.find("4"), std::string::npos);
+  EXPECT_EQ(diagnostic.notes.front().place, At(5));
+}
+
+TEST(Together, WarnsOfManyWorkersThatTrainAlone) {
+  const Diagnostic warning = Only(Job(4).Set(kAuto, {{"device_num", 4}}, 6).Check());
+  EXPECT_EQ(warning.kind, "parallel_mode");
+  EXPECT_EQ(warning.severity, Severity::kWarning);
+  EXPECT_EQ(Only(Job(4).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Check()).kind, "parallel_mode");
+  EXPECT_TRUE(Job(1).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Check().empty());
+  EXPECT_TRUE(
+      Job(4).Set(kAuto, {{"device_num", 4}}, 6).Set("set_ps_context", {{"enable_ps", true}}, 7).Check().empty());
+}
+
+TEST(Together, FoldsRanksThatAreNotTheProcesses) {
+  Job job(4);
+  job.Set(kAuto, {{"parallel_mode", "data_parallel"}, {"global_rank", 0}}, 6);
+  const Diagnostic warning = Only(job.Check());
+  EXPECT_EQ(warning.kind, "rank");
+  EXPECT_EQ(warning.severity, Severity::kWarning);
+  EXPECT_EQ(warning.message, "global_rank = 0 of worker.1 is not its rank 1, and so for 2 other processes");
+}
+
+TEST(Together, RefusesRanksBeyondTheDevices) {
+  Job job(4);
+  job.Set(kAuto, {{"parallel_mode", "data_parallel"}}, 6).SetEach(kAuto, "global_rank", 3, 8);
+  const Diagnostics diagnostics = job.Check();
+  ASSERT_EQ(diagnostics.size(), 2U);
+  EXPECT_EQ(diagnostics[0].kind, "range");
+  EXPECT_EQ(diagnostics[0].severity, Severity::kError);
+  EXPECT_EQ(diagnostics[0].place, At(8));
+  EXPECT_EQ(diagnostics[0].message,
+            "global_rank = 4 of worker.1 is not below device_num = 4, and so for 2 other processes");
+  EXPECT_EQ(diagnostics[1].kind, "rank");
+}
+
+TEST(Together, RefusesDevicesThatAProcessCanNotSee) {
+  Job job(4, 2);
+  job.Set(kSet, {{"device_target", "Ascend"}}, 2).SetEach(kSet, "device_id", 0, 8);
+  const Diagnostic diagnostic = Only(job.Check());
+  EXPECT_EQ(diagnostic.kind, "range");
+  EXPECT_EQ(diagnostic.message,
+            "device_id = 2 of worker.2 can not be seen by it: it sees 2 devices, and so for 1 other process");
+  EXPECT_NE(diagnostic.hint.find("0 to 1"), std::string::npos);
+}
+
+TEST(Together, DoesNotCountDevicesOfProcessors) {
+  Job cpu(4, 0);
+  cpu.Set(kSet, {{"device_target", "CPU"}}, 2).SetEach(kSet, "device_id", 0, 8);
+  EXPECT_TRUE(cpu.Check().empty());
+  Job unknown(4);
+  unknown.Set(kSet, {{"device_target", "Ascend"}}, 2).SetEach(kSet, "device_id", 0, 8);
+  EXPECT_TRUE(unknown.Check().empty());
+  Job none(1, 0);
+  none.Set(kSet, {{"device_target", "GPU"}, {"device_id", 0}}, 2);
+  EXPECT_EQ(Only(none.Check()).hint, "give the role devices");
+}
+
+TEST(Together, SeesADeviceTargetThatWasSetLater) {
+  Job job(1);
+  job.Set(kSet, {{"auto_tune_mode", "RL"}}, 2).Set(kSet, {{"device_target", "CPU"}}, 3);
+  const Diagnostic warning = Only(job.Check());
+  EXPECT_EQ(warning.kind, "wrong_device");
+  EXPECT_EQ(warning.place, At(2));
+  EXPECT_EQ(warning.notes.front().place, At(3));
+}
+
+TEST(Derived, ShowsWhatFollowsFromTheJobWithoutSettingIt) {
+  Job job(4);
+  job.Set(kAuto, {{"parallel_mode", "semi_auto_parallel"}, {"pipeline_stages", 2}}, 2);
+  const DerivedSettings derived = DeriveSettings(job.context, job.facts);
+  EXPECT_EQ(derived.device_num.value, Value(4));
+  EXPECT_EQ(derived.device_num.source.kind, SettingSource::Kind::kDerived);
+  EXPECT_EQ(derived.pipeline_stages, 2U);
+  ASSERT_EQ(derived.global_rank.size(), 4U);
+  EXPECT_EQ(derived.global_rank[3].value, Value(3));
+  EXPECT_FALSE(job.context.Settled().contains("set_auto_parallel_context.device_num"));
+
+  job.Set(kAuto, {{"device_num", 4}}, 3).SetEach(kAuto, "global_rank", 0, 4);
+  const DerivedSettings set = DeriveSettings(job.context, job.facts);
+  EXPECT_EQ(set.device_num.source.place, At(3));
+  EXPECT_EQ(set.global_rank[1].source.kind, SettingSource::Kind::kSet);
+}
+
+}  // namespace
+}  // namespace muster

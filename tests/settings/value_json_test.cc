@@ -1,0 +1,102 @@
+// Values and JSON: what goes out comes back, and what is no JSON says where.
+#include "settings/value_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace muster {
+namespace {
+
+std::string ErrorOf(std::string_view text) {
+  const auto value = ValueFromJsonText(text);
+  return value ? "read as " + ToText(*value) : value.error();
+}
+
+TEST(ValueJson, KeepsKindsOfValuesApart) {
+  const std::pair<const char*, Value> cases[] = {
+      {"null", Value()},
+      {"true", Value(true)},
+      {"1", Value(1)},
+      {"-0", Value(0)},
+      {"1.0", Value(1.0)},
+      {"1e2", Value(100.0)},
+      {"9223372036854775807", Value(std::numeric_limits<std::int64_t>::max())},
+      {"-9223372036854775808", Value(std::numeric_limits<std::int64_t>::min())},
+      {"18446744073709551615", Value(18446744073709551615.0)},
+      {"\"\"", Value("")},
+      {"\"\\u00e4\\n\\u0000\"", Value(std::string("ä\n\0", 4))},
+      {"[]", Value(Value::List{})},
+      {"{}", Value(Value::Map{})},
+      {" [ 1 , { \"a\" : [ ] } ] ", Value(Value::List{Value(1), Value(Value::Map{{"a", Value(Value::List{})}})})},
+  };
+  for (const auto& [text, value] : cases) {
+    const auto read = ValueFromJsonText(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(*read, value) << text;
+  }
+}
+
+TEST(ValueJson, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(ErrorOf(""), "not valid JSON at byte 1");
+  EXPECT_EQ(ErrorOf("[1,2"), "not valid JSON at byte 5");
+  EXPECT_EQ(ErrorOf("{\"a\":1,\"a\":2}"), "the key \"a\" appears twice");
+  EXPECT_EQ(ErrorOf("[[{\"b\":1,\"b\":1}]]"), "the key \"b\" appears twice");
+  EXPECT_EQ(ErrorOf("1e999").substr(0, 21), "a number is too large");
+  for (const char* text : {"nul", "1 2", "[1,]", "{\"a\"}", "{a:1}", "'x'", "NaN", "Infinity", "01", "+1", ".5", "1.", "\"\\x\"", "\"\n\"", "\"\xff\"", "\xef\xbb\xbf" "1 1", "//", "[1]//x"}) {
+    EXPECT_TRUE(ErrorOf(text).starts_with("not valid JSON at byte ")) << text << ": " << ErrorOf(text);
+  }
+}
+
+TEST(ValueJson, GoesSixtyFourLevelsDeep) {
+  EXPECT_TRUE(ValueFromJsonText(std::string(64, '[') + std::string(64, ']')));
+  EXPECT_EQ(ErrorOf(std::string(65, '[') + std::string(65, ']')), "nested deeper than 64");
+  EXPECT_EQ(ErrorOf(std::string(1'000'000, '[')), "nested deeper than 64");
+  std::string maps;
+  for (int i = 0; i < 65; ++i) maps += "{\"a\":";
+  EXPECT_EQ(ErrorOf(maps), "nested deeper than 64");
+}
+
+Value RandomValue(std::mt19937_64& random, int depth) {
+  switch (random() % (depth > 4 ? 5 : 7)) {
+    case 0:
+      return {};
+    case 1:
+      return Value(random() % 2 == 0);
+    case 2:
+      return Value(static_cast<std::int64_t>(random()));
+    case 3: {
+      const double number = std::bit_cast<double>(random());
+      return Value(std::isfinite(number) ? number : 0.1);
+    }
+    case 4:
+      return Value(std::string(random() % 5, static_cast<char>(random() % 128)));
+    case 5: {
+      Value::List list(random() % 4);
+      for (Value& element : list) element = RandomValue(random, depth + 1);
+      return Value(std::move(list));
+    }
+    default: {
+      Value::Map map;
+      for (std::size_t n = random() % 4; n > 0; --n) map[std::string(1, static_cast<char>('a' + random() % 26))] = RandomValue(random, depth + 1);
+      return Value(std::move(map));
+    }
+  }
+}
+
+TEST(ValueJson, BringsEveryValueBack) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const Value value = RandomValue(random, 0);
+    const std::string text = ToJson(value).dump();
+    const auto back = ValueFromJsonText(text);
+    ASSERT_TRUE(back) << text;
+    ASSERT_EQ(*back, value) << text;
+  }
+}
+
+}  // namespace
+}  // namespace muster

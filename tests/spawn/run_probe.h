@@ -1,0 +1,44 @@
+// Starts a probe through a Launcher, waits for its end and keeps what it printed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "spawn/reap.h"
+#include "spawn/spawn.h"
+#include "support/await.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+
+inline std::string ProbePath() { return std::string(MUSTER_TESTS_DIR) + "/probe"; }
+
+struct ProbeRun {
+  std::vector<std::string> lines;
+  EndedProcess ended;
+};
+
+// stdout goes to a file; the rest of `spec` is taken as it is, argv[0] excepted.
+inline std::optional<ProbeRun> RunProbe(Launcher& launcher, SpawnSpec spec, std::vector<std::string> verbs) {
+  const TempDir folder;
+  const std::string path = folder / "out";
+  const UniqueFd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  spec.argv = {ProbePath()};
+  spec.argv.insert(spec.argv.end(), verbs.begin(), verbs.end());
+  spec.stdout_fd = out.get();
+  auto spawned = launcher.Spawn(spec);
+  if (!spawned) {
+    ADD_FAILURE() << SpawnErrorText(spawned.error());
+    return std::nullopt;
+  }
+  if (!AwaitReadable(spawned->pidfd.get())) return std::nullopt;
+  const auto ended = Reap(spawned->pidfd.get());
+  if (!ended) return std::nullopt;
+  return ProbeRun{LinesOf(path), *ended};
+}
+
+}  // namespace muster::testing

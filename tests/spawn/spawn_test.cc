@@ -1,0 +1,348 @@
+#include "spawn/spawn.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "run_probe.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string WriteFile(const std::string& path, const std::string& content, mode_t mode) {
+  std::ofstream(path) << content;
+  ::chmod(path.c_str(), mode);
+  return path;
+}
+
+std::size_t OpenDescriptors() {
+  std::size_t count = 0;
+  for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0 ? 1U : 0U;
+  return count;
+}
+
+SpawnError ErrorOf(const SpawnSpec& spec) {
+  Launcher launcher;
+  auto spawned = launcher.Spawn(spec);
+  EXPECT_FALSE(spawned.has_value());
+  // A failed child has been waited for.
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  return spawned ? SpawnError{} : spawned.error();
+}
+
+SpawnSpec Command(std::vector<std::string> argv) {
+  SpawnSpec spec;
+  spec.argv = std::move(argv);
+  return spec;
+}
+
+// --- what a child finds, whatever the kernel offers --------------------------------------------------
+
+class SpawnWith : public ::testing::TestWithParam<Mechanisms> {};
+
+std::string MechanismsName(const ::testing::TestParamInfo<Mechanisms>& info) {
+  if (info.param == Mechanisms{}) return "Everything";
+  if (!info.param.close_range) return "ProcFd";
+  return info.param.clone_pidfd ? "CopiedFiles" : "PidfdOpen";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, SpawnWith,
+    ::testing::Values(Mechanisms{}, Mechanisms{.clone_pidfd = false}, Mechanisms{.clone_files = false},
+                      Mechanisms{.clone_pidfd = false, .close_range = false, .clone_files = false}),
+    MechanismsName);
+
+TEST_P(SpawnWith, SaysWhichMechanismsAreInUse) {
+  Launcher launcher(GetParam());
+  ASSERT_TRUE(RunProbe(launcher, {}, {"exit", "0"}));
+  const auto names = MechanismNames(launcher.mechanisms());
+  const auto has = [&names](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  // What the kernel refuses comes on top of what was switched off.
+  EXPECT_TRUE(GetParam().clone_pidfd || has("pidfd-open"));
+  EXPECT_TRUE(GetParam().close_range || has("proc-fd"));
+  EXPECT_TRUE(GetParam().clone_files || has("copied-files"));
+  EXPECT_EQ(names.size(), 3U);
+}
+
+TEST_P(SpawnWith, PassesArgumentsAndEnvironmentByteForByte) {
+  Launcher launcher(GetParam());
+  const std::vector<std::string> variables = {"EMPTY=",        "LINES=a\nb\n\nc", "QUOTES='\"`$\\", "UTF8=größe → 東京",
+                                              "EQUALS==a=b==", "BLANKS=  two  "};
+  SpawnSpec spec;
+  spec.env = EnvPointers(variables);
+  const auto run = RunProbe(launcher, spec, {"env", "args", "--", "", "a\nb", "'\"$(id)", "größe"});
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->lines.size(), 2U);
+  EXPECT_EQ(json::parse(run->lines[0]), json(variables));
+  EXPECT_EQ(json::parse(run->lines[1]), json({ProbePath(), "env", "args", "--", "", "a\nb", "'\"$(id)", "größe"}));
+}
+
+TEST_P(SpawnWith, GivesTheNamedDescriptorsAndNoOthers) {
+  // Inheritable on purpose, and many, in low and high numbers.
+  std::vector<UniqueFd> foreign;
+  for (int i = 0; i < 40; ++i) foreign.emplace_back(::open("/dev/zero", O_RDONLY));
+  foreign.emplace_back(::fcntl(foreign.front().get(), F_DUPFD, 700));
+
+  const TempDir folder;
+  std::vector<UniqueFd> passed;
+  SpawnSpec spec;
+  // Targets 3 to 6 are where the launcher keeps its own descriptors: they must not get in each other's way.
+  for (const int target : {6, 3, 5, 4, 40}) {
+    const std::string path = WriteFile(folder / std::to_string(target), "", 0600);
+    passed.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    spec.passed.push_back({passed.back().get(), target});
+  }
+  Launcher launcher(GetParam());
+  const auto run = RunProbe(launcher, spec, {"fds"});
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->lines.size(), 1U);
+  json fds = json::parse(run->lines[0]);
+  EXPECT_EQ(fds["0"], "/dev/null");
+  EXPECT_EQ(fds["2"], "/dev/null");
+  EXPECT_TRUE(fds.contains("1"));
+  for (const int target : {3, 4, 5, 6, 40}) EXPECT_EQ(fds[std::to_string(target)], folder / std::to_string(target));
+  EXPECT_EQ(fds.size(), 8U);
+}
+
+TEST_P(SpawnWith, ResetsSignalsThatTheParentIgnoresOrBlocks) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_IGN);
+  std::signal(SIGRTMIN + 3, SIG_IGN);
+  sigset_t blocked;
+  sigset_t before;
+  sigfillset(&blocked);
+  sigprocmask(SIG_SETMASK, &blocked, &before);
+
+  Launcher launcher(GetParam());
+  const auto run = RunProbe(launcher, {}, {"signals", "exit", "7"});
+
+  sigset_t after;
+  sigprocmask(SIG_SETMASK, &before, &after);
+  EXPECT_EQ(sigismember(&after, SIGUSR1), 1) << "the parent's own mask was changed";
+  for (const int signal : {SIGPIPE, SIGCHLD, SIGRTMIN + 3}) std::signal(signal, SIG_DFL);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(json::parse(run->lines.at(0)), (json{{"SigBlk", "0000000000000000"}, {"SigIgn", "0000000000000000"}}));
+  // With SIGCHLD ignored the kernel would have thrown the status away.
+  EXPECT_EQ(run->ended.code, 7);
+}
+
+TEST_P(SpawnWith, LeavesNothingBehindWhenItFails) {
+  Launcher launcher(GetParam());
+  ASSERT_TRUE(RunProbe(launcher, {}, {"exit", "0"}));
+  const std::size_t before = OpenDescriptors();
+  const TempDir folder;
+  for (int i = 0; i < 20; ++i) {
+    SpawnSpec spec = Command({WriteFile(folder / "text", "no program\n", 0755)});
+    ASSERT_FALSE(launcher.Spawn(spec));
+    spec = Command({"/bin/true"});
+    spec.cwd = "/nowhere";
+    ASSERT_FALSE(launcher.Spawn(spec));
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(OpenDescriptors(), before);
+}
+
+TEST_P(SpawnWith, StartsTheProcessInItsOwnGroupOrSession) {
+  Launcher launcher(GetParam());
+  SpawnSpec spec;
+  spec.grouping = Grouping::kOwnGroup;
+  auto run = RunProbe(launcher, spec, {"ids"});
+  ASSERT_TRUE(run);
+  json ids = json::parse(run->lines.at(0));
+  EXPECT_EQ(ids["group"], ids["pid"]);
+  EXPECT_EQ(ids["session"], ::getsid(0));
+  spec.grouping = Grouping::kOwnSession;
+  run = RunProbe(launcher, spec, {"ids"});
+  ASSERT_TRUE(run);
+  ids = json::parse(run->lines.at(0));
+  EXPECT_EQ(ids["session"], ids["pid"]);
+}
+
+TEST_P(SpawnWith, KeepsNoEndOfAPipeOpen) {
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const UniqueFd out(ends[0]);
+  Launcher launcher(GetParam());
+  SpawnSpec spec = Command({ProbePath(), "print", "hello"});
+  spec.stdout_fd = ends[1];
+  auto spawned = launcher.Spawn(spec);
+  ::close(ends[1]);
+  ASSERT_TRUE(spawned);
+  std::string text;
+  std::array<char, 64> buffer = {};
+  // Ends only if the launcher does not hold the other end.
+  while (AwaitReadable(out.get())) {
+    const ssize_t size = ::read(out.get(), buffer.data(), buffer.size());
+    if (size <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  EXPECT_EQ(text, "hello\n");
+  ASSERT_TRUE(AwaitReadable(spawned->pidfd.get()));
+  EXPECT_TRUE(Reap(spawned->pidfd.get()));
+}
+
+TEST(Spawn, WorksWhereStandardDescriptorsAreClosed) {
+  const UniqueFd input(::fcntl(0, F_DUPFD_CLOEXEC, 10));
+  ::close(0);
+  Launcher launcher;
+  const auto run = RunProbe(launcher, {}, {"fds"});
+  ::dup2(input.get(), 0);
+  ASSERT_TRUE(run);
+  const json fds = json::parse(run->lines.at(0));
+  EXPECT_EQ(fds.size(), 3U);
+  EXPECT_EQ(fds["0"], "/dev/null");
+}
+
+TEST(Spawn, SetsLimitsAndFolder) {
+  const TempDir folder;
+  Launcher launcher;
+  SpawnSpec spec;
+  spec.cwd = folder.path();
+  spec.limits = {{RLIMIT_NOFILE, {64, 64}}};
+  const auto run = RunProbe(launcher, spec, {"cwd", "nofile"});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->lines, (std::vector<std::string>{"\"" + folder.path() + "\"", "64"}));
+}
+
+TEST(Spawn, LooksProgramsUpOnTheChildsPathThenInFurtherFolders) {
+  const TempDir folder;
+  std::filesystem::create_directory(folder / "first");
+  std::filesystem::create_directory(folder / "last");
+  std::filesystem::create_symlink(ProbePath(), folder / "last/tool");
+  WriteFile(folder / "first/tool", "not executable", 0600);
+  const std::string path = "PATH=" + (folder / "none") + ":" + (folder / "first");
+  SpawnSpec spec = Command({"tool", "exit", "5"});
+  spec.env = {path.c_str()};
+  spec.search_dirs = {folder / "last"};
+  Launcher launcher;
+  auto spawned = launcher.Spawn(spec);
+  ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+  ASSERT_TRUE(AwaitReadable(spawned->pidfd.get()));
+  EXPECT_EQ(Reap(spawned->pidfd.get())->code, 5);
+  // A relative path is seen from the child's folder.
+  spec = Command({"last/tool", "exit", "6"});
+  spec.cwd = folder.path();
+  spawned = launcher.Spawn(spec);
+  ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+  ASSERT_TRUE(AwaitReadable(spawned->pidfd.get()));
+  EXPECT_EQ(Reap(spawned->pidfd.get())->code, 6);
+}
+
+// --- failures, each with its stage ---------------------------------------------------------------------
+
+TEST(SpawnFailure, NamesEveryStage) {
+  EXPECT_EQ(SpawnStageName(SpawnStage::kDescriptors), "descriptors");
+  EXPECT_EQ(SpawnStageName(SpawnStage::kParentDeath), "parent_death");
+  EXPECT_EQ(SpawnStageName(SpawnStage::kExec), "exec");
+}
+
+TEST(SpawnFailure, TellsAMissingProgramWithThePathThatWasSearched) {
+  SpawnSpec spec = Command({"no-such-tool"});
+  spec.env = {"PATH=/one:/two"};
+  spec.search_dirs = {"/three"};
+  EXPECT_EQ(ErrorOf(spec),
+            (SpawnError{SpawnStage::kExec, ENOENT, "\"no-such-tool\" is not on PATH (/one:/two), nor in /three"}));
+  EXPECT_EQ(ErrorOf(Command({"/no/such/tool"})), (SpawnError{SpawnStage::kExec, ENOENT, "\"/no/such/tool\""}));
+}
+
+TEST(SpawnFailure, TellsWhatIsNotExecutableFromWhatIsADirectory) {
+  const TempDir folder;
+  const std::string file = WriteFile(folder / "file", "", 0600);
+  EXPECT_EQ(ErrorOf(Command({file})), (SpawnError{SpawnStage::kExec, EACCES, "\"" + file + "\" is not executable"}));
+  EXPECT_EQ(ErrorOf(Command({folder.path()})),
+            (SpawnError{SpawnStage::kExec, EISDIR, "\"" + folder.path() + "\" is a directory"}));
+  const std::string path = "PATH=" + folder.path();
+  SpawnSpec spec = Command({"file"});
+  spec.env = {path.c_str()};
+  EXPECT_EQ(ErrorOf(spec).error, EACCES);
+}
+
+TEST(SpawnFailure, DoesNotHandAScriptWithoutInterpreterToAShell) {
+  const TempDir folder;
+  const std::string script = WriteFile(folder / "script", "touch " + (folder / "touched") + "\n", 0755);
+  const SpawnError error = ErrorOf(Command({script}));
+  EXPECT_EQ(error.stage, SpawnStage::kExec);
+  EXPECT_EQ(error.error, ENOEXEC);
+  EXPECT_NE(error.detail.find("\"#!\""), std::string::npos) << error.detail;
+  EXPECT_FALSE(std::filesystem::exists(folder / "touched"));
+}
+
+TEST(SpawnFailure, NamesAMissingInterpreter) {
+  const TempDir folder;
+  const std::string script = WriteFile(folder / "script", "#! /no/such/python -u\n", 0755);
+  const SpawnError error = ErrorOf(Command({script}));
+  EXPECT_EQ(error.error, ENOENT);
+  EXPECT_NE(error.detail.find("/no/such/python\""), std::string::npos) << error.detail;
+}
+
+TEST(SpawnFailure, TellsAMissingDirectoryAsSuch) {
+  SpawnSpec spec = Command({"/bin/true"});
+  spec.cwd = "/no/such/folder";
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDirectory, ENOENT, "\"/no/such/folder\""}));
+  // The folder is to blame also where the program was to be found in it.
+  spec.argv = {"./train.sh"};
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDirectory, ENOENT, "\"/no/such/folder\""}));
+}
+
+TEST(SpawnFailure, CountsTheBytesOfAnArgumentListThatIsTooLong) {
+  SpawnSpec spec = Command({"/bin/true", std::string(131'072, 'x')});
+  const SpawnError error = ErrorOf(spec);
+  EXPECT_EQ(error.error, E2BIG);
+  EXPECT_NE(error.detail.find("131083 bytes of arguments"), std::string::npos) << error.detail;
+  EXPECT_NE(error.detail.find("the longest of 131073 bytes"), std::string::npos) << error.detail;
+}
+
+TEST(SpawnFailure, NamesTheLimitThatIsRefused) {
+  SpawnSpec spec = Command({"/bin/true"});
+  spec.limits = {{RLIMIT_CORE, {0, 0}}, {RLIMIT_NOFILE, {20, 10}}};
+  const SpawnError error = ErrorOf(spec);
+  EXPECT_EQ(error.stage, SpawnStage::kLimits);
+  EXPECT_EQ(error.error, EINVAL);
+  EXPECT_EQ(error.detail, "resource " + std::to_string(RLIMIT_NOFILE) + " to 20 (hard 10)");
+}
+
+TEST(SpawnFailure, NamesTheDescriptorThatIsNotOpen) {
+  SpawnSpec spec = Command({"/bin/true"});
+  spec.stdout_fd = 999;
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDescriptors, EBADF, "descriptor 999"}));
+  spec = Command({"/bin/true"});
+  spec.passed = {{0, 5}, {0, 5}};
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDescriptors, EINVAL, "descriptor 0 as 5"}));
+}
+
+TEST(SpawnFailure, NamesAParentDeathSignalThatIsNone) {
+  SpawnSpec spec = Command({"/bin/true"});
+  spec.parent_death_signal = 65;
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kParentDeath, EINVAL, "signal 65"}));
+}
+
+TEST(SpawnFailure, SaysHowManyDescriptorsAreAllowedWhenThereAreNoneLeft) {
+  rlimit before = {};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 3;
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  Launcher launcher;
+  const auto spawned = launcher.Spawn(Command({"/bin/true"}));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(spawned);
+  EXPECT_EQ(spawned.error(), (SpawnError{SpawnStage::kDescriptors, EMFILE, "RLIMIT_NOFILE is 3"}));
+}
+
+TEST(SpawnFailure, RefusesZeroBytesInsteadOfCuttingStringsShort) {
+  const SpawnError error = ErrorOf(Command({"/bin/true", std::string("a\0b", 3)}));
+  EXPECT_EQ(error.stage, SpawnStage::kExec);
+  EXPECT_EQ(error.error, EINVAL);
+  EXPECT_EQ(ErrorOf(Command({})).detail, "the command is empty");
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,112 @@
+// A head for tests: one agent behind a Channel, commands in, everything it says kept in order.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "support/await.h"
+#include "support/temp_dir.h"
+#include "transport/channel.h"
+#include "transport/registry.h"
+
+namespace muster::testing {
+
+inline std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
+inline std::string ProbeProgram() { return std::string(MUSTER_TESTS_DIR) + "/probe"; }
+
+class AgentSession {
+ public:
+  explicit AgentSession(const TransportEntry& entry) : transport_(entry.make({AgentPath()})) {
+    auto connected = transport_->Connect(io_, {0, "localhost"});
+    if (!connected) {
+      ADD_FAILURE() << connected.error().front().message;
+      return;
+    }
+    channel_ = std::move(*connected);
+    channel_->SetReceiver([this](ChannelMessage message) { messages_.push_back(std::move(message)); });
+    Send(Hello{kProtocolVersion, "run", 0});
+    Send(DefineEnvironment{0, {token()}});
+  }
+
+  // Carried by every process in its environment.
+  std::string token() const { return "MUSTER_PROCESS=" + folder_.path(); }
+  const TempDir& folder() const { return folder_; }
+  std::string Log(ProcessId process, std::uint32_t attempt = 0) const {
+    return folder_ / (std::to_string(process) + "." + std::to_string(attempt) + ".log");
+  }
+
+  void Send(const AgentCommand& command) { channel_->Send(command); }
+
+  // A probe with these verbs, ready to be changed and sent.
+  StartProcess Probe(ProcessId process, const std::vector<std::string>& verbs, std::uint32_t attempt = 0) const {
+    StartProcess start;
+    start.process = process;
+    start.attempt = attempt;
+    start.argv = {ProbeProgram()};
+    start.argv.insert(start.argv.end(), verbs.begin(), verbs.end());
+    start.cwd = folder_.path();
+    start.log_path = Log(process, attempt);
+    return start;
+  }
+
+  // Runs the loop until `done`; false if nothing more comes within the deadline.
+  bool Until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (!done()) {
+      io_.restart();
+      if (io_.run_one_until(deadline) == 0) return false;
+    }
+    return true;
+  }
+
+  template <class Message>
+  std::vector<Message> All() const {
+    std::vector<Message> all;
+    for (const ChannelMessage& message : messages_) {
+      if (const auto* one = std::get_if<Message>(&message)) all.push_back(*one);
+    }
+    return all;
+  }
+
+  // The first message of this kind about the process, once it is there.
+  template <class Message>
+  std::optional<Message> Await(ProcessId process, std::uint32_t attempt = 0) {
+    std::optional<Message> found;
+    Until([&] {
+      for (const Message& one : All<Message>()) {
+        if (!found && one.process == process && one.attempt == attempt) found = one;
+      }
+      return found.has_value();
+    });
+    return found;
+  }
+
+  template <class Message>
+  std::optional<Message> Await() {
+    if (!Until([this] { return !All<Message>().empty(); })) return std::nullopt;
+    return All<Message>().front();
+  }
+
+  std::optional<AgentEmpty> Finish() {
+    Send(muster::Finish{});
+    return Await<AgentEmpty>();
+  }
+
+  void CloseChannel() { channel_.reset(); }
+  const std::vector<ChannelMessage>& messages() const { return messages_; }
+
+ private:
+  TempDir folder_;
+  boost::asio::io_context io_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Channel> channel_;
+  std::vector<ChannelMessage> messages_;
+};
+
+}  // namespace muster::testing

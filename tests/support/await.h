@@ -1,0 +1,50 @@
+// Waiting in tests: for a line in a file that a process writes, for a descriptor, for a process to end. Each
+// wait has a deadline that only a broken program reaches.
+#pragma once
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "spawn/unique_fd.h"
+
+namespace muster::testing {
+
+inline constexpr std::chrono::seconds kDeadline{30};
+
+inline std::vector<std::string> LinesOf(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  // A last line without its newline is not complete yet.
+  while (std::getline(file, line) && !file.eof()) lines.push_back(line);
+  return lines;
+}
+
+// True once the descriptor is readable (a pidfd: the process has ended).
+inline bool AwaitReadable(int fd, std::chrono::milliseconds deadline = kDeadline) {
+  pollfd ready = {fd, POLLIN, 0};
+  return ::poll(&ready, 1, static_cast<int>(deadline.count())) > 0;
+}
+
+// The first complete line that begins with `prefix`, once it is there. The file must exist.
+inline std::optional<std::string> AwaitLine(const std::string& path, const std::string& prefix) {
+  const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
+  if (::inotify_add_watch(watch.get(), path.c_str(), IN_MODIFY) < 0) return std::nullopt;
+  for (;;) {
+    for (const std::string& line : LinesOf(path)) {
+      if (line.starts_with(prefix)) return line;
+    }
+    if (!AwaitReadable(watch.get())) return std::nullopt;
+    std::vector<char> events(4096);
+    if (::read(watch.get(), events.data(), events.size()) < 0) return std::nullopt;
+  }
+}
+
+}  // namespace muster::testing

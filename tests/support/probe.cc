@@ -1,0 +1,226 @@
+// probe: the child that tests start. Its arguments are done one after the other; it prints one line for each
+// that prints, so that a test waits for a line and never for a time.
+//
+//   args env cwd fds signals ids nofile   print what it has, as one line of JSON
+//   print TEXT                            print TEXT
+//   exit N · die SIGNAL · wait            the end, or never
+//   ignore-term · on-term N               from now on: TERM does nothing; TERM prints "term" and exits with N
+//   child · session · daemon              fork a process that waits for ever and ignores TERM: in this group;
+//                                         in its own session; in its own session and orphaned at once
+//   orphans N                             fork N orphans that end at once
+//   bomb N                                processes that fork processes, N in all, and never end
+//   flood LINES WIDTH NAME                print LINES lines of WIDTH bytes that begin with NAME and a number
+//   stop                                  stop itself (SIGSTOP)
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <dirent.h>
+#include <nlohmann/json.hpp>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using nlohmann::json;
+
+void PrintLine(std::string line) {
+  line += '\n';
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t size = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) std::exit(99);
+    at += static_cast<std::size_t>(size);
+  }
+}
+
+void PrintJson(const json& value) { PrintLine(value.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
+[[noreturn]] void WaitForEver() {
+  for (;;) ::pause();
+}
+
+json Descriptors() {
+  json fds = json::object();
+  DIR* directory = ::opendir("/proc/self/fd");
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == ".." || name == std::to_string(::dirfd(directory))) continue;
+    std::array<char, 4096> target = {};
+    const ssize_t size = ::readlink(("/proc/self/fd/" + name).c_str(), target.data(), target.size());
+    fds[name] = std::string(target.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  }
+  ::closedir(directory);
+  return fds;
+}
+
+json Signals() {
+  json signals = json::object();
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.starts_with("SigBlk:") || line.starts_with("SigIgn:")) signals[line.substr(0, 6)] = line.substr(8);
+  }
+  return signals;
+}
+
+int exit_on_term = 0;
+
+void OnTerm(int) {
+  constexpr std::array<char, 5> kLine = {'t', 'e', 'r', 'm', '\n'};
+  if (::write(STDOUT_FILENO, kLine.data(), kLine.size()) < 0) ::_exit(98);
+  ::_exit(exit_on_term);
+}
+
+// Forks a process that is set up by `prepare` and then waits for ever; returns once it is set up.
+void ForkWaiting(const std::function<void()>& prepare) {
+  std::array<int, 2> ready = {};
+  if (::pipe(ready.data()) != 0) std::exit(97);
+  const pid_t pid = ::fork();
+  if (pid < 0) std::exit(96);
+  if (pid == 0) {
+    std::signal(SIGTERM, SIG_IGN);
+    prepare();
+    ::close(ready[0]);
+    ::close(ready[1]);
+    WaitForEver();
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  while (::read(ready[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::close(ready[0]);
+}
+
+void OrphanItself() {
+  ::setsid();
+  const pid_t pid = ::fork();
+  if (pid != 0) ::_exit(pid > 0 ? 0 : 95);
+}
+
+void ForkOrphans(int count) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      static_cast<void>(::fork());  // both ends of it exit; the inner one is an orphan
+      ::_exit(0);
+    }
+    if (pid > 0) ::waitpid(pid, nullptr, 0);
+  }
+}
+
+// Each forks as long as there are any left to fork, so that whoever kills one meets its children.
+void Bomb(int total) {
+  void* page = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) std::exit(94);
+  auto* left = new (page) std::atomic<int>(total);
+  while (left->fetch_sub(1) > 0) {
+    if (::fork() == 0) ::setsid();
+  }
+  WaitForEver();
+}
+
+struct Verb {
+  int arguments;
+  std::function<void(char** arguments)> act;
+};
+
+int Number(const char* text) { return std::atoi(text); }
+
+const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, char** environment) {
+  static const std::map<std::string, Verb> verbs = {
+      {"args", {0, [&all](char**) { PrintJson(all); }}},
+      {"env",
+       {0,
+        [environment](char**) {
+          json variables = json::array();
+          for (char** one = environment; *one != nullptr; ++one) variables.push_back(*one);
+          PrintJson(variables);
+        }}},
+      {"cwd",
+       {0,
+        [](char**) {
+          std::array<char, 4096> path = {};
+          PrintJson(::getcwd(path.data(), path.size()) != nullptr ? path.data() : "");
+        }}},
+      {"fds", {0, [](char**) { PrintJson(Descriptors()); }}},
+      {"signals", {0, [](char**) { PrintJson(Signals()); }}},
+      {"ids",
+       {0,
+        [](char**) {
+          PrintJson({{"pid", ::getpid()}, {"ppid", ::getppid()}, {"group", ::getpgid(0)}, {"session", ::getsid(0)}});
+        }}},
+      {"nofile",
+       {0,
+        [](char**) {
+          rlimit limit = {};
+          ::getrlimit(RLIMIT_NOFILE, &limit);
+          PrintJson(limit.rlim_cur);
+        }}},
+      {"print", {1, [](char** a) { PrintLine(a[0]); }}},
+      {"exit", {1, [](char** a) { ::_exit(Number(a[0])); }}},
+      {"die",
+       {1,
+        [](char** a) {
+          const rlimit no_core = {0, 0};
+          ::setrlimit(RLIMIT_CORE, &no_core);
+          std::signal(Number(a[0]), SIG_DFL);  // a sanitizer may have taken it
+          ::kill(::getpid(), Number(a[0]));
+          WaitForEver();
+        }}},
+      {"wait", {0, [](char**) { WaitForEver(); }}},
+      {"ignore-term", {0, [](char**) { std::signal(SIGTERM, SIG_IGN); }}},
+      {"on-term",
+       {1,
+        [](char** a) {
+          exit_on_term = Number(a[0]);
+          std::signal(SIGTERM, OnTerm);
+        }}},
+      {"child", {0, [](char**) { ForkWaiting([] {}); }}},
+      {"session", {0, [](char**) { ForkWaiting([] { ::setsid(); }); }}},
+      {"daemon", {0, [](char**) { ForkWaiting(OrphanItself); }}},
+      {"orphans", {1, [](char** a) { ForkOrphans(Number(a[0])); }}},
+      {"bomb", {1, [](char** a) { Bomb(Number(a[0])); }}},
+      {"flood",
+       {3,
+        [](char** a) {
+          for (int i = 0; i < Number(a[0]); ++i) {
+            std::string line = std::string(a[2]) + " " + std::to_string(i) + " ";
+            line.resize(std::max(line.size(), static_cast<std::size_t>(Number(a[1]))), '.');
+            PrintLine(line);
+          }
+        }}},
+      {"stop", {0, [](char**) { ::raise(SIGSTOP); }}},
+  };
+  return verbs;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> all(argv, argv + argc);
+  const auto& verbs = Verbs(all, environ);
+  for (int i = 1; i < argc; ++i) {
+    const auto found = verbs.find(argv[i]);
+    // What follows "--" is for "args" to show.
+    if (found == verbs.end() && std::string(argv[i]) == "--") break;
+    if (found == verbs.end() || i + found->second.arguments >= argc) {
+      std::fprintf(stderr, "probe: %s?\n", argv[i]);
+      return 93;
+    }
+    found->second.act(argv + i + 1);
+    i += found->second.arguments;
+  }
+  return 0;
+}

@@ -1,0 +1,30 @@
+// Finding processes by a token in their environment: what a run left behind, whoever its parent is now.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <dirent.h>
+#include <sys/types.h>
+
+namespace muster::testing {
+
+// Every process of this machine whose environment, as it was at its exec, holds the text.
+inline std::vector<pid_t> ProcessesWith(const std::string& token) {
+  std::vector<pid_t> found;
+  DIR* proc = ::opendir("/proc");
+  while (const dirent* entry = proc != nullptr ? ::readdir(proc) : nullptr) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid <= 0) continue;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    const std::string environment((std::istreambuf_iterator<char>(file)), {});
+    if (environment.find(token) != std::string::npos) found.push_back(pid);
+  }
+  if (proc != nullptr) ::closedir(proc);
+  return found;
+}
+
+}  // namespace muster::testing
