@@ -7,7 +7,7 @@ namespace muster {
 inline constexpr const char* kEvaluatorArgument = "--evaluator-child";
 // Descriptors it is started with.
 inline constexpr int kEvaluatorSocket = 3;
-inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/state.h)
+inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/last_place.h)
 
 // Does not return.
 [[noreturn]] void EvaluatorMain();

@@ -20,7 +20,7 @@
 #include "evaluator/channel.h"
 #include "evaluator/child.h"
 #include "lua/evaluation_archive.h"
-#include "lua/limits.h"
+#include "lua/last_place.h"
 #include "plan/plan_check.h"
 #include "spawn/reap.h"
 #include "spawn/spawn.h"
@@ -36,7 +36,7 @@ class SharedPage {
   SharedPage() : fd_(memfd_create("muster-place", MFD_CLOEXEC)) {
     if (fd_.get() < 0 || ftruncate(fd_.get(), sizeof(LastPlace)) != 0) return;
     void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
-    if (page != MAP_FAILED) place_ = static_cast<LastPlace*>(page);
+    if (page != MAP_FAILED) place_ = new (page) LastPlace;
   }
   SharedPage(const SharedPage&) = delete;
   SharedPage& operator=(const SharedPage&) = delete;
@@ -46,12 +46,7 @@ class SharedPage {
 
   int fd() const { return fd_.get(); }
   bool ok() const { return place_ != nullptr; }
-  Place Read() const {
-    LastPlace copy = *place_;
-    copy.file[sizeof copy.file - 1] = '\0';
-    const std::string file = copy.file;
-    return IsUtf8(file) ? Place{file, copy.line} : Place{};
-  }
+  Place Read() const { return place_->Read(); }
 
  private:
   UniqueFd fd_;

@@ -413,8 +413,8 @@ EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, cons
   const int status = lua_pcall(lua, 1, 0, -3);
 
   // Not all of these reach the message handler, and a recipe's pcall may have caught the first two.
-  const bool noted = last_place != nullptr && last_place->line > 0;
-  const Place last = noted ? Place{last_place->file, last_place->line} : host.fallback;
+  const Place noted = last_place != nullptr ? last_place->Read() : Place{};
+  const Place last = noted.line > 0 ? noted : host.fallback;
   const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
                                       [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
   if (state.out_of_memory() && !limit_told) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lua/evaluation.h"
+#include "lua/last_place.h"
 #include "lua/limits.h"
 #include "muster/schema.h"
 

@@ -115,13 +115,7 @@ Place State::Here(lua_State* lua) {
     lua_getinfo(lua, "Sl", &frame);
     if (frame.source[0] != '@' || frame.currentline < 1) continue;
     const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
-    if (last_place_ != nullptr) {
-      last_place_->line = 0;  // a torn write must not pair the old line with the new file
-      const std::size_t size = std::min(place.file.size(), sizeof last_place_->file - 1);
-      std::memcpy(last_place_->file, place.file.data(), size);
-      last_place_->file[size] = '\0';
-      last_place_->line = place.line;
-    }
+    if (last_place_ != nullptr) last_place_->Note(place);
     return place;
   }
   return {};

@@ -12,6 +12,7 @@
 
 #include <lua.hpp>
 
+#include "lua/last_place.h"
 #include "lua/limits.h"
 #include "muster/diagnostic.h"
 

@@ -29,7 +29,8 @@ TEST(CommandLine, HelpIsForTheAskingAndGoesToStandardOutput) {
 
 TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
   for (const std::string& command : kCommands) {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
       const CommandResult result = Muster(words);
       EXPECT_EQ(result.exit_code, 0) << command;
       EXPECT_NE(result.out.find("example: muster " + command + " "), std::string::npos) << result.out;
@@ -76,7 +77,8 @@ TEST(CommandLine, CheckSaysWhatAPlanWouldHold) {
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.out, "recipes/hello.lua: ok, 1 process on 1 host\n");
   EXPECT_EQ(one.err, "");
-  EXPECT_EQ(Muster({"check", "recipes/pipeline.lua", "hosts=4"}).out, "recipes/pipeline.lua: ok, 33 processes on 4 hosts\n");
+  EXPECT_EQ(Muster({"check", "recipes/pipeline.lua", "hosts=4"}).out,
+            "recipes/pipeline.lua: ok, 33 processes on 4 hosts\n");
 }
 
 TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
@@ -89,7 +91,8 @@ TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
 }
 
 TEST(CommandLine, WarningsGoBesideThePlanAndNotIntoIt) {
-  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }", "params = { n = muster.int { 1, was = 'old' } },");
+  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }",
+                         "params = { n = muster.int { 1, was = 'old' } },");
   const CommandResult result = Muster({"plan", recipe.path(), "old=2"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.err.find("warning: parameter old is now called n"), std::string::npos);
@@ -107,7 +110,9 @@ TEST(CommandLine, PlacesShowTheSourceLine) {
   const OneRecipe recipe("  job:check(false, 'wrong')  -- here");
   const CommandResult result = Muster({"check", recipe.path()});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_TRUE(result.err.starts_with(recipe.path() + ":4: error: wrong\n    4 |   job:check(false, 'wrong')  -- here\n")) << result.err;
+  EXPECT_TRUE(
+      result.err.starts_with(recipe.path() + ":4: error: wrong\n    4 |   job:check(false, 'wrong')  -- here\n"))
+      << result.err;
 }
 
 TEST(CommandLine, HasNoColourWithoutATerminal) {
@@ -115,8 +120,11 @@ TEST(CommandLine, HasNoColourWithoutATerminal) {
 }
 
 TEST(CommandLine, OutputThatCannotBeWrittenIsNoSuccess) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", "recipes/hello.lua"}, {"plan", "recipes/pipeline.lua", "hosts=16", "--json"}, {"params", "recipes/hello.lua"},
-                                                {"check", "recipes/hello.lua"}, {"--help"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", "recipes/hello.lua"},
+                                                {"plan", "recipes/pipeline.lua", "hosts=16", "--json"},
+                                                {"params", "recipes/hello.lua"},
+                                                {"check", "recipes/hello.lua"},
+                                                {"--help"}}) {
     Command command;
     command.argv = {MusterProgram()};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
@@ -130,7 +138,8 @@ TEST(CommandLine, OutputThatCannotBeWrittenIsNoSuccess) {
 
 TEST(CommandLine, EndsQuietlyWhenNobodyReadsOn) {
   Command command;
-  command.argv = {"/bin/sh", "-c", "exec 3>&1; { \"$0\" plan recipes/pipeline.lua hosts=64; echo $? >&3; } | true", MusterProgram()};
+  command.argv = {"/bin/sh", "-c", "exec 3>&1; { \"$0\" plan recipes/pipeline.lua hosts=64; echo $? >&3; } | true",
+                  MusterProgram()};
   command.cwd = MUSTER_SOURCE_DIR;
   const CommandResult result = RunCommand(command);
   EXPECT_EQ(result.out, "141\n") << "ended by SIGPIPE, as others do";

@@ -1,8 +1,8 @@
 // What programs read: the keys and types of every --json are a promise.
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/muster_command.h"
 
@@ -19,7 +19,8 @@ std::set<std::string> KeysOf(const json& object) {
 using Keys = std::set<std::string>;
 
 TEST(CheckJson, HasDiagnosticsWithPlacesHintsAndNotes) {
-  const CommandResult result = Muster({"check", "recipes/pipeline.lua", "pipeline_stages=3", "micro_batches=0", "--json"});
+  const CommandResult result =
+      Muster({"check", "recipes/pipeline.lua", "pipeline_stages=3", "micro_batches=0", "--json"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err, "") << "a program reads one stream";
   const json whole = json::parse(result.out);
@@ -39,8 +40,10 @@ TEST(CheckJson, HasDiagnosticsWithPlacesHintsAndNotes) {
 }
 
 TEST(CheckJson, SaysYesAndKeepsWarnings) {
-  EXPECT_EQ(json::parse(Muster({"check", "recipes/hello.lua", "--json"}).out), (json{{"format", 1}, {"ok", true}, {"diagnostics", json::array()}}));
-  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }", "params = { n = muster.int { 1, was = 'old' } },");
+  EXPECT_EQ(json::parse(Muster({"check", "recipes/hello.lua", "--json"}).out),
+            (json{{"format", 1}, {"ok", true}, {"diagnostics", json::array()}}));
+  const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }",
+                         "params = { n = muster.int { 1, was = 'old' } },");
   const json whole = json::parse(Muster({"check", recipe.path(), "old=2", "--json"}).out);
   EXPECT_EQ(whole["ok"], true);
   EXPECT_EQ(whole["diagnostics"][0]["severity"], "warning");
@@ -60,12 +63,16 @@ TEST(PlanJson, ListsEveryProcessInFull) {
   const CommandResult result = Muster({"plan", "recipes/parameter_server.lua", "workers=8", "servers=3", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json whole = json::parse(result.out);
-  for (const char* key : {"format", "id", "name", "processes", "derived", "inputs"}) EXPECT_TRUE(whole.contains(key)) << key;
+  for (const char* key : {"format", "id", "name", "processes", "derived", "inputs"})
+    EXPECT_TRUE(whole.contains(key)) << key;
   EXPECT_EQ(whole["format"], 1);
-  EXPECT_EQ(whole["id"].get<std::string>() + "\n", Muster({"plan", "recipes/parameter_server.lua", "workers=8", "servers=3", "--id"}).out);
+  EXPECT_EQ(whole["id"].get<std::string>() + "\n",
+            Muster({"plan", "recipes/parameter_server.lua", "workers=8", "servers=3", "--id"}).out);
   ASSERT_EQ(whole["processes"].size(), 12U);
   for (const json& process : whole["processes"]) {
-    for (const char* key : {"role", "index", "rank", "local_rank", "host", "devices", "command", "cwd", "env", "unset", "context", "stage"}) EXPECT_TRUE(process.contains(key)) << key;
+    for (const char* key : {"role", "index", "rank", "local_rank", "host", "devices", "command", "cwd", "env", "unset",
+                            "context", "stage"})
+      EXPECT_TRUE(process.contains(key)) << key;
     EXPECT_TRUE(process["command"].is_array());
     EXPECT_TRUE(process["env"].is_object());
     EXPECT_TRUE(process["unset"].is_array());
@@ -79,7 +86,8 @@ TEST(PlanJson, ListsEveryProcessInFull) {
   for (const auto& [name, unused] : last["env"].items()) {
     if (!name.starts_with("MUSTER_")) framework.insert(name);
   }
-  EXPECT_EQ(framework, (Keys{"LOCAL_RANK", "LOCAL_RANK_SIZE", "MS_NODE_ID", "MS_ROLE", "MS_SCHED_HOST", "MS_SCHED_PORT", "MS_SERVER_NUM", "MS_WORKER_NUM", "RANK_ID", "RANK_SIZE"}));
+  EXPECT_EQ(framework, (Keys{"LOCAL_RANK", "LOCAL_RANK_SIZE", "MS_NODE_ID", "MS_ROLE", "MS_SCHED_HOST", "MS_SCHED_PORT",
+                             "MS_SERVER_NUM", "MS_WORKER_NUM", "RANK_ID", "RANK_SIZE"}));
   EXPECT_EQ(last["env"]["MS_WORKER_NUM"], "8");
   EXPECT_EQ(whole["inputs"][0]["kind"], "recipe");
   EXPECT_EQ(whole["inputs"][0]["sha256"].get<std::string>().size(), 64U);
@@ -104,8 +112,18 @@ TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
   EXPECT_EQ(whole["doc"], "d\"q");
   ASSERT_EQ(whole["params"].size(), 4U);
   const json& choice = whole["params"][0];
-  EXPECT_EQ(choice, (json{{"name", "e"}, {"type", "enum"}, {"range", "one of \"a\", \"b\""}, {"doc", "choose"}, {"origin", "command line"}, {"value", "b"}, {"given", true}, {"default", "a"},
-                          {"was", "x"}, {"from_env", nullptr}, {"file", recipe.path()}, {"line", 3}}));
+  EXPECT_EQ(choice, (json{{"name", "e"},
+                          {"type", "enum"},
+                          {"range", "one of \"a\", \"b\""},
+                          {"doc", "choose"},
+                          {"origin", "command line"},
+                          {"value", "b"},
+                          {"given", true},
+                          {"default", "a"},
+                          {"was", "x"},
+                          {"from_env", nullptr},
+                          {"file", recipe.path()},
+                          {"line", 3}}));
   EXPECT_EQ(whole["params"][1]["origin"], "environment");
   EXPECT_EQ(whole["params"][1]["value"], 3);
   EXPECT_TRUE(whole["params"][1]["default"].is_null());
@@ -114,7 +132,9 @@ TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
 }
 
 TEST(Params, AreATableForPeople) {
-  const OneRecipe recipe("", "doc = 'what it does', params = { lr = muster.float { 0.5, above = 0, doc = 'learning rate' }, batch = muster.int {}, key = muster.secret {} },");
+  const OneRecipe recipe("",
+                         "doc = 'what it does', params = { lr = muster.float { 0.5, above = 0, doc = 'learning rate' "
+                         "}, batch = muster.int {}, key = muster.secret {} },");
   const CommandResult result = Muster({"params", recipe.path(), "lr=0.1"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out,

@@ -23,7 +23,9 @@ inline CommandResult Muster(std::vector<std::string> words, std::vector<std::str
 class OneRecipe {
  public:
   explicit OneRecipe(const std::string& body, const std::string& fields = "") {
-    std::ofstream(path()) << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", " << fields << "\nplan = function(p, job)\n" << body << "\nend }\n";
+    std::ofstream(path()) << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", " << fields
+                          << "\nplan = function(p, job)\n"
+                          << body << "\nend }\n";
   }
   std::string path() const { return folder_ / "recipe.lua"; }
   std::string operator/(const std::string& name) const { return folder_ / name; }

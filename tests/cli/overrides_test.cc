@@ -1,8 +1,7 @@
 // Overrides as people type them, odd ones included.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "cli/muster_command.h"
 
@@ -11,10 +10,12 @@ namespace {
 
 constexpr const char* kBody = "job:workers { count = 1, command = { 'x' } }";
 constexpr const char* kFields =
-    "params = { s = muster.string { 'default' }, n = muster.int { 1 }, l = muster.list { { 1 } }, m = muster.map { {} }, b = muster.bool { false } },";
+    "params = { s = muster.string { 'default' }, n = muster.int { 1 }, l = muster.list { { 1 } }, m = muster.map { {} "
+    "}, b = muster.bool { false } },";
 
 // The parameter's value, or what was said on standard error.
-std::string ValueAfter(const std::string& name, const std::vector<std::string>& words, const std::vector<std::string>& variables = {}) {
+std::string ValueAfter(const std::string& name, const std::vector<std::string>& words,
+                       const std::vector<std::string>& variables = {}) {
   const OneRecipe recipe(kBody, kFields);
   std::vector<std::string> all = {"params", recipe.path(), "--json"};
   all.insert(all.end(), words.begin(), words.end());
@@ -29,24 +30,75 @@ std::string ValueAfter(const std::string& name, const std::vector<std::string>& 
 
 TEST(Overrides, AreSplitAtTheFirstEqualsSignAndNowhereElse) {
   const std::pair<const char*, const char*> cases[] = {
-      {"s=text", "\"text\""}, {"s=", "\"\""},           {"s==b", "\"=b\""},     {"s=b=c", "\"b=c\""},   {"s= spaced out ", "\" spaced out \""},
-      {"s=a,b", "\"a,b\""},   {"s=[a,b]", "\"[a,b]\""}, {"s=a\nb", "\"a\\nb\""}, {"s=äöü€😀", "\"äöü€😀\""}, {"s=\"quoted\"", "\"\\\"quoted\\\"\""},
-      {"s=--flag", "\"--flag\""}, {"s=$HOME", "\"$HOME\""}, {"s=true", "\"true\""}, {"s=1", "\"1\""}, {"s=\\n", "\"\\\\n\""}, {"n=-7", "-7"}, {"n=+7", "7"},
-      {"s:=\"j\"", "\"j\""}, {"l:=[1, 2.5, \"x\", null, {\"a\": true}]", "[1,2.5,\"x\",null,{\"a\":true}]"}, {"l=[3]", "[3]"}, {"l:=[]", "[]"}, {"m:={}", "{}"}, {"m:={\"a\":{\"b\":[]}}", "{\"a\":{\"b\":[]}}"},
-      {"n:=8.0", "8"}, {"b:=true", "true"}, {"b=false", "false"},
+      {"s=text", "\"text\""},
+      {"s=", "\"\""},
+      {"s==b", "\"=b\""},
+      {"s=b=c", "\"b=c\""},
+      {"s= spaced out ", "\" spaced out \""},
+      {"s=a,b", "\"a,b\""},
+      {"s=[a,b]", "\"[a,b]\""},
+      {"s=a\nb", "\"a\\nb\""},
+      {"s=äöü€😀", "\"äöü€😀\""},
+      {"s=\"quoted\"", "\"\\\"quoted\\\"\""},
+      {"s=--flag", "\"--flag\""},
+      {"s=$HOME", "\"$HOME\""},
+      {"s=true", "\"true\""},
+      {"s=1", "\"1\""},
+      {"s=\\n", "\"\\\\n\""},
+      {"n=-7", "-7"},
+      {"n=+7", "7"},
+      {"s:=\"j\"", "\"j\""},
+      {"l:=[1, 2.5, \"x\", null, {\"a\": true}]", "[1,2.5,\"x\",null,{\"a\":true}]"},
+      {"l=[3]", "[3]"},
+      {"l:=[]", "[]"},
+      {"m:={}", "{}"},
+      {"m:={\"a\":{\"b\":[]}}", "{\"a\":{\"b\":[]}}"},
+      {"n:=8.0", "8"},
+      {"b:=true", "true"},
+      {"b=false", "false"},
   };
   for (const auto& [word, value] : cases) EXPECT_EQ(ValueAfter(std::string(word).substr(0, 1), {word}), value) << word;
 }
 
 TEST(Overrides, ThatAreNoneAreToldWithoutHarm) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "there is no '='"}, {"=x", "the name is empty"}, {":=1", "the name is empty"}, {"@=x", "the name is empty"}, {"=", "the name is empty"}, {"s", "there is no '='"},
-      {" s=x", "no parameter \" s\""}, {"s =x", "no parameter \"s \""}, {"S=x", "no parameter \"S\""}, {"s:=text", "not valid JSON"}, {"s:=", "not valid JSON"},
-      {"l:=[1,]", "not valid JSON"}, {"m:={\"a\":1,\"a\":2}", "appears twice"}, {"n:=1e999", "a number is too large"}, {"n:=9007199254740993", "2^53"}, {"n=9007199254740993", "2^53"},
-      {"n=1.0", "is an int"}, {"n=", "is an int"}, {"n=1 ", "is an int"}, {"n=0x10", "is an int"}, {"n=99999999999999999999", "is an int"}, {"n:=true", "is an int"}, {"n:=\"1\"", "is an int"},
-      {"b=1", "is true or false"}, {"b=True", "is true or false"}, {"b=yes", "is true or false"}, {"l=1,2", "is a list"}, {"l:={\"a\":1}", "is a list"}, {"m:=[1]", "is a map"},
-      {"s=\xff", "not valid UTF-8"}, {"\xff=1", "not valid UTF-8"}, {"s:=\"\\u0000\"", "NUL"}, {"s@=/nowhere/at/all", "there is no file"}, {"s@=", "there is no file"}, {"s@=/", "there is no file"},
-      {"s@=/dev/zero", "there is no file"}, {"a\x1b[31mb=1", "\\x1b[31mb"},
+      {"", "there is no '='"},
+      {"=x", "the name is empty"},
+      {":=1", "the name is empty"},
+      {"@=x", "the name is empty"},
+      {"=", "the name is empty"},
+      {"s", "there is no '='"},
+      {" s=x", "no parameter \" s\""},
+      {"s =x", "no parameter \"s \""},
+      {"S=x", "no parameter \"S\""},
+      {"s:=text", "not valid JSON"},
+      {"s:=", "not valid JSON"},
+      {"l:=[1,]", "not valid JSON"},
+      {"m:={\"a\":1,\"a\":2}", "appears twice"},
+      {"n:=1e999", "a number is too large"},
+      {"n:=9007199254740993", "2^53"},
+      {"n=9007199254740993", "2^53"},
+      {"n=1.0", "is an int"},
+      {"n=", "is an int"},
+      {"n=1 ", "is an int"},
+      {"n=0x10", "is an int"},
+      {"n=99999999999999999999", "is an int"},
+      {"n:=true", "is an int"},
+      {"n:=\"1\"", "is an int"},
+      {"b=1", "is true or false"},
+      {"b=True", "is true or false"},
+      {"b=yes", "is true or false"},
+      {"l=1,2", "is a list"},
+      {"l:={\"a\":1}", "is a list"},
+      {"m:=[1]", "is a map"},
+      {"s=\xff", "not valid UTF-8"},
+      {"\xff=1", "not valid UTF-8"},
+      {"s:=\"\\u0000\"", "NUL"},
+      {"s@=/nowhere/at/all", "there is no file"},
+      {"s@=", "there is no file"},
+      {"s@=/", "there is no file"},
+      {"s@=/dev/zero", "there is no file"},
+      {"a\x1b[31mb=1", "\\x1b[31mb"},
   };
   for (const auto& [word, said] : cases) {
     const std::string err = ValueAfter("s", {word});
@@ -73,9 +125,11 @@ TEST(Overrides, ComeFromFilesWithoutTheLastNewline) {
   EXPECT_EQ(ValueAfter("l", {"l" + file("[1,\n2]\n")}), "[1,2]");
   EXPECT_NE(ValueAfter("s", {"s" + file("\xff")}).find("not valid UTF-8"), std::string::npos);
   EXPECT_NE(ValueAfter("s", {"s" + file(std::string("a\0b", 3))}).find("NUL"), std::string::npos);
-  EXPECT_NE(ValueAfter("s", {"s" + file(std::string((16U << 20) + 1, 'x'))}).find("larger than 16 MiB"), std::string::npos);
+  EXPECT_NE(ValueAfter("s", {"s" + file(std::string((16U << 20) + 1, 'x'))}).find("larger than 16 MiB"),
+            std::string::npos);
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  EXPECT_NE(ValueAfter("s", {"s@=" + folder / "fifo"}).find("there is no file"), std::string::npos) << "waits for nobody";
+  EXPECT_NE(ValueAfter("s", {"s@=" + folder / "fifo"}).find("there is no file"), std::string::npos)
+      << "waits for nobody";
 }
 
 TEST(Overrides, ComeFromMusterSetBelowTheCommandLine) {
@@ -94,10 +148,12 @@ TEST(Overrides, CanBeTakenBack) {
 
 TEST(Words, AfterTheDashesAreTheRecipesWhateverTheyLookLike) {
   const OneRecipe recipe("job:workers { count = 1, command = { 'x', job.args } }", kFields);
-  const CommandResult result = Muster({"plan", recipe.path(), "s=x", "--json", "--", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"});
+  const CommandResult result =
+      Muster({"plan", recipe.path(), "s=x", "--json", "--", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["processes"][0]["command"], (std::vector<std::string>{"x", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"}));
+  EXPECT_EQ(json["processes"][0]["command"],
+            (std::vector<std::string>{"x", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"}));
   EXPECT_EQ(json["params"]["s"], "x");
 }
 
@@ -109,10 +165,16 @@ TEST(Words, ThatAreNoUtf8AreRefused) {
 }
 
 TEST(Secrets, StayOutOfEverythingThatIsPrinted) {
-  const OneRecipe recipe("job:workers { count = 1, command = { 'x' }, env = { TOKEN = p.token } }", "params = { token = muster.secret { from_env = 'TOKEN' } },");
+  const OneRecipe recipe("job:workers { count = 1, command = { 'x' }, env = { TOKEN = p.token } }",
+                         "params = { token = muster.secret { from_env = 'TOKEN' } },");
   std::ofstream(recipe / "token") << "hunter2\n";
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", recipe.path()}, {"plan", recipe.path(), "--json"}, {"plan", recipe.path(), "token@=" + (recipe / "token")}, {"params", recipe.path()},
-                                                {"params", recipe.path(), "--json"}, {"params", recipe.path(), "token@=" + (recipe / "token"), "--json"}, {"check", recipe.path(), "--json", "token=hunter2"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", recipe.path()},
+                                                {"plan", recipe.path(), "--json"},
+                                                {"plan", recipe.path(), "token@=" + (recipe / "token")},
+                                                {"params", recipe.path()},
+                                                {"params", recipe.path(), "--json"},
+                                                {"params", recipe.path(), "token@=" + (recipe / "token"), "--json"},
+                                                {"check", recipe.path(), "--json", "token=hunter2"}}) {
     const CommandResult result = Muster(words, {"TOKEN=hunter2"});
     EXPECT_EQ((result.out + result.err).find("hunter2"), std::string::npos) << result.out << result.err;
   }

@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string written = muster::Archived(*answer);
   const auto back = muster::Unarchived<muster::EvaluationAnswer>(written);
   Require(back && muster::Archived(*back) == written);
-  for (const muster::Diagnostic& diagnostic : answer->diagnostics) Require(!muster::DiagnosticText(diagnostic, nullptr).empty());
+  for (const muster::Diagnostic& diagnostic : answer->diagnostics)
+    Require(!muster::DiagnosticText(diagnostic, nullptr).empty());
   if (!answer->plan || muster::HasErrors(muster::ValidatePlan(*answer->plan))) return 0;
   muster::Fold(*answer->plan);
   Require(!muster::HasErrors(muster::ValidatePlan(*answer->plan)));

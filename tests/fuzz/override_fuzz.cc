@@ -19,11 +19,13 @@ void Require(bool holds) {
 
 std::vector<muster::Parameter> EveryType() {
   std::vector<muster::Parameter> parameters;
-  for (const char* type : {"int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret"}) {
+  for (const char* type :
+       {"int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret"}) {
     muster::Parameter parameter;
     parameter.name = "x";
     parameter.type = *muster::ParameterTypeOf(type);
-    if (parameter.type == muster::ParameterType::kEnum) parameter.one_of = {muster::Value("a"), muster::Value(1), muster::Value(true)};
+    if (parameter.type == muster::ParameterType::kEnum)
+      parameter.one_of = {muster::Value("a"), muster::Value(1), muster::Value(true)};
     parameters.push_back(parameter);
     parameter.min = -10;
     parameter.below = 1000;
@@ -50,7 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!settled) continue;
     const auto again = muster::CheckParameter(parameter, *settled, {}, "command line");
     Require(again && *again == *settled);
-    if (parameter.below && settled->IsNumber()) Require(settled->Number() < *parameter.below && settled->Number() >= *parameter.min);
+    if (parameter.below && settled->IsNumber())
+      Require(settled->Number() < *parameter.below && settled->Number() >= *parameter.min);
     if (const std::string* accepted = settled->AsString()) Require(muster::IsUtf8(*accepted));
   }
   return 0;

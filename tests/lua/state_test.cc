@@ -87,9 +87,33 @@ TEST(State, NotesTheLineItIsAtForWhoeverHasToKillIt) {
   const char* text = "for i = 1, 1e5 do\n local x = i\nend";
   ASSERT_EQ(luaL_loadbuffer(lua, text, std::strlen(text), "@some/recipe.lua"), 0);
   ASSERT_EQ(lua_pcall(lua, 0, 0, 0), 0);
-  EXPECT_STREQ(place.file, "some/recipe.lua");
-  EXPECT_GE(place.line, 1U);
-  EXPECT_LE(place.line, 2U);
+  EXPECT_EQ(place.Read().file, "some/recipe.lua");
+  EXPECT_GE(place.Read().line, 1U);
+  EXPECT_LE(place.Read().line, 2U);
+}
+
+// Whoever is killed while it notes a place leaves the one before: half a place is none.
+TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
+  LastPlace place;
+  EXPECT_EQ(place.Read().line, 0U);
+  for (std::uint32_t line = 1; line < 5; ++line) {
+    place.Note({"recipe.lua", line});
+    LastPlace::Slot& next = place.slots[place.current == 1 ? 1 : 0];
+    next.line = 0;
+    std::strcpy(next.file, "hal");
+    EXPECT_EQ(place.Read().file, "recipe.lua");
+    EXPECT_EQ(place.Read().line, line);
+  }
+}
+
+TEST(LastPlace, DoesNotBelieveWhatCannotBe) {
+  LastPlace place;
+  place.Note({"recipe.lua", 3});
+  place.current = 77;
+  EXPECT_EQ(place.Read().line, 0U);
+  place.current = 1;
+  std::memset(place.slots[0].file, '\xff', sizeof place.slots[0].file);
+  EXPECT_EQ(place.Read().line, 0U);
 }
 
 TEST(State, CutsAFileNameThatThePageCannotHold) {
@@ -99,7 +123,7 @@ TEST(State, CutsAFileNameThatThePageCannotHold) {
   const char* text = "for i = 1, 1e5 do local x = i end";
   ASSERT_EQ(luaL_loadbuffer(state.lua(), text, std::strlen(text), name.c_str()), 0);
   ASSERT_EQ(lua_pcall(state.lua(), 0, 0, 0), 0);
-  EXPECT_EQ(std::strlen(place.file), sizeof place.file - 1);
+  EXPECT_EQ(place.Read().file.size(), sizeof place.slots[0].file - 1);
 }
 
 }  // namespace

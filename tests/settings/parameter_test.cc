@@ -1,9 +1,9 @@
 // Parameters by themselves: declarations, texts, values, limits and what is said about them.
 #include "settings/parameter.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 namespace muster {
 namespace {
@@ -32,7 +32,8 @@ std::string Read(const Parameter& parameter, std::string_view text) {
 }
 
 TEST(ParameterTypes, HaveTheirNames) {
-  for (const char* name : {"int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret"}) {
+  for (const char* name :
+       {"int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret"}) {
     ASSERT_TRUE(ParameterTypeOf(name)) << name;
     EXPECT_EQ(ParameterTypeName(*ParameterTypeOf(name)), name);
   }
@@ -53,22 +54,32 @@ TEST(ParameterValues, SettleInTheFormOfTheirType) {
 }
 
 TEST(ParameterValues, OfAnotherTypeAreRefused) {
-  const Value values[] = {Value(), Value(true), Value(1), Value(0.5), Value("x"), Value(Value::List{Value(1)}), Value(Value::Map{{"a", Value(1)}})};
-  const std::pair<const char*, std::string> accepted[] = {{"int", "..i...."}, {"float", "..if..."}, {"bool", ".b....."}, {"string", "....s.."}, {"path", "....s.."},
-                                                          {"list", ".....l."}, {"map", "......m"}, {"bytes", "..i...."}, {"duration", "..if..."}, {"secret", "......."}};
+  const Value values[] = {Value(),
+                          Value(true),
+                          Value(1),
+                          Value(0.5),
+                          Value("x"),
+                          Value(Value::List{Value(1)}),
+                          Value(Value::Map{{"a", Value(1)}})};
+  const std::pair<const char*, std::string> accepted[] = {
+      {"int", "..i...."},  {"float", "..if..."}, {"bool", ".b....."},  {"string", "....s.."},   {"path", "....s.."},
+      {"list", ".....l."}, {"map", "......m"},   {"bytes", "..i...."}, {"duration", "..if..."}, {"secret", "......."}};
   for (const auto& [type, which] : accepted) {
     const Parameter parameter = Declared(type);
     for (std::size_t i = 0; i < std::size(values); ++i) {
-      EXPECT_EQ(CheckParameter(parameter, values[i], kPlace, "default").has_value(), which[i] != '.') << type << " " << ToText(values[i]);
+      EXPECT_EQ(CheckParameter(parameter, values[i], kPlace, "default").has_value(), which[i] != '.')
+          << type << " " << ToText(values[i]);
     }
   }
 }
 
 TEST(ParameterValues, AreHeldToTheirLimits) {
   const Parameter closed = Declared("int", {{"min", Value(1)}, {"max", Value(3)}});
-  for (const auto& [value, fits] : {std::pair(0, false), {1, true}, {3, true}, {4, false}}) EXPECT_EQ(CheckParameter(closed, Value(value), kPlace, "").has_value(), fits) << value;
+  for (const auto& [value, fits] : {std::pair(0, false), {1, true}, {3, true}, {4, false}})
+    EXPECT_EQ(CheckParameter(closed, Value(value), kPlace, "").has_value(), fits) << value;
   const Parameter open = Declared("float", {{"above", Value(0)}, {"below", Value(1)}});
-  for (const auto& [value, fits] : {std::pair(0.0, false), {1e-300, true}, {0.999, true}, {1.0, false}}) EXPECT_EQ(CheckParameter(open, Value(value), kPlace, "").has_value(), fits) << value;
+  for (const auto& [value, fits] : {std::pair(0.0, false), {1e-300, true}, {0.999, true}, {1.0, false}})
+    EXPECT_EQ(CheckParameter(open, Value(value), kPlace, "").has_value(), fits) << value;
   const Parameter bytes = Declared("bytes", {{"min", Value("1KiB")}});
   EXPECT_EQ(Checked(bytes, Value("1023B")), "parameter x = \"1023B\" is out of range");
   EXPECT_FALSE(CheckParameter(Declared("float"), Value(std::numeric_limits<double>::infinity()), kPlace, ""));
@@ -83,7 +94,8 @@ TEST(ParameterValues, AreNumbersThatLuaHoldsExactly) {
   }
   EXPECT_FALSE(CheckParameter(Declared("int"), Value(-kLast - 1), kPlace, ""));
   EXPECT_FALSE(CheckParameter(Declared("int"), Value(1e300), kPlace, ""));
-  EXPECT_FALSE(CheckParameter(Declared("list"), Value(Value::List{Value(Value::Map{{"a", Value(kLast + 1)}})}), kPlace, ""));
+  EXPECT_FALSE(
+      CheckParameter(Declared("list"), Value(Value::List{Value(Value::Map{{"a", Value(kLast + 1)}})}), kPlace, ""));
   EXPECT_FALSE(CheckParameter(Declared("bytes"), Value("9000PB"), kPlace, "")) << "above 2^53";
 }
 
@@ -107,23 +119,32 @@ TEST(ParameterTexts, AreReadAsTheTypeSays) {
   EXPECT_EQ(Read(Declared("list"), "[1, \"a\"]"), "{1, \"a\"}");
   EXPECT_EQ(Read(Declared("map"), "{\"a\": 1}"), "{a = 1}");
   EXPECT_EQ(Read(Declared("enum", {{"one_of", Value(Value::List{Value("a"), Value(2), Value(true)})}}), "2"), "2");
-  EXPECT_EQ(Read(Declared("enum", {{"one_of", Value(Value::List{Value("a"), Value(2), Value(true)})}}), "true"), "true");
+  EXPECT_EQ(Read(Declared("enum", {{"one_of", Value(Value::List{Value("a"), Value(2), Value(true)})}}), "true"),
+            "true");
   EXPECT_EQ(Read(Declared("int", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), "2"), "2");
 }
 
 TEST(ParameterTexts, ThatAreNoneOfTheTypeSayWhatIsWanted) {
-  for (const char* text : {"", "+", "-", "1.0", "1e3", " 1", "1 ", "0x1", "++1", "+-1", "1,000", "eins", "9223372036854775808"}) {
-    EXPECT_EQ(Read(Declared("int"), text), "parameter x is an int, got \"" + std::string(text) + "\" (from the command line)");
+  for (const char* text :
+       {"", "+", "-", "1.0", "1e3", " 1", "1 ", "0x1", "++1", "+-1", "1,000", "eins", "9223372036854775808"}) {
+    EXPECT_EQ(Read(Declared("int"), text),
+              "parameter x is an int, got \"" + std::string(text) + "\" (from the command line)");
   }
   for (const char* text : {"", "nan", "inf", "-inf", "1e999", "1,5", "0x1p3", "1.5.5", "+"}) {
-    EXPECT_EQ(Read(Declared("float"), text), "parameter x is a float, got \"" + std::string(text) + "\" (from the command line)");
+    EXPECT_EQ(Read(Declared("float"), text),
+              "parameter x is a float, got \"" + std::string(text) + "\" (from the command line)");
   }
   for (const char* text : {"", "1", "0", "yes", "TRUE", "True"}) {
-    EXPECT_EQ(Read(Declared("bool"), text), "parameter x is true or false, got \"" + std::string(text) + "\" (from the command line)");
+    EXPECT_EQ(Read(Declared("bool"), text),
+              "parameter x is true or false, got \"" + std::string(text) + "\" (from the command line)");
   }
-  EXPECT_EQ(Read(Declared("bytes"), "-1"), "parameter x is a size such as \"30GiB\" or \"3.5GB\", got string \"-1\" (from the command line)");
-  EXPECT_EQ(Read(Declared("duration"), "1x"), "parameter x is a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command line)");
-  EXPECT_EQ(Read(Declared("list"), "[1"), "parameter x is a list in JSON, got \"[1\": not valid JSON at byte 3 (from the command line)");
+  EXPECT_EQ(Read(Declared("bytes"), "-1"),
+            "parameter x is a size such as \"30GiB\" or \"3.5GB\", got string \"-1\" (from the command line)");
+  EXPECT_EQ(
+      Read(Declared("duration"), "1x"),
+      "parameter x is a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command line)");
+  EXPECT_EQ(Read(Declared("list"), "[1"),
+            "parameter x is a list in JSON, got \"[1\": not valid JSON at byte 3 (from the command line)");
 }
 
 TEST(ParameterTexts, NeverHoldSecrets) {
@@ -139,11 +160,13 @@ TEST(ParameterChoices, AreComparedInSettledForm) {
   EXPECT_EQ(Read(Declared("bytes", {{"one_of", sizes}}), "1024MiB"), "1073741824");
   EXPECT_EQ(Checked(Declared("float", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), Value(2)), "2");
   EXPECT_EQ(Checked(Declared("duration", {{"one_of", Value(Value::List{Value("1m")})}}), Value(60)), "60");
-  EXPECT_EQ(Checked(Declared("int", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), Value(3)), "parameter x is one of 1, 2, got 3");
+  EXPECT_EQ(Checked(Declared("int", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), Value(3)),
+            "parameter x is one of 1, 2, got 3");
 }
 
 TEST(ParameterChoices, SuggestTheNearest) {
-  const Parameter parameter = Declared("enum", {{"one_of", Value(Value::List{Value("adam"), Value("sgd")})}, {"doc", Value("the optimizer")}});
+  const Parameter parameter =
+      Declared("enum", {{"one_of", Value(Value::List{Value("adam"), Value("sgd")})}, {"doc", Value("the optimizer")}});
   const auto wrong = ReadParameterText(parameter, "adma", "command line");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().front().hint, "did you mean \"adam\"?: the optimizer");
@@ -182,12 +205,16 @@ TEST(ParameterDeclarations, SayWhatIsWrongWithThem) {
 }
 
 TEST(ParameterDeclarations, AreShownShortly) {
-  EXPECT_EQ(ParameterRangeText(Declared("int", {{"min", Value(1)}, {"max", Value(1'000'000)}})), "int >= 1, <= 1000000");
+  EXPECT_EQ(ParameterRangeText(Declared("int", {{"min", Value(1)}, {"max", Value(1'000'000)}})),
+            "int >= 1, <= 1000000");
   EXPECT_EQ(ParameterRangeText(Declared("float", {{"above", Value(0)}, {"below", Value(0.5)}})), "float > 0, < 0.5");
-  EXPECT_EQ(ParameterRangeText(Declared("bytes", {{"min", Value("1GiB")}, {"max", Value("1500MiB")}})), "bytes >= 1GiB, <= 1500MiB");
+  EXPECT_EQ(ParameterRangeText(Declared("bytes", {{"min", Value("1GiB")}, {"max", Value("1500MiB")}})),
+            "bytes >= 1GiB, <= 1500MiB");
   EXPECT_EQ(ParameterRangeText(Declared("bytes", {{"min", Value(0)}, {"max", Value(1000)}})), "bytes >= 0, <= 1000B");
-  EXPECT_EQ(ParameterRangeText(Declared("duration", {{"min", Value("90s")}, {"max", Value("2d")}})), "duration >= 90s, <= 2d");
-  EXPECT_EQ(ParameterRangeText(Declared("enum", {{"one_of", Value(Value::List{Value("a"), Value(1)})}})), "one of \"a\", 1");
+  EXPECT_EQ(ParameterRangeText(Declared("duration", {{"min", Value("90s")}, {"max", Value("2d")}})),
+            "duration >= 90s, <= 2d");
+  EXPECT_EQ(ParameterRangeText(Declared("enum", {{"one_of", Value(Value::List{Value("a"), Value(1)})}})),
+            "one of \"a\", 1");
   EXPECT_EQ(ParameterRangeText(Declared("string")), "string");
 }
 

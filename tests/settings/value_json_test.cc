@@ -1,12 +1,12 @@
 // Values and JSON: what goes out comes back, and what is no JSON says where.
 #include "settings/value_json.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <random>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace muster {
 namespace {
@@ -46,7 +46,11 @@ TEST(ValueJson, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorOf("{\"a\":1,\"a\":2}"), "the key \"a\" appears twice");
   EXPECT_EQ(ErrorOf("[[{\"b\":1,\"b\":1}]]"), "the key \"b\" appears twice");
   EXPECT_EQ(ErrorOf("1e999").substr(0, 21), "a number is too large");
-  for (const char* text : {"nul", "1 2", "[1,]", "{\"a\"}", "{a:1}", "'x'", "NaN", "Infinity", "01", "+1", ".5", "1.", "\"\\x\"", "\"\n\"", "\"\xff\"", "\xef\xbb\xbf" "1 1", "//", "[1]//x"}) {
+  for (const char* text : {"nul", "1 2", "[1,]", "{\"a\"}", "{a:1}", "'x'", "NaN", "Infinity", "01", "+1", ".5", "1.",
+                           "\"\\x\"", "\"\n\"", "\"\xff\"",
+                           "\xef\xbb\xbf"
+                           "1 1",
+                           "//", "[1]//x"}) {
     EXPECT_TRUE(ErrorOf(text).starts_with("not valid JSON at byte ")) << text << ": " << ErrorOf(text);
   }
 }
@@ -81,7 +85,8 @@ Value RandomValue(std::mt19937_64& random, int depth) {
     }
     default: {
       Value::Map map;
-      for (std::size_t n = random() % 4; n > 0; --n) map[std::string(1, static_cast<char>('a' + random() % 26))] = RandomValue(random, depth + 1);
+      for (std::size_t n = random() % 4; n > 0; --n)
+        map[std::string(1, static_cast<char>('a' + random() % 26))] = RandomValue(random, depth + 1);
       return Value(std::move(map));
     }
   }
