@@ -18,7 +18,7 @@
 #include <tl/expected.hpp>
 
 #include "agent/protocol.h"
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster {
 

@@ -52,8 +52,11 @@ Result<std::vector<Log>> ChosenLogs(const Report& report, const Options& options
     const std::string name = process.role + "." + std::to_string(process.index);
     for (const AttemptReport& attempt : process.attempts) {
       const std::string path = report.run_dir + "/logs/" + name + "." + std::to_string(attempt.attempt) + ".log";
+      // A log is a file. A process that put a link in its place does not choose what its reader is shown.
       std::error_code error;
-      if (std::filesystem::is_regular_file(path, error)) logs.push_back({name, path});
+      if (std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::regular) {
+        logs.push_back({name, path});
+      }
     }
   }
   if (!chosen) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "muster/result.h"
 #include "muster/value.h"
-#include "spawn/unique_fd.h"
 #include "tl/expected.hpp"
 
 namespace muster {

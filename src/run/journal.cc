@@ -243,7 +243,7 @@ JournalContents ReadJournal(const std::string& path) {
 }
 
 Result<JournalWriter> JournalWriter::Create(int folder) {
-  Result<Descriptor> file = CreateFile(folder, "journal.jsonl", O_APPEND);
+  Result<UniqueFd> file = CreateFile(folder, "journal.jsonl", O_APPEND);
   if (!file) return Fail(std::move(file.error()));
   JournalWriter writer;
   writer.file_ = std::move(*file);

@@ -72,7 +72,7 @@ class JournalWriter {
   std::uint64_t records() const { return seq_; }
 
  private:
-  Descriptor file_;
+  UniqueFd file_;
   std::uint64_t seq_ = 0;
   std::string unwritten_;
   int error_ = 0;

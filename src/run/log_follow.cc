@@ -68,11 +68,11 @@ LogFollower::LogFollower(boost::asio::io_context& io, Output& out) : io_(io), ou
 
 Result<void> LogFollower::Watch(int folder, const std::string& path) {
   folder_ = folder;
-  Descriptor inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (!inotify.is_open() || ::inotify_add_watch(inotify.get(), path.c_str(), IN_MODIFY | IN_ONLYDIR) < 0) {
+  UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify || ::inotify_add_watch(inotify.get(), path.c_str(), IN_MODIFY | IN_ONLYDIR) < 0) {
     return Fail(SystemError("inotify", "cannot watch the log files; they are shown at the end", errno));
   }
-  writes_.assign(inotify.Release());
+  writes_.assign(inotify.release());
   AwaitWrites();
   return {};
 }
@@ -140,9 +140,9 @@ void LogFollower::Pump() {
 }
 
 bool LogFollower::ShowSome(const std::string& name, File& file) {
-  if (!file.file.is_open()) {
-    file.file = Descriptor(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!file.file.is_open()) return false;  // not there yet
+  if (!file.file) {
+    file.file = UniqueFd(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file.file) return false;  // not there yet
   }
   SkipAhead(name, file);
   char buffer[8U << 10];

@@ -60,7 +60,7 @@ class LogFollower {
  private:
   struct File {
     std::string prefix;
-    Descriptor file;
+    UniqueFd file;
     std::uint64_t offset = 0;
     LineCutter cutter;
     bool queued = false;

@@ -27,15 +27,14 @@ Output::Output(boost::asio::io_context& io, int fd) : fd_(fd), ready_(io) {
   if (S_ISSOCK(status.st_mode)) {
     kind_ = Kind::kSocket;
   } else if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
-    own_ =
-        Descriptor(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    kind_ = own_.is_open() ? Kind::kNonBlocking : Kind::kShared;
-    if (own_.is_open()) fd_ = own_.get();
+    own_ = UniqueFd(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    kind_ = own_ ? Kind::kNonBlocking : Kind::kShared;
+    if (own_) fd_ = own_.get();
   }
-  Descriptor watch(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd watch(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event interest{};
   interest.events = EPOLLOUT;
-  if (watch.is_open() && ::epoll_ctl(watch.get(), EPOLL_CTL_ADD, fd_, &interest) == 0) ready_.assign(watch.Release());
+  if (watch && ::epoll_ctl(watch.get(), EPOLL_CTL_ADD, fd_, &interest) == 0) ready_.assign(watch.release());
 }
 
 ssize_t Output::WriteSome(std::string_view text) const {

@@ -49,7 +49,7 @@ class Output {
   bool is_terminal_ = false;
   bool gone_ = false;
   bool waiting_ = false;
-  Descriptor own_;                               // our own opening of a terminal or pipe, non-blocking
+  UniqueFd own_;                                 // our own opening of a terminal or pipe, non-blocking
   boost::asio::posix::stream_descriptor ready_;  // an epoll that watches the descriptor
   std::string pending_;
   std::function<void()> progress_;

@@ -46,9 +46,9 @@ Result<std::vector<std::string>> Parts(const std::string& path) {
 }
 
 // Opens a regular file for reading; a FIFO does not block and is refused.
-Result<Descriptor> OpenRegular(int at, const std::string& path, struct stat& status) {
-  Descriptor file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
+Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status) {
+  UniqueFd file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!file || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
   if (!S_ISREG(status.st_mode)) return Refused("cannot read", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
   return file;
 }
@@ -69,37 +69,33 @@ int ReadUpTo(int fd, std::size_t limit, std::string& bytes) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-Result<Descriptor> OpenFolder(int at, const std::string& path) {
-  Descriptor folder(OpenRetrying(at, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (!folder.is_open()) return Refused("cannot open the folder", path, errno);
+Result<UniqueFd> OpenFolder(int at, const std::string& path) {
+  UniqueFd folder(OpenRetrying(at, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (!folder) return Refused("cannot open the folder", path, errno);
   return folder;
 }
 
-Result<Descriptor> MakeFolder(int at, const std::string& name) {
+Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   const bool made = ::mkdirat(at, name.c_str(), kFolderMode) == 0;
   if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
   if (made && ::fchmodat(at, name.c_str(), kFolderMode, 0) != 0) return Refused("cannot make", name, errno);
   return OpenFolder(at, name);
 }
 
-Result<Descriptor> CreateFile(int at, const std::string& path, int flags) {
+Result<UniqueFd> CreateFile(int at, const std::string& path, int flags) {
   Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return Fail(std::move(parts.error()));
-  Descriptor folder;
+  UniqueFd folder;
   int below = at;
   for (std::size_t i = 0; i + 1 < parts->size(); ++i) {
-    Result<Descriptor> next = MakeFolder(below, (*parts)[i]);
+    Result<UniqueFd> next = MakeFolder(below, (*parts)[i]);
     if (!next) return Fail(std::move(next.error()));
     folder = std::move(*next);
     below = folder.get();
   }
-  Descriptor file(
+  UniqueFd file(
       OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | flags, kFileMode));
-  if (!file.is_open() || ::fchmod(file.get(), kFileMode) != 0) return Refused("cannot create", path, errno);
+  if (!file || ::fchmod(file.get(), kFileMode) != 0) return Refused("cannot create", path, errno);
   return file;
 }
 
@@ -116,7 +112,7 @@ int WriteAll(int fd, std::string_view bytes) {
 }
 
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes) {
-  Result<Descriptor> file = CreateFile(at, path);
+  Result<UniqueFd> file = CreateFile(at, path);
   if (!file) return Fail(std::move(file.error()));
   if (const int error = WriteAll(file->get(), bytes)) return Refused("cannot write", path, error);
   return {};
@@ -125,7 +121,7 @@ Result<void> WriteNewFile(int at, const std::string& path, std::string_view byte
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes) {
   const std::string draft = "." + name + ".new";
   ::unlinkat(at, draft.c_str(), 0);  // of a writer that died
-  Result<Descriptor> file = CreateFile(at, draft);
+  Result<UniqueFd> file = CreateFile(at, draft);
   if (!file) return Fail(std::move(file.error()));
   int error = WriteAll(file->get(), bytes);
   if (error == 0 && ::renameat(at, draft.c_str(), at, name.c_str()) != 0) error = errno;
@@ -136,7 +132,7 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
 
 Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit) {
   struct stat status {};
-  Result<Descriptor> file = OpenRegular(at, path, status);
+  Result<UniqueFd> file = OpenRegular(at, path, status);
   if (!file) return Fail(std::move(file.error()));
   std::string bytes;
   if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return Refused("cannot read", path, error);
@@ -150,7 +146,7 @@ Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
 
 Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {
   struct stat status {};
-  Result<Descriptor> file = OpenRegular(at, path, status);
+  Result<UniqueFd> file = OpenRegular(at, path, status);
   if (!file) return Fail(std::move(file.error()));
   FileTail tail;
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));

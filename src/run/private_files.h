@@ -9,42 +9,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/unique_fd.h"
 #include "muster/result.h"
 
 namespace muster {
 
-// An owned file descriptor; closed with the object.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor();
-
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
-
 // An existing folder, opened without following a link in its last part.
-Result<Descriptor> OpenFolder(int at, const std::string& path);
+Result<UniqueFd> OpenFolder(int at, const std::string& path);
 
 // The folder `name` below `at`, made with mode 0700 if it is not there.
-Result<Descriptor> MakeFolder(int at, const std::string& name);
+Result<UniqueFd> MakeFolder(int at, const std::string& name);
 
 // A new file for writing. `path` is relative to `at`; missing folders in it are made. Every part is opened
 // without following links, so the file is below `at` for certain. Kind "path" for an absolute path and for
 // empty, "." and ".." parts, "file" for what the system refuses (a file that exists included).
-Result<Descriptor> CreateFile(int at, const std::string& path, int flags = 0);
+Result<UniqueFd> CreateFile(int at, const std::string& path, int flags = 0);
 
 // CreateFile with all bytes written.
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes);

@@ -244,9 +244,9 @@ std::vector<std::string> LastLines(int at, const std::string& path) {
 }
 
 Result<Report> MakeReport(const std::string& run_dir) {
-  const Descriptor folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Result<std::string> plan_json = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
-  if (!folder.is_open() || !plan_json) {
+  if (!folder || !plan_json) {
     return Fail(
         Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
   }

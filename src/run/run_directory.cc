@@ -49,16 +49,16 @@ bool HoldsSomething(const std::string& path) {
 
 }  // namespace
 
-Result<RunDirectory> RunDirectory::Hold(Descriptor folder, const std::string& shown) {
+Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown) {
   RunDirectory made;
   made.folder_ = std::move(folder);
   struct stat status {};
   if (::fstat(made.folder_.get(), &status) != 0) return Refused("cannot look at", shown, errno);
   if (status.st_uid != ::geteuid()) return Refused("will not use another user's folder", shown, EPERM);
 
-  made.lock_ = Descriptor(
+  made.lock_ = UniqueFd(
       ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
-  if (!made.lock_.is_open() || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
+  if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
   if (!S_ISREG(status.st_mode)) return Refused("cannot lock", shown, EINVAL);
   if (::flock(made.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
@@ -87,8 +87,8 @@ Result<RunDirectory> RunDirectory::Hold(Descriptor folder, const std::string& sh
 
 Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
-  Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) return Refused("cannot open", folder, errno);
+  UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return Refused("cannot open", folder, errno);
   return Hold(std::move(opened), folder);
 }
 
@@ -98,11 +98,11 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
   if (error) return Refused("cannot make", runs_folder, error.value());
   if (::mkdir(runs_folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
-  const Descriptor runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!runs.is_open()) return Refused("cannot open", runs_folder, errno);
+  const UniqueFd runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!runs) return Refused("cannot open", runs_folder, errno);
 
   const std::string folder = FolderName(name);
-  Result<Descriptor> of_name = MakeFolder(runs.get(), folder);
+  Result<UniqueFd> of_name = MakeFolder(runs.get(), folder);
   if (!of_name) return Fail(std::move(of_name.error()));
   struct stat status {};
   if (::fstat(of_name->get(), &status) != 0 || status.st_uid != ::geteuid()) {
@@ -111,7 +111,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   const std::string leaf = fmt::format("{}-{}", stamp, run_id);
   const std::string shown = fmt::format("{}/{}/{}", runs_folder, folder, leaf);
   if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
-  Result<Descriptor> opened = OpenFolder(of_name->get(), leaf);
+  Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
   Result<RunDirectory> made = Hold(std::move(*opened), shown);
   if (!made) return made;
@@ -146,8 +146,8 @@ bool IsRunLive(const std::string& run_dir) {
   // of a muster that is just starting there.
   struct stat status {};
   if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return false;
-  const Descriptor lock(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!lock.is_open()) return false;
+  const UniqueFd lock(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!lock) return false;
   return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

@@ -29,11 +29,11 @@ class RunDirectory {
   int folder() const { return folder_.get(); }
 
  private:
-  static Result<RunDirectory> Hold(Descriptor folder, const std::string& shown);
+  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown);
 
   std::string path_;
-  Descriptor folder_;
-  Descriptor lock_;
+  UniqueFd folder_;
+  UniqueFd lock_;
 };
 
 // The name with everything but [A-Za-z0-9._-] made "_", no dot or hyphen in front, 1 to 64 characters.

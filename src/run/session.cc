@@ -139,7 +139,7 @@ class Session {
   std::string plan_id_;
   std::optional<RunDirectory> directory_;
   std::optional<JournalWriter> journal_;
-  Descriptor logs_;
+  UniqueFd logs_;
   std::map<std::uint64_t, MonotonicNs> timers_;
   std::uint32_t stops_asked_ = 0;
   bool ended_ = false;
@@ -171,7 +171,7 @@ Result<void> Session::WritePlan() {
   for (const auto& [path, bytes] : files) {
     if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
   }
-  Result<Descriptor> logs = MakeFolder(folder, "logs");
+  Result<UniqueFd> logs = MakeFolder(folder, "logs");
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
   Result<JournalWriter> journal = JournalWriter::Create(folder);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster {
 namespace {

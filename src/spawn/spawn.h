@@ -16,7 +16,7 @@
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster {
 

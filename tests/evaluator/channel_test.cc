@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster {
 namespace {

@@ -32,23 +32,23 @@ struct Pipe {
   Pipe() {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    read = Descriptor(ends[0]);
-    write = Descriptor(ends[1]);
+    read = UniqueFd(ends[0]);
+    write = UniqueFd(ends[1]);
   }
-  Descriptor read;
-  Descriptor write;
+  UniqueFd read;
+  UniqueFd write;
 };
 
 struct Terminal {
   Terminal() {
-    master = Descriptor(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    master = UniqueFd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
     EXPECT_EQ(::grantpt(master.get()), 0);
     EXPECT_EQ(::unlockpt(master.get()), 0);
-    screen = Descriptor(::open(::ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    EXPECT_TRUE(screen.is_open());
+    screen = UniqueFd(::open(::ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    EXPECT_TRUE(bool(screen));
   }
-  Descriptor master;
-  Descriptor screen;
+  UniqueFd master;
+  UniqueFd screen;
 };
 
 // Takes what is written at the other end, on the same loop, at a leisurely pace.
@@ -72,7 +72,7 @@ class Reader {
   boost::asio::posix::stream_descriptor descriptor_;
 };
 
-std::string ContentOf(const Descriptor& file) {
+std::string ContentOf(const UniqueFd& file) {
   std::string text;
   char some[4096];
   for (off_t at = 0;;) {
@@ -83,7 +83,7 @@ std::string ContentOf(const Descriptor& file) {
   }
 }
 
-Descriptor MemoryFile() { return Descriptor(::memfd_create("console", MFD_CLOEXEC)); }
+UniqueFd MemoryFile() { return UniqueFd(::memfd_create("console", MFD_CLOEXEC)); }
 
 bool HasControlBytes(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
@@ -204,7 +204,7 @@ TEST(Output, SurvivesAReaderThatIsGone) {
   boost::asio::io_context io;
   Pipe pipe;
   Output output(io, pipe.write.get());
-  pipe.read = Descriptor();
+  pipe.read = UniqueFd();
   output.Write("to nobody");
   EXPECT_TRUE(output.gone());
   EXPECT_TRUE(output.room()) << "nobody has to wait for it";
@@ -224,8 +224,8 @@ TEST(Output, WritesToSocketsFilesAndDevicesAlike) {
   boost::asio::io_context io;
   int ends[2] = {-1, -1};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  Descriptor near(ends[0]);
-  Descriptor far(ends[1]);
+  UniqueFd near(ends[0]);
+  UniqueFd far(ends[1]);
   const std::string text(2U << 20, 's');
   Output socket(io, near.get());
   socket.Write(text);
@@ -234,12 +234,12 @@ TEST(Output, WritesToSocketsFilesAndDevicesAlike) {
   }
   EXPECT_EQ(reader.text.size(), text.size());
 
-  const Descriptor file = MemoryFile();
+  const UniqueFd file = MemoryFile();
   ASSERT_EQ(::write(file.get(), "before ", 7), 7);
   Output(io, file.get()).Write("after");
   EXPECT_EQ(ContentOf(file), "before after") << "the offset is the shared one";
 
-  const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   Output nothing(io, null.get());
   nothing.Write(text);
   EXPECT_TRUE(nothing.empty());
@@ -259,7 +259,7 @@ TEST(Output, DoesNotBlockOnATerminalThatNobodyReads) {
 class Following : public ::testing::Test {
  protected:
   void Append(const std::string& name, std::string_view text) {
-    const Descriptor file(::open((logs / name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    const UniqueFd file(::open((logs / name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     ASSERT_EQ(WriteAll(file.get(), text), 0);
   }
   // Runs the loop until the text has arrived.
@@ -276,10 +276,10 @@ class Following : public ::testing::Test {
 
   ScratchFolder logs;
   boost::asio::io_context io;
-  Descriptor shown = MemoryFile();
+  UniqueFd shown = MemoryFile();
   Output output{io, shown.get()};
   LogFollower follower{io, output};
-  Descriptor folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  UniqueFd folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
 TEST_F(Following, ShowsLinesAsTheyAreWritten) {
@@ -344,7 +344,7 @@ TEST_F(Following, GoesOnWhenALogIsTruncatedOrRemoved) {
 
 TEST(LogFollower, LosesNoLineToASlowReader) {
   const ScratchFolder logs;
-  const Descriptor folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string text;
   std::string expected;
   for (int i = 0; i < 50'000; ++i) {
@@ -368,7 +368,7 @@ TEST(LogFollower, LosesNoLineToASlowReader) {
 
 TEST(LogFollower, ShowsATerminalTheEndOfAFloodAndSaysSo) {
   const ScratchFolder logs;
-  const Descriptor folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string text;
   while (text.size() < LogFollower::kMaxBehind + (1U << 20)) text += "flood\n";
   PutFile(logs / "w", text + "the last line\n");
@@ -414,9 +414,9 @@ class Shown : public ::testing::Test {
 
   ScratchFolder logs;
   boost::asio::io_context io;
-  Descriptor out = MemoryFile();
-  Descriptor err = MemoryFile();
-  Descriptor folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  UniqueFd out = MemoryFile();
+  UniqueFd err = MemoryFile();
+  UniqueFd folder{::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
 TEST_F(Shown, PrefixesTheOutputOfAFewProcesses) {

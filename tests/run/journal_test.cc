@@ -170,7 +170,7 @@ TEST(Journal, WritesBytesThatAreNotUtf8AsEscapes) {
 
 TEST(JournalWriter, WritesEachRecordAtOnceToAFileOfItsOwn) {
   const ScratchFolder folder;
-  const Descriptor at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const mode_t before = ::umask(0);
   Result<JournalWriter> writer = JournalWriter::Create(at.get());
   ::umask(before);
@@ -188,7 +188,7 @@ TEST(JournalWriter, WritesEachRecordAtOnceToAFileOfItsOwn) {
 
 TEST(JournalWriter, KeepsWhatTheDiskDoesNotTakeAndWritesItLater) {
   const ScratchFolder folder;
-  const Descriptor at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   Result<JournalWriter> writer = JournalWriter::Create(at.get());
   ASSERT_TRUE(writer);
   struct sigaction ignore {};

@@ -327,7 +327,7 @@ TEST_F(ReportTest, LetsNothingHostileOutOfLogsAndNames) {
 }
 
 TEST_F(ReportTest, ReadsOnlyTheLastLinesOfALog) {
-  const Descriptor at(::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd at(::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string log;
   for (int i = 0; i < 100'000; ++i) log += "line " + std::to_string(i) + "\n";
   PutFile(folder() + "/log", log + "not ended");

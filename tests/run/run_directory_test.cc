@@ -133,7 +133,7 @@ TEST(RunDirectory, SaysWhatIsWrongWithAPlaceItCannotUse) {
 
 TEST(PrivateFiles, StayBelowTheirFolder) {
   const ScratchFolder scratch;
-  const Descriptor folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   fs::create_directories(scratch / "outside");
   fs::create_directory_symlink(scratch / "outside", scratch / "link");
   fs::create_symlink(scratch / "outside/x", scratch / "dangling");
@@ -149,7 +149,7 @@ TEST(PrivateFiles, StayBelowTheirFolder) {
 
 TEST(PrivateFiles, ReplaceAFileAsAWhole) {
   const ScratchFolder scratch;
-  const Descriptor folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   PutFile(scratch / ".report.json.new", "left by a writer that died");
   ASSERT_TRUE(ReplaceFile(folder.get(), "report.json", "1"));
   ASSERT_TRUE(ReplaceFile(folder.get(), "report.json", "2"));

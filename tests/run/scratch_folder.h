@@ -36,7 +36,7 @@ class ScratchFolder {
 
 inline std::string ContentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file.is_open()) << path;
+  EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -78,15 +78,15 @@ class SessionTest : public ::testing::Test {
     return heard;
   }
 
-  static std::string TextOf(const Descriptor& file) {
+  static std::string TextOf(const UniqueFd& file) {
     std::string text(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
     EXPECT_EQ(::pread(file.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
     return text;
   }
 
   ScratchFolder scratch;
-  Descriptor out{::memfd_create("out", MFD_CLOEXEC)};
-  Descriptor err{::memfd_create("err", MFD_CLOEXEC)};
+  UniqueFd out{::memfd_create("out", MFD_CLOEXEC)};
+  UniqueFd err{::memfd_create("err", MFD_CLOEXEC)};
   FakeClock* clock = nullptr;
   std::unique_ptr<ScriptedTransport> transport;
 };
@@ -419,7 +419,7 @@ TEST_F(SessionTest, GoesOnWhenItsReaderIsGone) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::close(ends[0]);
-  const Descriptor closed(ends[1]);
+  const UniqueFd closed(ends[1]);
   RunRequest request = Request(SamplePlan({{"worker", 1}}));
   request.console.out = closed.get();
   request.console.err = closed.get();
