@@ -120,6 +120,7 @@ class PlanReader {
     top.Read("doc", plan.doc);
     top.Read("framework", plan.framework);
     top.Read("mindspore", plan.mindspore);
+    top.Read("accept_release", plan.accept_release);
     top.Read("time_limit_ms", plan.time_limit_ms);
     for (const Value& each : top.List("hosts")) {
       Fields fields(each, "a host", failure_);

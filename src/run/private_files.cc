@@ -46,8 +46,8 @@ Result<std::vector<std::string>> Parts(const std::string& path) {
 }
 
 // Opens a regular file for reading; a FIFO does not block and is refused.
-Result<Descriptor> OpenRegular(int at, const std::string& path, struct stat& status) {
-  Descriptor file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+Result<Descriptor> OpenRegular(int at, const std::string& path, struct stat& status, int flags = 0) {
+  Descriptor file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | flags));
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
   if (!S_ISREG(status.st_mode)) return Refused("cannot read", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
   return file;
@@ -134,9 +134,9 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
   return Refused("cannot write", name, error);
 }
 
-Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit) {
+Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags) {
   struct stat status {};
-  Result<Descriptor> file = OpenRegular(at, path, status);
+  Result<Descriptor> file = OpenRegular(at, path, status, flags);
   if (!file) return Fail(std::move(file.error()));
   std::string bytes;
   if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return Refused("cannot read", path, error);
@@ -146,6 +146,11 @@ Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limi
 
 Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
   return ReadFileAt(AT_FDCWD, path, limit);
+}
+
+bool EntryExists(int at, const std::string& name) {
+  struct stat status {};
+  return ::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {
