@@ -19,13 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kFromVariable[] = "canary-variable-4711";
-constexpr char kFromFile[] = "canary-file-0815";
+// Of this process alone: the same test may run twice at a time.
+const std::string kFromVariable = "canary-variable-" + std::to_string(::getpid());
+const std::string kFromFile = "canary-file-" + std::to_string(::getpid());
 
 // The names of the canaries in a text.
 std::set<std::string> CanariesIn(const std::string& text) {
   std::set<std::string> found;
-  for (const char* canary : {kFromVariable, kFromFile}) {
+  for (const std::string& canary : {kFromVariable, kFromFile}) {
     if (text.find(canary) != std::string::npos) found.insert(canary);
   }
   return found;
@@ -157,19 +158,19 @@ class Secrets : public ::testing::Test {
   // Runs the job; its workers leave with `code`.
   void RunAndSearch(int code) {
     PythonJob job("old", kBody, kFields);
-    job.Put("token", std::string(kFromFile) + "\n");
+    job.Put("token", kFromFile + "\n");
     job.Put("wait.py", kWait);
     job.Put("train.py", "import mindspore\n" + std::string(kWait) + "raise SystemExit(" + std::to_string(code) + ")\n");
     const Gate ready(job / "ready");
     const Gate go(job / "go");
-    RunningMuster muster(job.RunCommandOf({"token@=token"}, {std::string("PS_PASSWORD=") + kFromVariable}));
+    RunningMuster muster(job.RunCommandOf({"token@=token"}, {"PS_PASSWORD=" + kFromVariable}));
     ASSERT_TRUE(muster.AwaitFirstWord());
     SearchEvaluator(muster.pid());
     for (std::size_t waiting = 0; waiting < 3;) {
       ASSERT_TRUE(muster.ReadUntil(ready.fd())) << muster.Said();
       waiting += ready.Passed();
     }
-    SearchProcesses(muster.pid());
+    SearchProcesses(muster.pid(), job.run_dir());
     SearchFiles(job);
     go.Open(3);
     EXPECT_EQ(muster.AwaitEnd(), code == 0 ? 0 : 1) << muster.Said();
@@ -177,8 +178,8 @@ class Secrets : public ::testing::Test {
     EXPECT_EQ(CanariesIn(muster.Said()), (std::set<std::string>{}));
     // It did arrive.
     const std::string calls = ContentOf(job / "calls");
-    EXPECT_NE(calls.find("\"client_password\": \"'" + std::string(kFromVariable) + "'\""), std::string::npos);
-    EXPECT_NE(calls.find("\"server_password\": \"'" + std::string(kFromFile) + "'\""), std::string::npos);
+    EXPECT_NE(calls.find("\"client_password\": \"'" + kFromVariable + "'\""), std::string::npos);
+    EXPECT_NE(calls.find("\"server_password\": \"'" + kFromFile + "'\""), std::string::npos);
   }
 
   static void SearchEvaluator(pid_t head) {
@@ -190,12 +191,13 @@ class Secrets : public ::testing::Test {
   }
 
   // Every process of the machine: only the one that was given them has them in its environment.
-  static void SearchProcesses(pid_t head) {
+  static void SearchProcesses(pid_t head, const std::string& run_dir) {
     std::size_t given = 0;
     for (const pid_t pid : AllProcesses()) {
       EXPECT_EQ(CanariesIn(ProcFile(pid, "cmdline")), (std::set<std::string>{})) << pid;
       const std::string environment = ProcFile(pid, "environ");
-      if (environment.find("MUSTER_ROLE=given") != std::string::npos) {
+      if (environment.find("MUSTER_ROLE=given") != std::string::npos &&
+          environment.find("MUSTER_RUN_DIR=" + run_dir) != std::string::npos) {
         ++given;
         EXPECT_EQ(CanariesIn(environment).size(), 2U);
       } else {
@@ -228,7 +230,7 @@ TEST_F(Secrets, AreLeftNowhereByARunThatFails) { RunAndSearch(7); }
 
 TEST_F(Secrets, ThatAreWrittenIntoARecipeAreToldByCheckAndRefusedByRun) {
   const PythonJob job("old",
-                      "context.set_ps_context { enable_ssl = true, client_password = \"" + std::string(kFromFile) +
+                      "context.set_ps_context { enable_ssl = true, client_password = \"" + kFromFile +
                           "\" }\njob:workers { count = 1, command = { \"true\" } }",
                       "mindspore = \"1.6\",");
   Command command = job.RunCommandOf();
