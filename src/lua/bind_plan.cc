@@ -83,6 +83,10 @@ void CheckText(lua_State* lua, const std::string& text, const std::string& what,
     return;
   }
   for (const TextPiece& piece : *pieces) {
+    if (piece.hole && piece.hole->kind == Hole::Kind::kInheritedPath) {
+      host.Report(
+          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
+    }
     if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
     if (!secret_allowed) {
       host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
