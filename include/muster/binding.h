@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,12 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
-// The text with its holes filled. Fails with kind "binding" if the binding lacks what a hole names.
-Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt);
+// The value that a process inherits under a name; nothing if it inherits none.
+using InheritedValue = std::function<std::optional<std::string>(const std::string& name)>;
+
+// The text with its holes filled. Fails with kind "binding" if the binding lacks what a hole names, and on a hole
+// for an inherited value without `inherited`: only variables have one.
+Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt,
+                              const InheritedValue& inherited = {});
 
 }  // namespace muster

@@ -24,12 +24,24 @@ namespace muster {
 //   ${muster:host_name:INDEX}    name of host INDEX
 //   ${muster:host_address:INDEX} its address, an IP literal
 //   ${muster:attempt}            0 for the first start of a process, then 1, 2, …
-//   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable or file
+//   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable, attribute or file
+//   ${muster:inherited_path:NAME} allowed in variables only: ':' and the inherited value of NAME, if the process
+//                                inherits one that is not empty; else nothing
 //   ${muster:literal}            the nine characters "${muster:" themselves
 struct Hole {
-  enum class Kind : std::uint8_t { kPort, kRunDir, kRunId, kHostName, kHostAddress, kAttempt, kSecret, kLiteral };
+  enum class Kind : std::uint8_t {
+    kPort,
+    kRunDir,
+    kRunId,
+    kHostName,
+    kHostAddress,
+    kAttempt,
+    kSecret,
+    kInheritedPath,
+    kLiteral
+  };
   Kind kind = Kind::kLiteral;
-  std::string name;        // kPort, kSecret
+  std::string name;        // kPort, kSecret, kInheritedPath
   std::uint32_t host = 0;  // kHostName, kHostAddress
 
   bool operator==(const Hole&) const = default;
@@ -154,6 +166,8 @@ struct Plan {
   std::string name;
   std::string framework;  // the contract's name
   std::string mindspore;  // the release whose context API was checked ("1.6.2"), or empty
+  // Whether a script may import another release and still get its context.
+  bool accept_release = false;
   std::vector<PlanHost> hosts;
   std::vector<Role> roles;         // in the recipe's order; names are unique
   std::vector<Process> processes;  // by role, then index

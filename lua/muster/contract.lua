@@ -8,10 +8,12 @@
 --   meeting  { role, port }: whose host and which named port all processes meet at
 --   clear    inherited variables that no process may see: NAME or PREFIX*
 --   env      function(process, job): the variables of one process
+--   context  true: its roles get their settled context applied when their script imports the framework
 local host, prelude = ...
 
 local KNOWN = { "mindspore", "mindspore-ps", "none" }
-local KEYS = { name = "string", doc = "string", roles = "table", meeting = "table", clear = "table", env = "function" }
+local KEYS = { name = "string", doc = "string", roles = "table", meeting = "table", clear = "table", env = "function",
+               context = "boolean" }
 
 local contracts = {}
 

@@ -3,7 +3,7 @@
 local host, prelude, muster = ...
 
 local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "stop", "done",
-                       "each" }
+                       "each", "apply_context" }
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
@@ -224,6 +224,11 @@ local function read_role(job, name, plays, options, place)
     host.report("error", "type", place, ("cwd of role %s is a path, got %s"):format(name, shown(options.cwd)))
   else
     role.cwd = options.cwd
+  end
+  if options.apply_context ~= nil and type(options.apply_context) ~= "boolean" then
+    host.report("error", "type", place, ("apply_context of role %s is true or false, got %s"):format(name, shown(options.apply_context)))
+  else
+    role.apply_context = options.apply_context
   end
   if options.each ~= nil and type(options.each) ~= "function" then
     host.report("error", "type", place, ("each of role %s is a function, got %s"):format(name, shown(options.each)))

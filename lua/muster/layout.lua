@@ -4,8 +4,24 @@ local host, prelude, muster, jobs, contracts = ...
 
 local function shown(value) return host.show(value) end
 
+-- How a role's Python gets its context: "apply" (by itself), "offer" (if the script asks) or nil; and whether that
+-- holds for commands, too, that do not look like Python.
+local function python_use(role, contract, recipe)
+  local asked = role.apply_context
+  if asked and not recipe.mindspore and not role.added then
+    host.report("error", "missing", role.place, ("apply_context of role %s: the recipe names no release of MindSpore, so there is no context"):format(role.name),
+                'mindspore = "1.6"')
+  end
+  if asked == nil and contract.context and role.plays ~= "other" then
+    return recipe.apply_context == false and "offer" or "apply", false
+  end
+  if asked == nil then return nil, false end
+  return asked and "apply" or "offer", asked
+end
+
 -- Roles that the contract adds or refuses, and how many processes of each it wants.
-local function settle_roles(job, contract, place)
+local function settle_roles(job, contract, recipe)
+  local place = recipe.place
   for _, plays in ipairs(host.sorted_keys(contract.roles)) do
     local rule = contract.roles[plays]
     local model = rule.add and job.by_name[rule.add]
@@ -14,7 +30,8 @@ local function settle_roles(job, contract, place)
     for _, role in ipairs(job.roles) do described = described or role.plays == plays end
     if not described and model then
       local added = { name = plays, plays = plays, world = "", place = model.place, command = model.command, cwd = model.cwd,
-                      count = 1, env = model.env, env_of = model.name, ports = {}, added = true }
+                      count = 1, env = model.env, env_of = model.name, ports = {}, added = true,
+                      apply_context = model.apply_context }
       job.by_name[plays] = added
       table.insert(job.roles, 1, added)
     elseif not described and (rule.min or 0) > 0 then
@@ -44,6 +61,7 @@ local function settle_roles(job, contract, place)
     end
     role.done = role.done or rule.done or "all"
     role.linger_ms = (rule.linger or 0) * 1000
+    role.python, role.python_surely = python_use(role, contract, recipe)
     if role.devices == nil then
       local target = host.setting("set_context", "device_target")
       role.devices = role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
@@ -215,6 +233,7 @@ local function describe_processes(job, contract, stages)
         role = role_index - 1, index = index - 1, placed = placed, stage = facts.stage, rank_in_stage = facts.rank_in_stage,
         visible_name = visible and visible_name, visible = visible, visible_count = visible_count,
         command = command.words, cwd = own.cwd or role.cwd, place = role.place,
+        python = role.python, python_surely = role.python_surely,
         env = own.env, contract_env = contract.env and role.plays ~= "other" and contract.env(facts, contract_job) or nil,
       }
     end
@@ -256,7 +275,7 @@ local function make_plan(recipe, parameters, cluster, args)
   host.stop_if_errors()
 
   local contract = contracts.load(recipe.framework or "none", recipe.place)
-  settle_roles(job, contract, recipe.place)
+  settle_roles(job, contract, recipe)
   host.stop_if_errors()
   host.place_roles(job.roles, cluster)
   host.stop_if_errors()

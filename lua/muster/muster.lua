@@ -45,7 +45,7 @@ for _, kind in ipairs { "int", "float", "bool", "string", "enum", "path", "list"
   end
 end
 
-local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "params", "cluster", "limits", "plan" }
+local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "cluster", "limits", "plan" }
 
 local function check_keys(table, known, what, place)
   for _, key in ipairs(host.sorted_keys(table)) do
@@ -88,6 +88,14 @@ function muster.recipe(given)
   want("doc", "string")
   want("framework", "string")
   want("mindspore", "string")
+  want("accept_release", "boolean")
+  want("apply_context", "boolean")
+  for _, key in ipairs { "accept_release", "apply_context" } do
+    if recipe[key] ~= nil and given.mindspore == nil then
+      host.report("error", "missing", place, ("%s is about a release of MindSpore, and the recipe names none"):format(key),
+                  'mindspore = "1.6"')
+    end
+  end
   want("params", "table")
   want("cluster", "table")
   want("limits", "table")

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/log_files.h"
+#include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
@@ -21,6 +22,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kDescriptorsPerChild = 2;  // the pidfd, once for the handle and once for the loop
+constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
 constexpr std::size_t kDescriptorsSpare = 16;    // log file, /proc, sockets: open only for a moment
 
 std::size_t OpenDescriptors() {
@@ -171,7 +173,8 @@ void Agent::Do(StartProcess& command) {
 }
 
 tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& command, const Environment& block) {
-  if (auto enough = CheckDescriptors(); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
+  if (auto enough = CheckDescriptors(command.passed.size()); !enough)
+    return tl::unexpected<SpawnError>(std::move(enough.error()));
 
   SpawnSpec spec;
   spec.argv = command.argv;
@@ -186,6 +189,14 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   // The agent has raised its own limit; a process gets what the user had.
   spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
 
+  std::vector<UniqueFd> held_texts;
+  for (const PassedText& passed : command.passed) {
+    auto text = HoldText(passed.content);
+    if (!text) return tl::unexpected<SpawnError>(std::move(text.error()));
+    spec.passed.push_back({text->get(), passed.number});
+    held_texts.push_back(std::move(*text));
+  }
+
   auto log = CreateLogFile(command.log_path);
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
   spec.stdout_fd = spec.stderr_fd = log->get();
@@ -196,12 +207,12 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   return children_.Start(command.process, command.attempt, std::move(spec));
 }
 
-tl::expected<void, SpawnError> Agent::CheckDescriptors() const {
+tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need =
-      own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + 1) + kDescriptorsSpare;
+  const std::size_t need = own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + 1) +
+                           kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
       SpawnError{SpawnStage::kDescriptors, EMFILE,

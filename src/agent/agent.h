@@ -60,7 +60,7 @@ class Agent {
   void Do(Finish& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
-  tl::expected<void, SpawnError> CheckDescriptors() const;
+  tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
   void Send(const AgentMessage& message);
 
   void WatchSignals();

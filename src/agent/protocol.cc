@@ -23,8 +23,13 @@ void Fields(A& archive, HoldPorts& m) {
   archive(m.ports);
 }
 template <class A>
+void Fields(A& archive, PassedText& m) {
+  archive(m.number, m.content);
+}
+template <class A>
 void Fields(A& archive, StartProcess& m) {
-  archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports);
+  archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports,
+          m.passed);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {

@@ -47,6 +47,12 @@ struct HoldPorts {
   std::vector<PortRequest> ports;
 };
 
+// What a process finds to read at descriptor `number` (100 or more), from its beginning. It is in no file.
+struct PassedText {
+  std::int32_t number = 0;
+  std::string content;
+};
+
 struct StartProcess {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -57,6 +63,7 @@ struct StartProcess {
   std::vector<std::string> env;          // "NAME=value"
   std::string log_path;                  // absolute; created exclusively with mode 0600, becomes stdout and stderr
   std::vector<std::string> release_ports;
+  std::vector<PassedText> passed;
 };
 
 struct ProcessAttempt {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/blank_variable.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
@@ -86,6 +87,7 @@ int Run(const Options& options) {
   }
   request.plan_ns = MonotonicNowNs() - began;
   for (char** variable = environ; *variable != nullptr; ++variable) request.environment.emplace_back(*variable);
+  for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
 
   std::error_code error;
   request.cwd = std::filesystem::current_path(error);

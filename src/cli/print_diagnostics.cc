@@ -1,5 +1,6 @@
 #include "cli/print_diagnostics.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -68,7 +69,15 @@ void PrintDiagnostics(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) {
     text += DiagnosticText(
-        diagnostic, [&](const Place& place) { return sources.Line(place); }, colour);
+        diagnostic,
+        [&](const Place& place) {
+          // Whoever reads the terminal, or a log of it, reads no password; other diagnostics may be of the same line.
+          const bool secret = std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
+            return other.kind == "secret_literal" && other.place == place;
+          });
+          return secret ? std::nullopt : sources.Line(place);
+        },
+        colour);
   }
   std::fputs(text.c_str(), stderr);
 }

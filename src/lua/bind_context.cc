@@ -39,6 +39,39 @@ Context& ContextInForce(lua_State* lua, const std::string& function, const Place
   return *overlay;
 }
 
+// The name of a secret that is part of the value and not the whole of it; empty if there is none.
+std::string SecretWithin(const Value& value, bool is_whole) {
+  std::string found;
+  if (const std::string* text = value.AsString()) {
+    const auto pieces = Pieces(muster::Text(*text));
+    if (!pieces) return {};  // told when the plan is made
+    for (const TextPiece& piece : *pieces) {
+      const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
+      if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
+    }
+  }
+  if (const Value::List* list = value.AsList()) {
+    for (const Value& element : *list) found = found.empty() ? SecretWithin(element, false) : found;
+  }
+  if (const Value::Map* map = value.AsMap()) {
+    for (const auto& [key, element] : *map) found = found.empty() ? SecretWithin(element, false) : found;
+  }
+  return found;
+}
+
+// A process gets a secret through a descriptor that stands in the place of the attribute's value.
+Diagnostics CheckSecrets(const std::string& function, const Value::Map& arguments, const Place& place) {
+  Diagnostics problems;
+  for (const auto& [name, value] : arguments) {
+    const std::string secret = SecretWithin(value, true);
+    if (secret.empty()) continue;
+    problems.push_back(Error("secret", place,
+                             function + ": " + name + " holds the secret " + secret + " beside something else",
+                             "a secret can only be passed on whole: as the value of an attribute"));
+  }
+  return problems;
+}
+
 // set_context(function, arguments, number of further arguments)
 int SetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -61,7 +94,12 @@ int SetContext(lua_State* lua) {
     host.Report(Error("type", place, function + " takes names only: { attribute = value }, got " + ToText(arguments)));
     return 0;
   }
-  host.Report(context.Apply(function, arguments.AsMap() != nullptr ? *arguments.AsMap() : kNothing, place));
+  const Value::Map& named = arguments.AsMap() != nullptr ? *arguments.AsMap() : kNothing;
+  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
+    host.Report(problems);
+    return 0;
+  }
+  host.Report(context.Apply(function, named, place));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "lua/stack.h"
 #include "plan/environment.h"
 #include "plan/placement.h"
+#include "plan/python_path.h"
 
 namespace muster {
 namespace {
@@ -82,6 +83,10 @@ void CheckText(lua_State* lua, const std::string& text, const std::string& what,
     return;
   }
   for (const TextPiece& piece : *pieces) {
+    if (piece.hole && piece.hole->kind == Hole::Kind::kInheritedPath) {
+      host.Report(
+          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
+    }
     if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
     if (!secret_allowed) {
       host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
@@ -231,18 +236,26 @@ int AddRole(lua_State* lua) {
   return 0;
 }
 
-// Python's output would arrive late and its crashes without a stack; both defaults can be overridden.
-EnvironmentLayer Defaults(const std::vector<Text>& command) {
+// What the recipe can contradict: Python's output would arrive late and its crashes without a stack, and a variable
+// from which a secret is taken is for those only to whom the recipe passes it on.
+EnvironmentLayer Defaults(const Plan& plan, const std::vector<Text>& command) {
   EnvironmentLayer layer;
   layer.layer = Layer::kDefaults;
-  if (command.empty()) return layer;
-  std::string_view program = command.front().marked;
-  program.remove_prefix(program.rfind('/') == std::string_view::npos ? 0 : program.rfind('/') + 1);
-  if (program.starts_with("python") || program.ends_with(".py")) {
+  for (const auto& [name, secret] : plan.secrets) {
+    if (!secret.from_env.empty()) layer.variables[secret.from_env] = LayerVariable{};
+  }
+  if (RunsPython(command)) {
     layer.variables["PYTHONUNBUFFERED"].value = Text("1");
     layer.variables["PYTHONFAULTHANDLER"].value = Text("1");
   }
   return layer;
+}
+
+// How far muster's Python side reaches into a process. `wanted`: "apply", "offer" or nothing; `surely`: also where
+// the command does not look like Python.
+PythonUse PythonUseFor(const Plan& plan, const std::vector<Text>& command, std::string_view wanted, bool surely) {
+  if (wanted.empty() || plan.mindspore.empty() || !(surely || RunsPython(command))) return PythonUse::kNone;
+  return wanted == "apply" ? PythonUse::kApplied : PythonUse::kOffered;
 }
 
 void ReadPlaced(lua_State* lua, int table, Process& process) {
@@ -262,7 +275,7 @@ void ReadPlaced(lua_State* lua, int table, Process& process) {
 }
 
 // process { role, index, placed, stage, rank_in_stage, command, cwd, env, contract_env, visible_name, visible,
-//           visible_count, place }
+//           visible_count, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
   Process process;
@@ -293,7 +306,7 @@ int AddProcess(lua_State* lua) {
     CheckText(lua, process.cwd->marked, "cwd of " + role.name, place, false);
   }
 
-  const EnvironmentLayer defaults = Defaults(*process.command);
+  const EnvironmentLayer defaults = Defaults(host.plan, *process.command);
   EnvironmentLayer each;
   each.layer = Layer::kEach;
   {
@@ -327,6 +340,13 @@ int AddProcess(lua_State* lua) {
   EnvironmentLayer own;
   own.layer = Layer::kMuster;
   for (auto& [variable, text] : StandardVariables(host.plan, process)) own.variables[variable].value = text;
+  const PythonUse python =
+      PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
+  if (python != PythonUse::kNone) {
+    LayerVariable& path = own.variables["PYTHONPATH"];
+    path.value = PythonPath(python);
+    path.prepend = true;
+  }
 
   // What is cleared holds for the role as a whole, so the first process settles it for all, unless `each` has a say.
   std::vector<const EnvironmentLayer*> layers = {&defaults, &host.job_env, &shared.role, &each, &contract, &own};

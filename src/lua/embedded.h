@@ -1,15 +1,11 @@
-// The Lua files that are part of the program (everything below lua/muster/), compiled in as text.
+// The Lua files that are part of the program: everything below lua/muster/.
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "base/embedded_file.h"
 
 namespace muster {
-
-struct EmbeddedFile {
-  std::string_view path;  // "muster/job.lua"
-  std::string_view text;
-};
 
 std::span<const EmbeddedFile> EmbeddedLua();
 

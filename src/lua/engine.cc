@@ -166,6 +166,9 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   }
   host.context.emplace(host.schema, *release);
   host.plan.mindspore = ReleaseText(*release);
+  lua_getfield(lua, recipe, "accept_release");
+  host.plan.accept_release = lua_toboolean(lua, -1) != 0;
+  lua_pop(lua, 1);
 }
 
 void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {

@@ -1,6 +1,8 @@
 // Holes filled with what a start knows.
 #include "muster/binding.h"
 
+#include <optional>
+
 namespace muster {
 namespace {
 
@@ -10,7 +12,8 @@ tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
 
 }  // namespace
 
-Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt) {
+Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt,
+                              const InheritedValue& inherited) {
   if (text.marked.find(kHoleOpen) == std::string::npos) return text.marked;
   const auto pieces = Pieces(text);
   if (!pieces) return Unbound(text, pieces.error());
@@ -52,6 +55,13 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
         const auto secret = binding.secrets.find(hole.name);
         if (secret == binding.secrets.end()) return Unbound(text, "no secret " + hole.name);
         filled += secret->second;
+        break;
+      }
+      case Hole::Kind::kInheritedPath: {
+        if (!inherited) return Unbound(text, "only a variable can go on with an inherited value");
+        const std::optional<std::string> value = inherited(hole.name);
+        // An empty entry of a search path would be the working folder.
+        if (value && !value->empty()) filled += ':' + *value;
         break;
       }
     }

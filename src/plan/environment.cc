@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 
 #include "base/utf8.h"
@@ -53,6 +54,8 @@ class Merge {
       if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
       if (unsetting) {
         Unset(layer, key, variable);
+      } else if (variable.prepend) {
+        Prepend(layer, key, variable);
       } else if (!IsOverridden(layer, key)) {
         merged_.set.insert_or_assign(key, *variable.value);
         Decide(layer, key, variable);
@@ -72,6 +75,20 @@ class Merge {
     }
     merged_.unset.push_back(key);
     if (!merged_.set.contains(key)) Decide(layer, key, variable);
+  }
+
+  // The place stays that of who wrote the end of the path, if somebody did.
+  void Prepend(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    std::string path = variable.value->marked;
+    const auto set = merged_.set.find(key);
+    if (set != merged_.set.end()) {
+      if (!set->second.marked.empty()) path += ':' + set->second.marked;
+    } else if (std::none_of(merged_.unset.begin(), merged_.unset.end(),
+                            [&](const std::string& pattern) { return Matches(pattern, key); })) {
+      path += HoleText({Hole::Kind::kInheritedPath, key, 0});
+    }
+    merged_.set.insert_or_assign(key, Text(std::move(path)));
+    if (with_sources_) merged_.sources[key].layer = layer.layer;
   }
 
   void Decide(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
@@ -132,6 +149,7 @@ class Merge {
                                                                    const LayerVariable& variable) {
     if (IsPattern(key)) return nullptr;
     if (const auto exact = other.variables.find(key); exact != other.variables.end()) {
+      if (exact->second.prepend) return nullptr;
       return variable.value || exact->second.value ? &*exact : nullptr;
     }
     if (!variable.value) return nullptr;
@@ -148,34 +166,60 @@ class Merge {
   Diagnostics problems_;
 };
 
-constexpr std::array<std::string_view, 14> kStandardNames = {
-    "MUSTER_ATTEMPT", "MUSTER_CONTEXT",    "MUSTER_DEVICES",    "MUSTER_HOST",      "MUSTER_HOST_INDEX",
-    "MUSTER_INDEX",   "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",   "MUSTER_RANK",
-    "MUSTER_ROLE",    "MUSTER_RUN_DIR",    "MUSTER_RUN_ID",     "MUSTER_WORLD_SIZE"};
+constexpr std::array<std::string_view, 15> kStandardNames = {
+    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT", "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",    "MUSTER_HOST",
+    "MUSTER_HOST_INDEX", "MUSTER_INDEX",   "MUSTER_LOCAL_RANK",     "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",
+    "MUSTER_RANK",       "MUSTER_ROLE",    "MUSTER_RUN_DIR",        "MUSTER_RUN_ID",     "MUSTER_WORLD_SIZE"};
+
+// What a role's processes inherit; the arguments must outlive it.
+class Heritage {
+ public:
+  Heritage(const std::vector<std::string>& inherited, const Role& role) : inherited_(inherited), role_(role) {}
+
+  std::map<std::string, std::string> All() const {
+    std::map<std::string, std::string> kept;
+    for (const std::string& entry : inherited_) {
+      const std::string_view name = NameIn(entry);
+      if (!name.empty() && IsKept(name)) kept.try_emplace(std::string(name), entry.substr(name.size() + 1));
+    }
+    return kept;
+  }
+
+  std::optional<std::string> Of(const std::string& name) const {
+    if (!IsKept(name)) return std::nullopt;
+    for (const std::string& entry : inherited_) {
+      if (NameIn(entry) == name) return entry.substr(name.size() + 1);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Of "NAME=value"; empty for what is no variable.
+  static std::string_view NameIn(std::string_view entry) {
+    const std::size_t equals = entry.find('=');
+    return equals == std::string_view::npos ? std::string_view() : entry.substr(0, equals);
+  }
+
+  bool IsKept(std::string_view name) const {
+    if (std::find(kStandardNames.begin(), kStandardNames.end(), name) != kStandardNames.end()) return false;
+    return std::none_of(role_.unset.begin(), role_.unset.end(),
+                        [&](const std::string& pattern) { return Matches(pattern, name); });
+  }
+
+  const std::vector<std::string>& inherited_;
+  const Role& role_;
+};
 
 // Fills the holes of `variables` into `filled`, replacing what is there.
-Diagnostics Fill(const Variables& variables, const Binding& binding, std::uint32_t attempt,
+Diagnostics Fill(const Variables& variables, const Heritage& heritage, const Binding& binding, std::uint32_t attempt,
                  std::map<std::string, std::string>& filled) {
+  const auto inherited = [&](const std::string& name) { return heritage.Of(name); };
   for (const auto& [name, text] : variables) {
-    auto value = FillHoles(text, binding, attempt);
+    auto value = FillHoles(text, binding, attempt, inherited);
     if (!value) return value.error();
     filled.insert_or_assign(name, std::move(*value));
   }
   return {};
-}
-
-std::map<std::string, std::string> Inherited(const std::vector<std::string>& inherited, const Role& role) {
-  std::map<std::string, std::string> kept;
-  for (const std::string& entry : inherited) {
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
-    const std::string_view name = std::string_view(entry).substr(0, equals);
-    if (std::find(kStandardNames.begin(), kStandardNames.end(), name) != kStandardNames.end()) continue;
-    const bool removed = std::any_of(role.unset.begin(), role.unset.end(),
-                                     [&](const std::string& pattern) { return Matches(pattern, name); });
-    if (!removed) kept.try_emplace(std::string(name), entry.substr(equals + 1));
-  }
-  return kept;
 }
 
 std::vector<std::string> Joined(const std::map<std::string, std::string>& variables) {
@@ -242,9 +286,9 @@ std::span<const std::string_view> StandardVariableNames() { return kStandardName
 Result<std::vector<std::string>> ComposeEnvironment(const std::vector<std::string>& inherited, const Plan& plan,
                                                     const Process& process, const Binding& binding,
                                                     std::uint32_t attempt) {
-  const Role& role = plan.roles[process.role];
-  auto variables = Inherited(inherited, role);
-  if (auto problems = Fill(EffectiveEnv(plan, process), binding, attempt, variables); !problems.empty()) {
+  const Heritage heritage(inherited, plan.roles[process.role]);
+  auto variables = heritage.All();
+  if (auto problems = Fill(EffectiveEnv(plan, process), heritage, binding, attempt, variables); !problems.empty()) {
     return Fail(std::move(problems));
   }
   return Joined(variables);
@@ -252,16 +296,22 @@ Result<std::vector<std::string>> ComposeEnvironment(const std::vector<std::strin
 
 Result<std::vector<std::string>> ComposeRoleEnvironment(const std::vector<std::string>& inherited, const Role& role,
                                                         const Binding& binding, std::uint32_t attempt) {
-  auto variables = Inherited(inherited, role);
-  if (auto problems = Fill(role.env, binding, attempt, variables); !problems.empty()) return Fail(std::move(problems));
+  const Heritage heritage(inherited, role);
+  auto variables = heritage.All();
+  if (auto problems = Fill(role.env, heritage, binding, attempt, variables); !problems.empty()) {
+    return Fail(std::move(problems));
+  }
   return Joined(variables);
 }
 
-Result<std::vector<std::string>> ComposeOwnEnvironment(const Process& process, const Binding& binding,
+Result<std::vector<std::string>> ComposeOwnEnvironment(const std::vector<std::string>& inherited, const Role& role,
+                                                       const Process& process, const Binding& binding,
                                                        std::uint32_t attempt) {
+  const Heritage heritage(inherited, role);
   std::map<std::string, std::string> variables;
-  if (auto problems = Fill(process.env, binding, attempt, variables); !problems.empty())
+  if (auto problems = Fill(process.env, heritage, binding, attempt, variables); !problems.empty()) {
     return Fail(std::move(problems));
+  }
   return Joined(variables);
 }
 

@@ -45,6 +45,9 @@ struct LayerVariable {
   std::optional<Text> value;  // nothing: unset
   Place place;
   bool override = false;  // may contradict the contract
+  // The value is the beginning of a search path: what lower layers say comes after it, behind a ':', and where they
+  // say nothing what is inherited. Contradicts nobody.
+  bool prepend = false;
 };
 
 struct EnvironmentLayer {
@@ -75,7 +78,8 @@ bool Matches(std::string_view pattern, std::string_view name);
 // muster's own variables for a process, documented in docs/environment.md: MUSTER_RUN_ID, MUSTER_PROCESS, …
 // with holes for what only a start knows. The process's place in the plan must already be set.
 Variables StandardVariables(const Plan& plan, const Process& process);
-// All names that StandardVariables may give: an inherited one never reaches a process.
+// All names that StandardVariables may give, and MUSTER_CONTEXT_HOLDER, by which a launched Python tells its
+// children that the context is its own (docs/python.md): an inherited one never reaches a process.
 std::span<const std::string_view> StandardVariableNames();
 
 // What a process receives, as sorted "NAME=value": `inherited` without what the role unsets and without
@@ -88,7 +92,8 @@ Result<std::vector<std::string>> ComposeEnvironment(const std::vector<std::strin
 // share, and what one process adds and overrides.
 Result<std::vector<std::string>> ComposeRoleEnvironment(const std::vector<std::string>& inherited, const Role& role,
                                                         const Binding& binding, std::uint32_t attempt);
-Result<std::vector<std::string>> ComposeOwnEnvironment(const Process& process, const Binding& binding,
+Result<std::vector<std::string>> ComposeOwnEnvironment(const std::vector<std::string>& inherited, const Role& role,
+                                                       const Process& process, const Binding& binding,
                                                        std::uint32_t attempt);
 
 }  // namespace muster

@@ -16,13 +16,14 @@ struct HoleWord {
   Argument argument;
 };
 
-constexpr std::array<HoleWord, 8> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
+constexpr std::array<HoleWord, 9> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
                                                  {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
                                                  {Hole::Kind::kRunId, "run_id", Argument::kNone},
                                                  {Hole::Kind::kHostName, "host_name", Argument::kHost},
                                                  {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
                                                  {Hole::Kind::kAttempt, "attempt", Argument::kNone},
                                                  {Hole::Kind::kSecret, "secret", Argument::kName},
+                                                 {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
                                                  {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
 
 bool IsHoleName(std::string_view name) {

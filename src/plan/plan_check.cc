@@ -58,6 +58,7 @@ class Validation {
 
  private:
   enum class Secrets : std::uint8_t { kNowhere, kWhole };
+  enum class Inherited : std::uint8_t { kNo, kYes };
 
   bool full() const { return problems_.size() >= kMaxProblems; }
   void Wrong(const std::string& message) {
@@ -72,7 +73,7 @@ class Validation {
     if (!IsVariableValue(text)) Wrong(what + " is no UTF-8 text without zero bytes");
   }
 
-  void Marked(const Text& text, const std::string& what, Secrets secrets) {
+  void Marked(const Text& text, const std::string& what, Secrets secrets, Inherited inherited = Inherited::kNo) {
     if (text.marked.find(kHoleOpen) == std::string::npos) return Plain(text.marked, what);
     Plain(text.marked, what);
     const auto pieces = Pieces(text);
@@ -85,6 +86,8 @@ class Validation {
         Wrong(what + " names no port of the plan: " + hole.name);
       if (of_host && hole.host >= plan_.hosts.size())
         Wrong(what + " names no host of the plan: " + std::to_string(hole.host));
+      if (hole.kind == Hole::Kind::kInheritedPath && inherited == Inherited::kNo)
+        Wrong(what + " is no variable and cannot go on with an inherited value");
       if (hole.kind != Hole::Kind::kSecret) continue;
       if (!plan_.secrets.contains(hole.name)) Wrong(what + " names no secret of the plan: " + hole.name);
       if (secrets == Secrets::kNowhere) Wrong(what + " must not hold a secret");
@@ -92,7 +95,8 @@ class Validation {
     }
   }
 
-  // `secrets`: nothing for values that are only shown, whose holes are never filled.
+  // `secrets`: nothing for values that are only shown, whose holes are never filled. A secret is a whole value,
+  // never a part of a list or map.
   void Holds(const Value& value, const std::string& what, std::optional<Secrets> secrets, int depth = 0) {
     if (depth > kMaxValueDepth) return Wrong(what + " is nested too deeply");
     if (const std::string* text = value.AsString()) {
@@ -104,13 +108,14 @@ class Validation {
     }
     if (const double* number = value.AsDouble(); number != nullptr && !std::isfinite(*number))
       Wrong(what + " is not finite");
+    const auto inside = secrets ? std::optional(Secrets::kNowhere) : std::nullopt;
     if (const Value::List* list = value.AsList()) {
-      for (const Value& element : *list) Holds(element, what, secrets, depth + 1);
+      for (const Value& element : *list) Holds(element, what, inside, depth + 1);
     }
     if (const Value::Map* map = value.AsMap()) {
       for (const auto& [key, mapped] : *map) {
         Plain(key, "a key in " + what);
-        Holds(mapped, what, secrets, depth + 1);
+        Holds(mapped, what, inside, depth + 1);
       }
     }
   }
@@ -187,7 +192,7 @@ class Validation {
     for (const auto& [name, value] : env) {
       if (!IsVariableName(name)) Wrong(who + " has a variable with the name " + Shown(name));
       text_bytes_ += name.size();
-      Marked(value, name, Secrets::kWhole);
+      Marked(value, name, Secrets::kWhole, Inherited::kYes);
     }
   }
   void Context(const ContextValues& context, const std::string& who) {

@@ -117,6 +117,7 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
   Member(out, "doc", plan.doc);
   Member(out, "framework", plan.framework);
   Member(out, "mindspore", plan.mindspore);
+  Member(out, "accept_release", plan.accept_release);
   Member(out, "time_limit_ms", plan.time_limit_ms);
   Members(out, "hosts", plan.hosts, [](const PlanHost& host) {
     return Json{{"label", host.label}, {"devices", host.devices}};

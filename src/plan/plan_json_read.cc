@@ -19,6 +19,7 @@ class Fields {
     if (map_ == nullptr) Fail(name_ + " must be an object");
   }
 
+  bool Has(const char* key) const { return map_ != nullptr && map_->contains(key); }
   const Value* Get(const char* key) {
     static const Value kNull;
     if (map_ == nullptr || !failure_.empty()) return &kNull;
@@ -120,6 +121,7 @@ class PlanReader {
     top.Read("doc", plan.doc);
     top.Read("framework", plan.framework);
     top.Read("mindspore", plan.mindspore);
+    if (top.Has("accept_release")) top.Read("accept_release", plan.accept_release);  // younger than the format
     top.Read("time_limit_ms", plan.time_limit_ms);
     for (const Value& each : top.List("hosts")) {
       Fields fields(each, "a host", failure_);

@@ -114,6 +114,7 @@ std::string PlanText(const Plan& plan) {
   Line(out) << "plan name " << Word{plan.name};
   Line(out) << "plan framework " << Word{plan.framework};
   if (!plan.mindspore.empty()) Line(out) << "plan mindspore " << Word{plan.mindspore};
+  if (plan.accept_release) Line(out) << "plan accepts another release of mindspore";
   if (plan.time_limit_ms != 0) Line(out) << "plan time limit " << plan.time_limit_ms << " ms";
   for (const PlanHost& host : plan.hosts) Line(out) << "host " << Word{host.label} << " devices " << host.devices;
   for (const auto& [name, port] : plan.ports) {

@@ -46,8 +46,8 @@ Result<std::vector<std::string>> Parts(const std::string& path) {
 }
 
 // Opens a regular file for reading; a FIFO does not block and is refused.
-Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status) {
-  UniqueFd file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
+Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status, int flags = 0) {
+  UniqueFd file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | flags));
   if (!file || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
   if (!S_ISREG(status.st_mode)) return Refused("cannot read", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
   return file;
@@ -130,9 +130,9 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
   return Refused("cannot write", name, error);
 }
 
-Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit) {
+Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags) {
   struct stat status {};
-  Result<UniqueFd> file = OpenRegular(at, path, status);
+  Result<UniqueFd> file = OpenRegular(at, path, status, flags);
   if (!file) return Fail(std::move(file.error()));
   std::string bytes;
   if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return Refused("cannot read", path, error);
@@ -142,6 +142,11 @@ Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limi
 
 Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
   return ReadFileAt(AT_FDCWD, path, limit);
+}
+
+bool EntryExists(int at, const std::string& name) {
+  struct stat status {};
+  return ::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {

@@ -37,8 +37,12 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
 int WriteAll(int fd, std::string_view bytes);
 
 // At most `limit` bytes of a regular file. Kind "file" for what cannot be read, and for more than `limit`.
-Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit);
+// O_NOFOLLOW in `flags` refuses a link in the last part of the path.
+Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags = 0);
 Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
+
+// Whether there is anything of that name; a link counts, wherever it leads.
+bool EntryExists(int at, const std::string& name);
 
 // The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin.
 struct FileTail {

@@ -18,6 +18,7 @@
 #include "muster/plan.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
+#include "run/context_report.h"
 #include "run/ending_text.h"
 #include "run/journal.h"
 #include "run/private_files.h"
@@ -276,6 +277,8 @@ Result<Report> MakeReport(const std::string& run_dir) {
     report.exit_code = live ? 0 : 3;
     report.why = live ? "" : "muster itself ended before the run did";
   }
+  std::vector<AttemptEnd> ends;
+  const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;
   for (ProcessId id = 0; id < plan->processes.size(); ++id) {
     const Process& process = plan->processes[id];
     const Track& track = reading.track(id);
@@ -285,7 +288,10 @@ Result<Report> MakeReport(const std::string& run_dir) {
     const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
     told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
     report.processes.push_back(std::move(told));
+    ends.push_back(
+        {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
+  report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
   if (reading.first_failure()) {
     report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
   }

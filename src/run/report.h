@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "muster/result.h"
+#include "muster/value.h"
 #include "run/facts.h"
 
 namespace muster {
@@ -54,6 +55,37 @@ struct FailureReport {
   double after_seconds = 0;  // since its start
 };
 
+// What became of the settled context of one or more processes of a role (docs/python.md). Texts in it were written
+// by the launched programs: make them safe before they are shown.
+struct ContextReport {
+  std::string role;
+  std::vector<std::uint32_t> indices;  // those of whom all of this is true, ascending
+  // "applied"         · "overridden": applied, and the script has changed some since · "unknown": applied, and the
+  // process ended before its last values could be read · "never_read": no Python of muster's was started ·
+  // "never_imported": the script did not import mindspore · "incomplete": the process ended while it was applied ·
+  // "failed": see `errors` · "unreadable": the record of it cannot be read, `errors` says why
+  std::string state;
+  std::string release;         // what was imported says it is; empty if nothing was, or it says none
+  std::string expected;        // the recipe's
+  bool other_release = false;  // the two differ, and the recipe accepts that
+  struct Change {
+    std::string function;
+    std::string attribute;
+    Value planned;
+    Value found;  // at the end of the process
+
+    bool operator==(const Change&) const = default;
+  };
+  std::vector<Change> overridden;
+  struct Problem {
+    std::string kind;
+    std::string message;
+
+    bool operator==(const Problem&) const = default;
+  };
+  std::vector<Problem> errors;
+};
+
 struct Receipt {
   std::uint64_t started = 0;
   std::uint64_t reaped = 0;
@@ -85,6 +117,7 @@ struct Report {
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
   std::vector<ProcessReport> processes;
+  std::vector<ContextReport> contexts;  // by role, then by the first index
   Receipt receipt;
   Timings timings;
   std::string journal_damage;  // why the journal ends before its file does; empty if it is whole

@@ -8,6 +8,7 @@
 #include "base/shell_quote.h"
 #include "base/utf8.h"
 #include "run/report.h"
+#include "settings/value_json.h"
 
 namespace muster {
 namespace {
@@ -59,6 +60,28 @@ Json AttemptJson(const AttemptReport& attempt) {
           {"max_rss_kib", attempt.max_rss_kib}};
 }
 
+// Names and messages were written by the launched programs, as UTF-8: that is all JSON wants.
+Json ContextJson(const ContextReport& context) {
+  Json overridden = Json::array();
+  for (const ContextReport::Change& change : context.overridden) {
+    overridden.push_back({{"function", change.function},
+                          {"attribute", change.attribute},
+                          {"planned", ToJson(change.planned)},
+                          {"found", ToJson(change.found)}});
+  }
+  Json errors = Json::array();
+  for (const ContextReport::Problem& problem : context.errors) {
+    errors.push_back({{"kind", problem.kind}, {"message", problem.message}});
+  }
+  return {{"role", context.role},
+          {"indices", context.indices},
+          {"state", context.state},
+          {"release", TextOrNull(context.release)},
+          {"expected", Plain(context.expected)},
+          {"overridden", std::move(overridden)},
+          {"errors", std::move(errors)}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -73,6 +96,8 @@ std::string ReportJson(const Report& report) {
                          {"attempts", std::move(attempts)},
                          {"verdict", process.verdict}});
   }
+  Json contexts = Json::array();
+  for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
   const Timings& t = report.timings;
   const Json json = {{"format", 1},
                      {"run", Plain(report.run)},
@@ -82,6 +107,7 @@ std::string ReportJson(const Report& report) {
                      {"why", TextOrNull(report.why)},
                      {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
                      {"processes", std::move(processes)},
+                     {"contexts", std::move(contexts)},
                      {"receipt",
                       {{"started", report.receipt.started},
                        {"reaped", report.receipt.reaped},

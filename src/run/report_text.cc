@@ -8,6 +8,7 @@
 
 #include "base/shell_quote.h"
 #include "base/units.h"
+#include "run/context_report.h"
 #include "run/report.h"
 
 namespace muster {
@@ -87,6 +88,7 @@ std::string ReportText(const Report& report) {
     for (const std::string& line : report.first_failure->last_lines) text += fmt::format("    {}\n", Printable(line));
   }
   text += Counted(report);
+  text += ContextText(report.contexts);
   text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
   if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);

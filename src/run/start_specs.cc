@@ -10,6 +10,8 @@
 #include "base/shell_quote.h"
 #include "plan/environment.h"
 #include "plan/plan_json.h"
+#include "plan/python_path.h"
+#include "run/embedded_python.h"
 #include "run/json_text.h"
 #include "run/private_files.h"
 
@@ -22,6 +24,19 @@ constexpr std::size_t kMaxSecretBytes = 1U << 20;
 bool NamesAttempt(const Text& text) {
   static const std::string hole = HoleText({Hole::Kind::kAttempt, {}, 0});
   return text.marked.find(hole) != std::string::npos;
+}
+
+// Above what shells and programs number themselves, below any limit.
+constexpr std::int32_t kFirstSecretDescriptor = 100;
+
+// The name of the secret that the value is, if it is one.
+std::optional<std::string> SecretIn(const Value& value) {
+  const std::string* text = value.AsString();
+  if (text == nullptr || !text->starts_with(kHoleOpen)) return std::nullopt;
+  const auto pieces = Pieces(*text);
+  if (!pieces || pieces->size() != 1 || !pieces->front().hole) return std::nullopt;
+  const Hole& hole = *pieces->front().hole;
+  return hole.kind == Hole::Kind::kSecret ? std::optional(hole.name) : std::nullopt;
 }
 
 // The value with the holes of all its strings filled.
@@ -129,9 +144,19 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
       if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
     }
   }
-  Result<std::vector<std::string>> env = ComposeOwnEnvironment(own, binding_, attempt);
+  Result<std::vector<std::string>> env = ComposeOwnEnvironment(surroundings_.environment, role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
   start.env = std::move(*env);
+
+  for (const auto& [name, number] : SecretDescriptors(plan_, process)) {
+    const auto secret = binding_.secrets.find(name);
+    if (secret == binding_.secrets.end()) {
+      return Fail(
+          Error("binding", {},
+                fmt::format("the context of {} holds no secret {}", ProcessName(plan_, process), Quoted(name))));
+    }
+    start.passed.push_back({number, secret->second});
+  }
 
   if (const auto ports = released_.find(id); ports != released_.end()) start.release_ports = ports->second;
   return start;
@@ -141,24 +166,60 @@ std::string LogPath(const Plan& plan, ProcessId process, std::uint32_t attempt) 
   return fmt::format("logs/{}.{}.log", ProcessName(plan, plan.processes[process]), attempt);
 }
 
+std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process) {
+  std::map<std::string, std::int32_t> descriptors;
+  for (const auto& [key, value] : EffectiveContext(plan, process)) {
+    if (const auto secret = SecretIn(value)) descriptors.emplace(*secret, 0);
+  }
+  std::int32_t next = kFirstSecretDescriptor;
+  for (auto& [name, number] : descriptors) number = next++;
+  return descriptors;
+}
+
+namespace {
+
+// The settled context of a process as its file holds it: {"set_context": {"mode": 0}}.
+Result<Value> FilledContext(const Plan& plan, const Process& process, const Binding& binding) {
+  const std::map<std::string, std::int32_t> descriptors = SecretDescriptors(plan, process);
+  ContextValues filled;
+  for (const auto& [key, value] : EffectiveContext(plan, process)) {
+    if (const auto secret = SecretIn(value)) {
+      filled.emplace(key, Value::Map{{"secret_fd", std::int64_t{descriptors.at(*secret)}}});
+      continue;
+    }
+    Result<Value> one = Filled(value, binding, 0);
+    if (!one) return one;
+    filled.emplace(key, std::move(*one));
+  }
+  return NestedContext(filled);
+}
+
+}  // namespace
+
 Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding) {
   std::map<std::string, std::string> files;
   for (const Process& process : plan.processes) {
     const ContextValues context = EffectiveContext(plan, process);
     if (context.empty() && plan.mindspore.empty()) continue;  // with a release $MUSTER_CONTEXT names the file
-    Result<Value> filled = Filled(NestedContext(context), binding, 0);
+    Result<Value> filled = FilledContext(plan, process, binding);
     if (!filled) return Fail(std::move(filled.error()));
-    const Value file(Value::Map{{"format", 1},
-                                {"mindspore", plan.mindspore},
-                                {"role", plan.roles[process.role].name},
-                                {"index", std::int64_t{process.index}},
-                                {"context", std::move(*filled)}});
-    files.emplace(fmt::format("context/{}.json", ProcessName(plan, process)), JsonText(file) + "\n");
+    Value::Map file{{"format", 1},
+                    {"mindspore", plan.mindspore},
+                    {"role", plan.roles[process.role].name},
+                    {"index", std::int64_t{process.index}},
+                    {"context", std::move(*filled)}};
+    if (plan.accept_release) file.emplace("accept_release", true);
+    files.emplace(fmt::format("context/{}.json", ProcessName(plan, process)), JsonText(Value(std::move(file))) + "\n");
   }
   for (const auto& [path, file] : plan.files) {
     Result<std::string> content = FillHoles(file.content, binding, 0);
     if (!content) return Fail(std::move(content.error()));
     files.emplace(path, std::move(*content));
+  }
+  if (WantsPython(plan)) {
+    for (const EmbeddedFile& file : EmbeddedPython()) {
+      files.emplace(fmt::format("{}/{}", kPythonFolder, file.path), file.text);
+    }
   }
   return files;
 }

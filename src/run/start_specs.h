@@ -47,8 +47,13 @@ class Starts {
 // "logs/worker.2.0.log", relative to the run directory.
 std::string LogPath(const Plan& plan, ProcessId process, std::uint32_t attempt);
 
-// Files by path below the run directory: context/<role>.<index>.json for every process whose context is not
-// empty, and the plan's own files, holes filled.
+// The secrets of a process's context: name -> number of the descriptor at which the process finds the value. A plan
+// gives the same numbers each time, and each attempt its own descriptors.
+std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process);
+
+// Files by path below the run directory: context/<role>.<index>.json for every process of a plan with a release, the
+// plan's own files, holes filled, and muster's Python side if a process is to find it. A context holds
+// {"secret_fd": number} in the place of a secret.
 Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding);
 
 // binding.json: everything but the secrets.

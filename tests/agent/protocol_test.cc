@@ -21,6 +21,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.env = {"A=", "B=b\nb"};
   start.log_path = "/run/logs/worker.0.2.log";
   start.release_ports = {"rpc"};
+  start.passed = {{100, std::string("s\0cret", 6)}};
   return {Hello{1, "20261120", 5},
           DefineEnvironment{3, {"A=1", "B="}},
           HoldPorts{{{"rpc", 0}, {"http", 65535}}},
@@ -53,6 +54,8 @@ TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
   EXPECT_EQ(start.argv[3], std::string("\0\n", 2));
   EXPECT_EQ(start.env, (std::vector<std::string>{"A=", "B=b\nb"}));
   EXPECT_EQ(start.process, 4'294'967'295U);
+  EXPECT_EQ(start.passed.at(0).number, 100);
+  EXPECT_EQ(start.passed.at(0).content, std::string("s\0cret", 6));
 }
 
 TEST(AgentProtocol, CarriesEveryMessageUnchanged) {

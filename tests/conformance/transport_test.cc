@@ -86,6 +86,33 @@ TEST_P(Conformance, GivesAProcessItsLogItsGroupAndNothingElse) {
   ASSERT_TRUE(session.Finish());
 }
 
+TEST_P(Conformance, PassesTextsThatAreInNoFileAndNoEnvironment) {
+  AgentSession session(GetParam());
+  const std::string large(300'000, 'x');
+  for (const std::uint32_t attempt : {0U, 1U}) {
+    StartProcess start = session.Probe(0, {}, attempt);
+    start.argv = {"/bin/cat", "/proc/self/fd/100", "/proc/self/fd/101", "/proc/self/environ"};
+    start.passed = {{100, "canary-4711\n"}, {101, large + "\n"}};
+    session.Send(start);
+    ASSERT_TRUE(session.Await<ProcessExited>(0, attempt));
+    const auto lines = LinesOf(session.Log(0, attempt));
+    ASSERT_GE(lines.size(), 2U);
+    EXPECT_EQ(lines[0], "canary-4711") << "every attempt reads it from its beginning";
+    EXPECT_EQ(lines[1], large);
+    for (std::size_t i = 2; i < lines.size(); ++i) EXPECT_EQ(lines[i].find("canary"), std::string::npos);
+  }
+  StartProcess writes = session.Probe(1, {});
+  writes.argv = {"/bin/sh", "-c", "echo x >/proc/self/fd/100 && echo written; echo done"};
+  writes.passed = {{100, "canary-4711"}};
+  session.Send(writes);
+  ASSERT_TRUE(session.Await<ProcessExited>(1));
+  for (const std::string& line : LinesOf(session.Log(1))) EXPECT_NE(line, "written");
+  session.Send(session.Probe(2, {"fds"}));
+  ASSERT_TRUE(session.Await<ProcessExited>(2));
+  EXPECT_EQ(json::parse(LinesOf(session.Log(2)).at(0)).size(), 3U) << "nobody else finds them";
+  ASSERT_TRUE(session.Finish());
+}
+
 TEST_P(Conformance, TellsAll256ExitCodesApart) {
   AgentSession session(GetParam());
   for (ProcessId code = 0; code < 256; ++code) session.Send(session.Probe(code, {"exit", std::to_string(code)}));

@@ -20,7 +20,8 @@ TEST(Holes, AreSpelledAsTheyAreRead) {
   const Hole holes[] = {{Hole::Kind::kPort, "rpc", 0},         {Hole::Kind::kRunDir, "", 0},
                         {Hole::Kind::kRunId, "", 0},           {Hole::Kind::kHostName, "", 3},
                         {Hole::Kind::kHostAddress, "", 0},     {Hole::Kind::kAttempt, "", 0},
-                        {Hole::Kind::kSecret, "db-pass.1", 0}, {Hole::Kind::kLiteral, "", 0}};
+                        {Hole::Kind::kSecret, "db-pass.1", 0}, {Hole::Kind::kInheritedPath, "PYTHONPATH", 0},
+                        {Hole::Kind::kLiteral, "", 0}};
   for (const Hole& hole : holes) {
     const auto pieces = Pieces("before " + HoleText(hole) + " after");
     ASSERT_TRUE(pieces) << HoleText(hole);
@@ -52,6 +53,17 @@ TEST(Holes, RefuseWhatIsMisspelt) {
     EXPECT_EQ(pieces.error().find('\n'), std::string::npos);
     EXPECT_EQ(FillHoles(text, Sample(), 0).error().front().kind, "binding");
   }
+}
+
+TEST(Binding, FillsAnInheritedPathForVariablesOnly) {
+  const auto inherited = [](const std::string& name) {
+    return name == "P" ? std::optional<std::string>("/a:/b") : std::nullopt;
+  };
+  EXPECT_EQ(*FillHoles("/m${muster:inherited_path:P}", Sample(), 0, inherited), "/m:/a:/b");
+  EXPECT_EQ(*FillHoles("/m${muster:inherited_path:Q}", Sample(), 0, inherited), "/m");
+  const auto refused = FillHoles("/m${muster:inherited_path:P}", Sample(), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().kind, "binding");
 }
 
 TEST(Binding, FillsEveryKindOfHole) {

@@ -145,6 +145,28 @@ TEST(EnvironmentMerge, SkipsSourcesIfNobodyAsks) {
   EXPECT_TRUE(MergeEnvironment(layers, false)->sources.empty());
 }
 
+LayerVariable Before(const char* value) {
+  LayerVariable variable = To(value);
+  variable.prepend = true;
+  return variable;
+}
+
+TEST(EnvironmentMerge, PutsTheBeginningOfAPathBeforeWhatTheRecipeSays) {
+  const EnvironmentLayer ours = Make(Layer::kMuster, {{"P", Before("/m")}});
+  const std::pair<LayerVariable, const char*> cases[] = {{To("/mine"), "/m:/mine"}, {To(""), "/m"}, {Gone(), "/m"}};
+  for (const Layer layer : {Layer::kJob, Layer::kRole}) {
+    for (const auto& [theirs, expected] : cases) {
+      const auto merged = Merged({ours, Make(layer, {{"P", theirs}})});
+      ASSERT_TRUE(merged) << "muster contradicts nobody here";
+      EXPECT_EQ(merged->set.at("P"), expected);
+      EXPECT_EQ(merged->sources.at("P").layer, Layer::kMuster);
+      EXPECT_EQ(merged->sources.at("P").place, theirs.place);
+    }
+  }
+  EXPECT_EQ(Merged({ours})->set.at("P"), "/m${muster:inherited_path:P}");
+  EXPECT_EQ(Merged({ours, Make(Layer::kRole, {{"P*", Gone()}})})->set.at("P"), "/m");
+}
+
 TEST(StandardVariables, SayWhoAProcessIs) {
   const Plan plan = ParameterServerPlan();
   const Variables worker = StandardVariables(plan, plan.processes.at(5));
@@ -194,7 +216,7 @@ TEST(ComposedEnvironment, HasTwoPartsThatMakeTheWhole) {
   for (const Process& process : plan.processes) {
     const auto whole = ComposeEnvironment(inherited, plan, process, SampleBinding(), 1);
     const auto common = ComposeRoleEnvironment(inherited, plan.roles[process.role], SampleBinding(), 1);
-    const auto own = ComposeOwnEnvironment(process, SampleBinding(), 1);
+    const auto own = ComposeOwnEnvironment(inherited, plan.roles[process.role], process, SampleBinding(), 1);
     ASSERT_TRUE(whole && common && own);
     std::map<std::string, std::string> merged;
     for (const auto* part : {&*common, &*own}) {
@@ -204,6 +226,39 @@ TEST(ComposedEnvironment, HasTwoPartsThatMakeTheWhole) {
     for (const auto& [name, entry] : merged) entries.push_back(entry);
     EXPECT_EQ(entries, *whole);
   }
+}
+
+TEST(ComposedEnvironment, GoesOnWithWhatIsInheritedAndNeverWithAnEmptyEntry) {
+  Plan plan = ParameterServerPlan();
+  Process& process = plan.processes.at(4);
+  Role& role = plan.roles[process.role];
+  const auto path = [&](const std::vector<std::string>& inherited) {
+    const auto whole = ComposeEnvironment(inherited, plan, process, SampleBinding(), 0);
+    const auto own = ComposeOwnEnvironment(inherited, role, process, SampleBinding(), 0);
+    const auto common = ComposeRoleEnvironment(inherited, role, SampleBinding(), 0);
+    const auto& part = process.env.contains("P") ? own : common;
+    for (const std::string& entry : part.value()) {
+      if (!entry.starts_with("P=")) continue;
+      EXPECT_NE(std::find(whole->begin(), whole->end(), entry), whole->end()) << entry;
+      return entry;
+    }
+    return std::string();
+  };
+  for (Variables* holder : {&role.env, &process.env}) {
+    (*holder)["P"] = "/m${muster:inherited_path:P}";
+    EXPECT_EQ(path({"P=/theirs:/b"}), "P=/m:/theirs:/b");
+    EXPECT_EQ(path({"P="}), "P=/m");
+    EXPECT_EQ(path({"PP=/x"}), "P=/m");
+  }
+  role.unset.emplace_back("P");
+  EXPECT_EQ(path({"P=/theirs"}), "P=/m");
+}
+
+TEST(ComposedEnvironment, LeavesOutTheMarkOfAPythonAboveMuster) {
+  const Plan plan = ParameterServerPlan();
+  const auto composed = ComposeEnvironment({"MUSTER_CONTEXT_HOLDER=1.2 other/worker.0.0"}, plan, plan.processes.at(0),
+                                           SampleBinding(), 0);
+  for (const std::string& entry : composed.value()) EXPECT_FALSE(entry.starts_with("MUSTER_CONTEXT_HOLDER")) << entry;
 }
 
 TEST(ComposedEnvironment, FailsWhereAHoleCanNotBeFilled) {

@@ -113,6 +113,17 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
          p.files["files/a"] = {"${muster:secret:k}\n"};
        },
        "something else"},
+      {[](Plan& p) {
+         p.secrets["k"] = {"K", ""};
+         p.roles[0].context["set_context.x"] = Value::Map{{"key", "${muster:secret:k}"}};
+       },
+       "must not hold a secret"},
+      {[](Plan& p) {
+         p.roles[0].command = {"a", "${muster:inherited_path:PATH}"};
+       },
+       "is no variable"},
+      {[](Plan& p) { p.files["files/a"] = {"${muster:inherited_path:PATH}"}; }, "is no variable"},
+      {[](Plan& p) { p.roles[0].context["set_context.x"] = "${muster:inherited_path:PATH}"; }, "is no variable"},
       {[](Plan& p) { p.roles[0].context["mode"] = 1; }, "context attribute"},
       {[](Plan& p) { p.roles[0].context["a.b.c"] = 1; }, "context attribute"},
       {[](Plan& p) { p.roles[0].context["set_context.x"] = std::numeric_limits<double>::infinity(); }, "not finite"},

@@ -54,6 +54,17 @@ TEST(PlanJson, ShowsEveryProcessWithAllItHas) {
   EXPECT_TRUE(At(processes[0], "rank").IsNull());
 }
 
+TEST(PlanJson, ReadsPlansThatAreOlderThanAField) {
+  const Plan plan = ParameterServerPlan();
+  std::string json = PlanToJson(plan);
+  const std::string younger = ",\n \"accept_release\": false";
+  ASSERT_NE(json.find(younger), std::string::npos);
+  json.erase(json.find(younger), younger.size());
+  const auto read = PlanFromJson(json);
+  ASSERT_TRUE(read) << read.error().front().message;
+  EXPECT_EQ(*read, plan);
+}
+
 TEST(PlanJson, PutsEveryProcessOnItsOwnLine) {
   const std::string json = PlanToJson(ParameterServerPlan());
   std::size_t lines = 0;

@@ -103,6 +103,7 @@ TEST(PlanId, TellsEveryDifferenceOfWhatIsExecuted) {
   const Change changes[] = {
       [](Plan& p) { p.name = "other"; },
       [](Plan& p) { p.framework = "none"; },
+      [](Plan& p) { p.accept_release = true; },
       [](Plan& p) { p.mindspore.clear(); },
       [](Plan& p) { p.time_limit_ms = 1; },
       [](Plan& p) { p.hosts[0].label = "host1"; },

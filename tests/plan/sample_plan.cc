@@ -65,6 +65,7 @@ Variables RandomVariables(std::mt19937& random) {
   Variables variables;
   for (std::size_t i = Below(random, 6); i > 0; --i)
     variables["NAME_" + std::to_string(Below(random, 8))] = RandomText(random);
+  if (Coin(random)) variables["SEARCH"] = "/m${muster:inherited_path:SEARCH}";
   if (Coin(random)) variables["SECRET"] = "${muster:secret:key}";
   return variables;
 }
@@ -146,6 +147,7 @@ Plan RandomPlan(std::mt19937& random) {
   Plan plan;
   plan.name = RandomText(random).marked;
   plan.framework = "none";
+  plan.accept_release = Coin(random);
   plan.doc = "doc";
   plan.time_limit_ms = Coin(random) ? 0 : random();
   for (std::size_t i = 0, n = 1 + Below(random, 4); i < n; ++i) plan.hosts.push_back({"host" + std::to_string(i), 16});

@@ -1,10 +1,12 @@
 #include "run/start_specs.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "plan/plan_json.h"
+#include "plan/python_path.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 
@@ -123,6 +125,64 @@ TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
   EXPECT_EQ(files->at("context/scheduler.0.json"),
             R"({"context":{},"format":1,"index":0,"mindspore":"1.6.2","role":"scheduler"})"
             "\n");
+}
+
+TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.mindspore = "1.6.2";
+  plan.accept_release = true;
+  plan.secrets = {{"token", {"TOKEN", ""}}, {"other", {"OTHER", ""}}};
+  plan.roles[0].context = {{"set_ps_context.client_password", "${muster:secret:token}"},
+                           {"set_ps_context.server_password", "${muster:secret:token}"}};
+  plan.processes[1].context = {{"set_ps_context.server_password", "${muster:secret:other}"}};
+  Binding binding = SampleBinding();
+  binding.secrets = {{"token", "canary-1"}, {"other", "canary-2"}};
+  const auto files = GeneratedFiles(plan, binding);
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->at("context/worker.0.json"),
+            R"({"accept_release":true,"context":{"set_ps_context":{"client_password":{"secret_fd":100},)"
+            R"("server_password":{"secret_fd":100}}},"format":1,"index":0,"mindspore":"1.6.2","role":"worker"})"
+            "\n");
+  for (const auto& [path, content] : *files) EXPECT_EQ(content.find("canary"), std::string::npos) << path;
+
+  const Surroundings surroundings;
+  const Starts starts(plan, binding, surroundings);
+  const auto first = starts.Of(0, 0);
+  ASSERT_EQ(first->passed.size(), 1U);
+  EXPECT_EQ(first->passed[0].number, 100);
+  EXPECT_EQ(first->passed[0].content, "canary-1");
+  const auto second = starts.Of(1, 3);
+  ASSERT_EQ(second->passed.size(), 2U);
+  EXPECT_EQ(second->passed[0].content, "canary-2");
+  EXPECT_EQ(second->passed[1].content, "canary-1");
+  EXPECT_NE(files->at("context/worker.1.json")
+                .find(R"("client_password":{"secret_fd":101},"server_password":{"secret_fd":100})"),
+            std::string::npos)
+      << files->at("context/worker.1.json");
+  for (const StartProcess& start : {*first, *second}) {
+    for (const auto* texts : {&start.argv, &start.env}) {
+      for (const std::string& text : *texts) EXPECT_EQ(text.find("canary"), std::string::npos);
+    }
+  }
+}
+
+TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  EXPECT_TRUE(GeneratedFiles(plan, SampleBinding())->empty());
+  plan.processes[1].env["PYTHONPATH"] = PythonPath(PythonUse::kOffered);
+  const auto files = GeneratedFiles(plan, SampleBinding());
+  ASSERT_TRUE(files);
+  std::size_t python = 0;
+  const std::filesystem::path source = std::filesystem::path(MUSTER_SOURCE_DIR) / "python";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source)) {
+    if (entry.path().extension() != ".py") continue;
+    ++python;
+    const std::string path = "python/" + entry.path().lexically_relative(source).string();
+    ASSERT_TRUE(files->contains(path)) << path;
+    EXPECT_EQ(files->at(path), ContentOf(entry.path())) << path;
+  }
+  EXPECT_EQ(python, files->size());
+  EXPECT_TRUE(files->contains("python/site/sitecustomize.py"));
 }
 
 TEST(BindingValue, LeavesTheSecretsOut) {

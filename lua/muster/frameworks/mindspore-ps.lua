@@ -13,6 +13,7 @@ return contract {
   clear = { "OMPI_*", "PMIX_*", "MS_ROLE", "MS_WORKER_NUM", "MS_SERVER_NUM", "MS_SCHED_*", "MS_NODE_ID", "MS_NODE_RANK",
             "MS_WORKER_IP", "MS_DISABLE_HEARTBEAT", "MS_SIMULATION_LEVEL", "RANK_TABLE_FILE",
             "MINDSPORE_HCCL_CONFIG_PATH", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "LOCAL_RANK", "LOCAL_RANK_SIZE" },
+  context = true,
   env = function(process, job)
     local function node_id(role, count)
       local width = math.max(2, #tostring(count - 1))

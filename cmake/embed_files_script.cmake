@@ -1,7 +1,7 @@
-# Writes OUTPUT: a C++ file holding every file of FILES (relative to ROOT) as bytes. Bytes and not string
-# literals, because a literal has a length limit.
+# Writes OUTPUT: a C++ file whose FUNCTION, declared in HEADER, gives every file of FILES (relative to ROOT) as
+# bytes. Bytes and not string literals, because a literal has a length limit.
 
-set(body "// Generated from lua/.\n#include \"lua/embedded.h\"\n\nnamespace muster {\nnamespace {\n\n")
+set(body "// Generated from ${ROOT}.\n#include \"${HEADER}\"\n\nnamespace muster {\nnamespace {\n\n")
 set(table "")
 set(n 0)
 foreach(file ${FILES})
@@ -12,5 +12,5 @@ foreach(file ${FILES})
   math(EXPR n "${n}+1")
 endforeach()
 string(APPEND body "\nconstexpr EmbeddedFile kFiles[] = {\n${table}};\n\n}  // namespace\n\n")
-string(APPEND body "std::span<const EmbeddedFile> EmbeddedLua() { return kFiles; }\n\n}  // namespace muster\n")
+string(APPEND body "std::span<const EmbeddedFile> ${FUNCTION}() { return kFiles; }\n\n}  // namespace muster\n")
 file(WRITE ${OUTPUT} "${body}")

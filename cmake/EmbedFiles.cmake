@@ -1,0 +1,22 @@
+# muster_embed(TARGET FUNCTION NAME HEADER file.h ROOT folder PATTERNS glob …): compiles every file below ROOT that
+# one of the PATTERNS (relative to ROOT) names into TARGET as text, under its path relative to ROOT. The generated
+# source defines muster::NAME() as HEADER declares it, a span of EmbeddedFile (src/base/embedded_file.h).
+
+function(muster_embed target)
+  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT" "PATTERNS" ${ARGN})
+  list(TRANSFORM E_PATTERNS PREPEND ${E_ROOT}/)
+  file(GLOB_RECURSE files RELATIVE ${E_ROOT} CONFIGURE_DEPENDS ${E_PATTERNS})
+  list(SORT files)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${E_FUNCTION}.cc)
+  set(depends)
+  foreach(file ${files})
+    list(APPEND depends ${E_ROOT}/${file})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${E_ROOT} "-DFILES=${files}" -DFUNCTION=${E_FUNCTION} -DHEADER=${E_HEADER}
+      -DOUTPUT=${output} -P ${MUSTER_ROOT}/cmake/embed_files_script.cmake
+    DEPENDS ${depends} ${MUSTER_ROOT}/cmake/embed_files_script.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

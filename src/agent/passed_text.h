@@ -1,0 +1,19 @@
+// Texts that a process reads from a descriptor: held in memory, in no file and in no environment.
+//
+// Knows memory files; what the texts are is the head's affair.
+#pragma once
+
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "spawn/spawn.h"
+#include "spawn/unique_fd.h"
+
+namespace muster {
+
+// A descriptor from which `content` can be read, and which nobody can write to. Spawn stage "descriptors" if the
+// kernel refuses it.
+tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content);
+
+}  // namespace muster
