@@ -52,6 +52,23 @@ Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t a
   return value;
 }
 
+// Every attribute's value, holes filled. One that is a port and nothing else is a number, as MindSpore wants it.
+Result<ContextValues> FilledContext(const ContextValues& context, const Binding& binding) {
+  ContextValues filled;
+  for (const auto& [key, value] : context) {
+    Result<Value> one = Filled(value, binding, 0);
+    if (!one) return Fail(std::move(one.error()));
+    if (const std::string* text = value.AsString()) {
+      const auto pieces = Pieces(Text(*text));
+      const bool is_port =
+          pieces && pieces->size() == 1 && pieces->front().hole && pieces->front().hole->kind == Hole::Kind::kPort;
+      if (is_port) *one = Value(std::int64_t{binding.ports.at(pieces->front().hole->name)});
+    }
+    filled.emplace(key, std::move(*one));
+  }
+  return filled;
+}
+
 }  // namespace
 
 HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host) {
@@ -146,13 +163,13 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
   for (const Process& process : plan.processes) {
     const ContextValues context = EffectiveContext(plan, process);
     if (context.empty() && plan.mindspore.empty()) continue;  // with a release $MUSTER_CONTEXT names the file
-    Result<Value> filled = Filled(NestedContext(context), binding, 0);
+    Result<ContextValues> filled = FilledContext(context, binding);
     if (!filled) return Fail(std::move(filled.error()));
     const Value file(Value::Map{{"format", 1},
                                 {"mindspore", plan.mindspore},
                                 {"role", plan.roles[process.role].name},
                                 {"index", std::int64_t{process.index}},
-                                {"context", std::move(*filled)}});
+                                {"context", NestedContext(*filled)}});
     files.emplace(fmt::format("context/{}.json", ProcessName(plan, process)), JsonText(file) + "\n");
   }
   for (const auto& [path, file] : plan.files) {

@@ -63,7 +63,7 @@ TEST(World, HasExactlyTheseGlobals) {
 
 TEST(World, OffersExactlyTheseFunctionsOfMuster) {
   EXPECT_EQ(Reached("require 'muster', 'muster'"), Stored(R"(
-    muster.bool muster.bytes muster.duration muster.enum muster.exact_div muster.flags muster.float muster.here muster.int
+    muster.bool muster.bytes muster.duration muster.enum muster.exact_div muster.file muster.flags muster.float muster.here muster.int
     muster.list muster.map muster.null:userdata muster.path muster.recipe muster.secret muster.shell muster.size muster.string)"));
 }
 
