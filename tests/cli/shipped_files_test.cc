@@ -23,21 +23,21 @@ TEST(ShippedFiles, ReachTheProcessByteForByteAtAnAbsolutePath) {
   const OneRecipe recipe(
       "local context = require 'muster.context'\n"
       "context.set_context { env_config_path = muster.file 'conf/e.json' }\n"
-      "job:workers { count = 1, command = { 'sh', '-c', 'cat \"$1\" > seen; printf %s \"$1\" > path; cat "
-      "\"$MUSTER_CONTEXT\" > context', 'sh', muster.file 'conf/e.json' }, cwd = job.run_dir }",
+      "job:workers { count = 1, command = { 'sh', '-c', 'cat \"$1\" > got.json; printf %s \"$1\" > got.path; cat "
+      "\"$MUSTER_CONTEXT\" > got.context', 'sh', muster.file 'conf/e.json' }, cwd = job.run_dir }",
       "mindspore = '1.6',");
   fs::create_directory(recipe / "conf");
   std::ofstream(recipe / "conf/e.json", std::ios::binary) << content;
   const CommandResult result = Muster({"run", recipe.path(), "--run-dir", recipe / "run"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
 
-  const std::string path = ContentOf(recipe / "run/path");
+  const std::string path = ContentOf(recipe / "run/got.path");
   EXPECT_EQ(path, fs::canonical(recipe / "run").string() + "/files/conf/e.json");
-  EXPECT_EQ(ContentOf(recipe / "run/seen"), content);
+  EXPECT_EQ(ContentOf(recipe / "run/got.json"), content);
   EXPECT_EQ(ContentOf(path), content);
   EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(fs::status(fs::path(path).parent_path()).permissions(), fs::perms::owner_all);
-  const auto context = nlohmann::json::parse(ContentOf(recipe / "run/context"));
+  const auto context = nlohmann::json::parse(ContentOf(recipe / "run/got.context"));
   EXPECT_EQ(context["context"]["set_context"]["env_config_path"], path);
 
   const auto inputs = nlohmann::json::parse(ContentOf(recipe / "run/inputs.json"))["inputs"];

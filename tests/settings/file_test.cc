@@ -160,6 +160,28 @@ TEST(Files, LimitTheNamesOfThePathToTheRecorder) {
   EXPECT_TRUE(Naming(kEnv, "1.6.2", "{\"rdr\": {\"path\": \"/x/" + std::string(255, 'a') + "\"}}").empty());
 }
 
+// A misspelt name in a record would only mean that nothing is checked.
+TEST(Files, AndSwitchesThatRecordsNameAreThereInEveryRelease) {
+  std::size_t files = 0;
+  for (const ReleaseFacts& facts : RealSchema().releases()) {
+    for (const std::string& api : RealSchema().Functions()) {
+      for (const std::string& name : RealSchema().Names(api, facts.release)) {
+        const Attribute& attribute = *RealSchema().Find(api, name, facts.release);
+        std::vector<Attribute> records = attribute.keys;
+        records.push_back(attribute);
+        for (const Attribute& record : records) {
+          if (record.file.empty() || !record.ExistsIn(facts.release)) continue;
+          ++files;
+          EXPECT_NE(RealSchema().FindFile(record.file, facts.release), nullptr) << record.name;
+        }
+        if (attribute.written_if.empty()) continue;
+        EXPECT_NE(RealSchema().Find(api, attribute.written_if, facts.release), nullptr) << name;
+      }
+    }
+  }
+  EXPECT_EQ(files, 13U) << "two in five releases, three in those that have ascend_config";
+}
+
 TEST(Files, OnTheHostAreLeftAlone) {
   const ShippedFiles files{{kThere, {"recipes/conf.json", "no JSON"}}};
   Context context(RealSchema(), Release16());

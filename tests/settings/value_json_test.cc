@@ -101,6 +101,9 @@ TEST(ValueJson, BringsEveryValueBack) {
     const auto back = ValueFromJsonText(text);
     ASSERT_TRUE(back) << text;
     ASSERT_EQ(*back, value) << text;
+    const auto located = LocatedJsonFromText(text);
+    ASSERT_TRUE(located) << text;
+    ASSERT_EQ(located->value, value) << text;
   }
 }
 
