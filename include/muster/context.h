@@ -31,6 +31,14 @@ struct SettingSource {
 // For people: "recipes/ps.lua:9", "default of MindSpore 1.6.2", …
 std::string SourceText(const SettingSource& source);
 
+// A file beside the recipe whose content the plan carries.
+struct ShippedFile {
+  std::string shown;    // its path as diagnostics show it
+  std::string content;  // UTF-8 text
+};
+// By the text with which a plan names it: "${muster:run_dir}/files/speed_up.json".
+using ShippedFiles = std::map<std::string, ShippedFile>;
+
 struct Setting {
   Value value;  // what is in force and passed on
   SettingSource source;
@@ -54,6 +62,9 @@ class Context {
   // The context of one process (what `each` sets): reads fall through to this one, which must outlive it and
   // must not be set any more while overlays are used.
   Context Overlay() const;
+  // Files that attributes may name, checked where they do; must outlive the context and its overlays. Paths that are
+  // not among them are taken as they are: they lie on the host.
+  void set_files(const ShippedFiles* files) { files_ = files; }
 
   // One call of a setter. `api` is the setter's name. Returns errors (then nothing was applied) and warnings.
   // Kinds: docs/diagnostics.md. In an overlay, attributes that make no sense per process are refused ("scope").
@@ -74,12 +85,14 @@ class Context {
 
   const Schema& schema() const { return *schema_; }
   const Release& release() const { return release_; }
+  const ShippedFiles* files() const { return files_; }
   bool is_overlay() const { return base_ != nullptr; }
 
  private:
   const Schema* schema_;
   Release release_;
   const Context* base_ = nullptr;
+  const ShippedFiles* files_ = nullptr;
   std::map<std::string, Setting> own_;      // "set_context.mode"
   std::map<std::string, Place> was_reset_;  // function -> where
   std::map<std::string, Place> was_read_;   // attributes that freeze once read

@@ -75,6 +75,7 @@ using Variables = std::map<std::string, Text>;
 
 // Attributes that were set, "set_context.mode" -> 0, …; the function's name comes first so that the
 // order is the documents'.
+// A text that is one port's hole and nothing else stands for the number itself.
 using ContextValues = std::map<std::string, Value>;
 
 struct StopPolicy {

@@ -127,6 +127,21 @@ struct Attribute {
   std::string shares;
   std::map<std::string, Value> shared_values;
 
+  // Paths and ports.
+  std::string file;        // the path names JSON of this kind (Schema::FindFile), checked where the recipe ships it
+  std::string auto_port;   // takes "auto", which stands for the plan's port of this name, and a port's hole
+  std::string writes;      // "folder" or "file": what every process writes at this path …
+  std::string written_if;  // … if this attribute of the same function is on; empty: if the path is set
+  // MindSpore adds "rank_N" below the path; N is this variable of the process's environment, 0 without it.
+  std::string rank_from;
+  // Texts: must begin with "/"; letters, digits and these characters only; longest name between two "/".
+  bool absolute = false;
+  std::string characters;
+  std::optional<double> name_max;
+  // Of files: MindSpore only warns about what is wrong here and takes the default, or ignores unknown sub-keys.
+  bool only_warns = false;
+  bool ignores_unknown = false;
+
   Freeze freezes = Freeze::kNever;
   bool reset_first = false;      // documents advise to call the function's reset before another value is set
   bool per_process = true;       // may be set inside `each`
@@ -169,12 +184,15 @@ class Schema {
   // What is well-formed is added, the rest is reported.
   Diagnostics AddReleases(const Value& records, const Place& place);
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
+  // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
+  Diagnostics AddFiles(const Value& records, const Place& place);
 
   // The release a recipe names by its full or short name. Kind "release": unknown, or known but not described.
   Result<Release> FindRelease(std::string_view text, const Place& place) const;
 
   // Null if the function has no such attribute in that release. Pointers stay valid while nothing is added.
   const Attribute* Find(std::string_view api, std::string_view name, const Release& release) const;
+  const Attribute* FindFile(std::string_view name, const Release& release) const;
   // In any release: the record nearest to the one asked for, to say "only since 2.3" or "until 1.6".
   const Attribute* FindInAnyRelease(std::string_view api, std::string_view name, const Release& release) const;
   // Names of the attributes in that release, sorted.
@@ -209,6 +227,7 @@ class Schema {
  private:
   std::vector<ReleaseFacts> releases_;
   std::map<std::string, ByName, std::less<>> functions_;
+  ByName files_;
 };
 
 }  // namespace muster

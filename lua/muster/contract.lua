@@ -7,13 +7,20 @@
 --            add = "worker": where the recipe describes none, one is added that runs the worker's command
 --   meeting  { role, port }: whose host and which named port all processes meet at
 --   clear    inherited variables that no process may see: NAME or PREFIX*
+--   options  { name = { first, … } }: words that a recipe may choose from, the first one if it does not:
+--            framework = { "mindspore-ps", form = "minimal" }
+--   ports    { name = role }: ports that attributes of the context may ask for with "auto"; the role's first process
+--            listens there
 --   env      function(process, job): the variables of one process
 --   context  true: its roles get their settled context applied when their script imports the framework
+--   check    function(job): reports what the framework cannot do. Both see job.option.NAME, job.setting(function,
+--            attribute) and job.setting_file, which gives the JSON that the attribute names, if the recipe ships it;
+--            check sees job.roles, too
 local host, prelude = ...
 
 local KNOWN = { "mindspore", "mindspore-ps", "none" }
 local KEYS = { name = "string", doc = "string", roles = "table", meeting = "table", clear = "table", env = "function",
-               context = "boolean" }
+               options = "table", ports = "table", check = "function", context = "boolean" }
 
 local contracts = {}
 

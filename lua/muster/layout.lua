@@ -69,6 +69,45 @@ local function settle_roles(job, contract, recipe)
   end
 end
 
+-- What the recipe chose of the contract's options.
+local function settle_options(contract, given, place)
+  local known, chosen = contract.options or {}, {}
+  for name, words in pairs(known) do chosen[name] = words[1] end
+  for _, name in ipairs(host.sorted_keys(given)) do
+    local words, value = known[name], given[name]
+    local fits = false
+    for _, word in ipairs(words or {}) do fits = fits or word == value end
+    if fits then
+      chosen[name] = value
+    elseif words then
+      host.report("error", "enum", place, ("framework %s: %s is none of %s, got %s"):format(contract.name, name, shown(words), shown(value)),
+                  host.nearest(host.tostring(value), words))
+    else
+      host.report("error", "unknown_key", place, ("framework %s has no option %s"):format(contract.name, shown(name)),
+                  host.suggest(host.tostring(name), host.keys(known)))
+    end
+  end
+  return chosen
+end
+
+-- Ports that the context asks for with "auto": who listens there is the contract's to say.
+local function hold_context_ports(job, contract)
+  for _, wanted in ipairs(host.context_ports()) do
+    local role_name, owner = (contract.ports or {})[wanted.port], nil
+    for _, role in ipairs(job.roles) do
+      if role.plays == role_name and not owner then owner = role end
+    end
+    if owner then
+      local port = job.ports[wanted.port] or { number = 0, place = wanted.place }
+      port.host, port.owner = owner.placed[1].host, owner.name .. ".0"
+      job.ports[wanted.port] = port
+    elseif not job.ports[wanted.port] then
+      host.report("error", "contract_port", wanted.place,
+                  ('%s = "auto": framework %s has nobody who would listen there'):format(wanted.attribute, contract.name), "give a number")
+    end
+  end
+end
+
 local function same_list(a, b)
   if #a ~= #b then return false end
   for i = 1, #a do
@@ -179,9 +218,9 @@ local function visibility(role, placed, held, cluster)
   return #visible < cluster.devices_per_host and table.concat(visible, ",") or nil, first, #visible
 end
 
-local function describe_processes(job, contract, stages)
+local function describe_processes(job, contract, option, stages)
   local contract_job = { count = { scheduler = 0, server = 0, worker = 0, other = 0 }, meeting = meeting_of(job, contract),
-                         setting = host.setting }
+                         option = option, setting = host.setting, setting_file = host.setting_file }
   for _, role in ipairs(job.roles) do
     contract_job.count[role.plays] = contract_job.count[role.plays] + #role.placed
   end
@@ -275,13 +314,18 @@ local function make_plan(recipe, parameters, cluster, args)
   host.stop_if_errors()
 
   local contract = contracts.load(recipe.framework or "none", recipe.place)
+  local option = settle_options(contract, recipe.framework_options, recipe.place)
   settle_roles(job, contract, recipe)
+  if contract.check then
+    contract.check { roles = job.roles, option = option, setting = host.setting, setting_file = host.setting_file }
+  end
   host.stop_if_errors()
   host.place_roles(job.roles, cluster)
   host.stop_if_errors()
+  hold_context_ports(job, contract)
   host.begin_processes(job.env)
   local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
-  describe_processes(job, contract, stages)
+  describe_processes(job, contract, option, stages)
   for _, name in ipairs(host.sorted_keys(job.ports)) do host.port(name, job.ports[name]) end
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
   for _, name in ipairs(host.sorted_keys(job.derived)) do host.derived(name, job.derived[name].value) end

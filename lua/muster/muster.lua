@@ -86,6 +86,17 @@ function muster.recipe(given)
   want("name", "string", 'name = "my-job"')
   want("plan", "function", "plan = function(p, job) … end")
   want("doc", "string")
+  -- framework = { "mindspore-ps", form = "minimal" }: a contract with options of its own.
+  recipe.framework_options = {}
+  if type(recipe.framework) == "table" then
+    for _, key in ipairs(host.sorted_keys(recipe.framework)) do
+      if key ~= 1 then recipe.framework_options[key] = recipe.framework[key] end
+    end
+    recipe.framework = recipe.framework[1]
+    if recipe.framework == nil then
+      host.report("error", "type", place, "framework names no contract", 'framework = { "mindspore-ps", form = "minimal" }')
+    end
+  end
   want("framework", "string")
   want("mindspore", "string")
   want("accept_release", "boolean")
@@ -210,6 +221,11 @@ end
 -- A file beside the recipe, as an absolute path.
 function muster.here(name)
   return host.beside(host.here(), name)
+end
+
+-- A text file beside the recipe, taken into the plan and written below the run directory: gives its absolute path there.
+function muster.file(name)
+  return host.ship(host.here(), name)
 end
 
 -- Removes an inherited variable: env = { LD_PRELOAD = muster.unset }.

@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 
 #include "spawn/spawn.h"
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace muster {
 

@@ -146,11 +146,33 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
+// context_ports() -> list of { attribute, port, place }: attributes that stand for a port that muster finds
+int ContextPorts(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  lua_newtable(lua);
+  if (!host.context) return 1;
+  int position = 0;
+  for (const auto& [key, setting] : host.context->own()) {
+    const std::size_t dot = key.find('.');
+    const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
+    if (attribute == nullptr || attribute->auto_port.empty()) continue;
+    if (setting.value != Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}))) continue;
+    lua_newtable(lua);
+    PushText(lua, attribute->name);
+    lua_setfield(lua, -2, "attribute");
+    PushText(lua, attribute->auto_port);
+    lua_setfield(lua, -2, "port");
+    lua_pushinteger(lua, host.Interned(setting.source.place));
+    lua_setfield(lua, -2, "place");
+    lua_rawseti(lua, -2, ++position);
+  }
+  return 1;
+}
+
 constexpr HostFunction kFunctions[] = {
-    {"set_context", Guarded<SetContext>},
-    {"get_context", Guarded<GetContext>},
-    {"reset_context", Guarded<ResetContext>},
-    {"setting", Guarded<SettingInForce>},
+    {"set_context", Guarded<SetContext>},     {"get_context", Guarded<GetContext>},
+    {"reset_context", Guarded<ResetContext>}, {"setting", Guarded<SettingInForce>},
+    {"context_ports", Guarded<ContextPorts>},
 };
 
 }  // namespace

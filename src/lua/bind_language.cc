@@ -316,24 +316,6 @@ int Print(lua_State* lua) {
   return 0;
 }
 
-// beside(place, name) -> absolute path of a file beside the recipe
-int Beside(lua_State* lua) {
-  Host& host = Host::Of(lua);
-  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 1)));
-  const std::string name = ArgumentText(lua, 2);
-  if (lua_type(lua, 2) != LUA_TSTRING || name.empty() || name.find('\0') != std::string::npos) {
-    host.Report(Error("type", place, "muster.here wants the name of a file beside the recipe"));
-    Stop(lua);
-  }
-  const Reply reply = (*host.ask)({Question::Kind::kExists, name});
-  if (!reply.given) {
-    host.Report(Error("missing_path", place, "muster.here: " + name + " is not beside the recipe: " + reply.text));
-    Stop(lua);
-  }
-  PushText(lua, host.request->recipe_dir + "/" + name);
-  return 1;
-}
-
 // hole(kind, name) -> the spelling of a hole
 int HoleSpelling(lua_State* lua) {
   const std::string kind = ArgumentText(lua, 1);
@@ -366,7 +348,6 @@ constexpr HostFunction kFunctions[] = {
     {"read_module", Guarded<ReadModule>},
     {"framework", Guarded<Framework>},
     {"print", Guarded<Print>},
-    {"beside", Guarded<Beside>},
     {"hole", Guarded<HoleSpelling>},
 };
 

@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shell_quote.h"
 #include "base/signal_name.h"
-#include "base/utf8.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
 #include "lua/stack.h"
@@ -65,37 +63,6 @@ std::vector<std::string> TextList(lua_State* lua, int table) {
   texts.reserve(static_cast<std::size_t>(count));
   for (int i = 1; i <= count; ++i) texts.push_back(Field(lua, table, i).text());
   return texts;
-}
-
-// A text of the recipe as a plan's text, or a diagnostic that names it: holes must be whole, bytes UTF-8.
-void CheckText(lua_State* lua, const std::string& text, const std::string& what, const Place& place,
-               bool secret_allowed) {
-  Host& host = Host::Of(lua);
-  if (!IsUtf8(text) || text.find('\0') != std::string::npos) {
-    host.Report(Error("text", place, what + " is not valid UTF-8 without NUL: " + Quoted(text)));
-    return;
-  }
-  if (text.find(kHoleOpen) == std::string::npos) return;
-  const auto pieces = Pieces(Text(text));
-  if (!pieces) {
-    host.Report(Error("hole", place, what + ": " + pieces.error(),
-                      "values that are known only at start can be joined and formatted, not cut"));
-    return;
-  }
-  for (const TextPiece& piece : *pieces) {
-    if (piece.hole && piece.hole->kind == Hole::Kind::kInheritedPath) {
-      host.Report(
-          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
-    }
-    if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
-    if (!secret_allowed) {
-      host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
-                        "secrets may be the whole value of a variable or the whole of a file, nothing else"));
-    } else if (pieces->size() != 1) {
-      host.Report(Error("secret", place, what + " joins the secret " + piece.hole->name + " with other text",
-                        "a secret can only be passed on whole"));
-    }
-  }
 }
 
 // --- placement -------------------------------------------------------------------------------------
@@ -185,7 +152,7 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, Environme
     read.override = Field(lua, variable, "override").truth();
     if (!Field(lua, variable, "unset").truth()) {
       read.value = Text(TextField(lua, variable, "text"));
-      CheckText(lua, read.value->marked, what + ": " + name, read.place, true);
+      CheckPlanText(Host::Of(lua), read.value->marked, what + ": " + name, read.place, true);
     }
     layer.variables[name] = std::move(read);
     lua_pop(lua, 1);
@@ -295,7 +262,7 @@ int AddProcess(lua_State* lua) {
     const Field command(lua, 1, "command");
     std::vector<Text> words;
     for (std::string& word : TextList(lua, command.index())) {
-      CheckText(lua, word, "the command of " + role.name, place, false);
+      CheckPlanText(Host::Of(lua), word, "the command of " + role.name, place, false);
       words.emplace_back(std::move(word));
     }
     process.command = std::move(words);
@@ -303,7 +270,7 @@ int AddProcess(lua_State* lua) {
   {
     const Field cwd(lua, 1, "cwd");
     process.cwd = Text(cwd.text());
-    CheckText(lua, process.cwd->marked, "cwd of " + role.name, place, false);
+    CheckPlanText(Host::Of(lua), process.cwd->marked, "cwd of " + role.name, place, false);
   }
 
   const EnvironmentLayer defaults = Defaults(host.plan, *process.command);
@@ -395,19 +362,6 @@ int AddPort(lua_State* lua) {
   return 0;
 }
 
-// file(name, text, place)
-int AddFile(lua_State* lua) {
-  Host& host = Host::Of(lua);
-  std::string name;
-  std::string text;
-  ToExactText(lua, 1, name);
-  ToExactText(lua, 2, text);
-  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
-  CheckText(lua, text, "file " + name, place, true);
-  host.plan.files["files/" + name] = PlanFile{Text(std::move(text))};
-  return 0;
-}
-
 // derived(name, value)
 int AddDerived(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -435,7 +389,6 @@ constexpr HostFunction kFunctions[] = {
     {"enter_process", Guarded<EnterProcess>},
     {"leave_process", Guarded<LeaveProcess>},
     {"port", Guarded<AddPort>},
-    {"file", Guarded<AddFile>},
     {"derived", Guarded<AddDerived>},
     {"is_signal", Guarded<IsSignal>},
 };

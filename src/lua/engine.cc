@@ -19,7 +19,7 @@ namespace {
 // Lists of records and the function whose attributes they are.
 struct SchemaFile {
   const char* path;
-  const char* api;  // null: the releases
+  const char* api;  // null: the releases; empty: the files that attributes name
 };
 constexpr SchemaFile kSchemaFiles[] = {
     {"muster/schema/releases.lua", nullptr},
@@ -29,6 +29,7 @@ constexpr SchemaFile kSchemaFiles[] = {
     {"muster/schema/auto_parallel.lua", "set_auto_parallel_context"},
     {"muster/schema/parallel_config.lua", "set_auto_parallel_context"},
     {"muster/schema/ps.lua", "set_ps_context"},
+    {"muster/schema/files.lua", ""},
 };
 
 // Everything that one evaluation needs while Lua is running; reached through the registry.
@@ -165,6 +166,7 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
     Stop(lua);
   }
   host.context.emplace(host.schema, *release);
+  host.context->set_files(&host.shipped_files);
   host.plan.mindspore = ReleaseText(*release);
   lua_getfield(lua, recipe, "accept_release");
   host.plan.accept_release = lua_toboolean(lua, -1) != 0;
@@ -250,6 +252,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   BindLanguage(lua, host);
   BindContext(lua, host);
   BindArithmetic(lua, host);
+  BindFiles(lua, host);
   BindPlan(lua, host);
   PushNull(lua);
   lua_setfield(lua, host_table, "null");
@@ -377,7 +380,9 @@ int Run(lua_State* lua) {
   }
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, modules, recipe, resolved, place);
+  AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
+  TellWrittenPaths(host);
   return 0;
 }
 
@@ -393,8 +398,9 @@ Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
     if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
     lua_pop(lua, 1);
     const Place place{std::string("lua/") + file.path, 0};
-    const Diagnostics found =
-        file.api == nullptr ? schema.AddReleases(records, place) : schema.Add(file.api, records, place);
+    const Diagnostics found = file.api == nullptr   ? schema.AddReleases(records, place)
+                              : file.api[0] == '\0' ? schema.AddFiles(records, place)
+                                                    : schema.Add(file.api, records, place);
     diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   }
   return diagnostics;

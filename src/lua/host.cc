@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/archive.h"
+#include "base/shell_quote.h"
 #include "base/utf8.h"
 #include "base/value_archive.h"
 
@@ -47,6 +48,10 @@ Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, 
 int Host::Here(lua_State* lua) {
   Place place = state->Here(lua);
   if (place.file.empty()) place = fallback;
+  return Interned(place);
+}
+
+int Host::Interned(const Place& place) {
   if (place.file.empty()) return 0;
   if (places.back() == place) return static_cast<int>(places.size()) - 1;  // a loop sets many on one line
   const auto [number, is_new] = place_numbers.try_emplace({place.file, place.line}, static_cast<int>(places.size()));
@@ -75,6 +80,35 @@ void Host::Report(const Diagnostics& more) {
 Place Host::PlaceOf(int id) const {
   if (id < 0 || static_cast<std::size_t>(id) >= places.size()) return {};
   return places[static_cast<std::size_t>(id)];
+}
+
+void CheckPlanText(Host& host, const std::string& text, const std::string& what, const Place& place,
+                   bool secret_allowed) {
+  if (!IsUtf8(text) || text.find('\0') != std::string::npos) {
+    host.Report(Error("text", place, what + " is not valid UTF-8 without NUL: " + Quoted(text)));
+    return;
+  }
+  if (text.find(kHoleOpen) == std::string::npos) return;
+  const auto pieces = Pieces(Text(text));
+  if (!pieces) {
+    host.Report(Error("hole", place, what + ": " + pieces.error(),
+                      "values that are known only at start can be joined and formatted, not cut"));
+    return;
+  }
+  for (const TextPiece& piece : *pieces) {
+    if (piece.hole && piece.hole->kind == Hole::Kind::kInheritedPath) {
+      host.Report(
+          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
+    }
+    if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
+    if (!secret_allowed) {
+      host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
+                        "secrets may be the whole value of a variable or the whole of a file, nothing else"));
+    } else if (pieces->size() != 1) {
+      host.Report(Error("secret", place, what + " joins the secret " + piece.hole->name + " with other text",
+                        "a secret can only be passed on whole"));
+    }
+  }
 }
 
 void Stop(lua_State* lua) {

@@ -34,8 +34,10 @@ struct Host {
   std::set<std::string> reported;  // archives of `diagnostics`
 
   Schema schema;
-  std::optional<Context> context;  // once the recipe has named its release
-  bool planning = false;           // inside the plan function: context calls are allowed
+  std::optional<Context> context;               // once the recipe has named its release
+  bool planning = false;                        // inside the plan function: context calls are allowed
+  ShippedFiles shipped_files;                   // of muster.file, by the text that names them
+  std::map<std::string, Place> shipped_places;  // the same by path below files/: where they were named
   // One overlay per process whose `each` called the context; a deque, because overlays do not move.
   std::deque<Context> overlays;
   std::map<std::string, Context*> overlay_of;            // "worker.2"
@@ -54,6 +56,7 @@ struct Host {
 
   // Interns the place of the nearest frame of a user's file, or `fallback`.
   int Here(lua_State* lua);
+  int Interned(const Place& place);
   Place PlaceOf(int id) const;
   void Report(Diagnostic diagnostic);
   void Report(const Diagnostics& more);
@@ -67,6 +70,11 @@ struct Host {
 // the message as it is, at `fallback`.
 Diagnostic LocatedError(std::string kind, const std::string& message, const Place& fallback,
                         const std::vector<std::string>& files);
+
+// Reports a text that cannot be part of a plan: bytes that are no UTF-8, holes that are not whole, a secret where there
+// must be none or beside something else. `what` names it.
+void CheckPlanText(Host& host, const std::string& text, const std::string& what, const Place& place,
+                   bool secret_allowed);
 
 // Where the Lua function at `index` begins; nowhere for functions that are not the user's.
 Place PlaceOfFunction(lua_State* lua, int index);
@@ -87,6 +95,12 @@ Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
 void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
 void BindContext(lua_State* lua, Host& host);     // bind_context.cc
 void BindArithmetic(lua_State* lua, Host& host);  // bind_arithmetic.cc: exact_div, size, mesh, stages, durations
-void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: placement, roles, processes, files, ports
+void BindFiles(lua_State* lua, Host& host);       // bind_files.cc: files beside the recipe
+void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: placement, roles, processes, ports
+
+// Once the recipe has described its job: the files of muster.file become the plan's (bind_files.cc), and what
+// processes will write is derived and checked (job_paths.cc).
+void AddShippedFiles(Host& host);
+void TellWrittenPaths(Host& host);
 
 }  // namespace muster

@@ -186,7 +186,7 @@ std::vector<ContextReport> ReadContextReports(int run_dir, const Plan& plan, con
                                               const std::vector<AttemptEnd>& ends) {
   std::vector<ContextReport> reports;
   if (plan.mindspore.empty()) return reports;
-  const Result<Descriptor> opened = OpenFolder(run_dir, "context");
+  const Result<UniqueFd> opened = OpenFolder(run_dir, "context");
   const int folder = opened ? opened->get() : -1;
   for (std::size_t id = 0; id < plan.processes.size() && id < ends.size(); ++id) {
     if (!ends[id].started || folder < 0) continue;

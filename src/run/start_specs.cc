@@ -67,6 +67,17 @@ Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t a
   return value;
 }
 
+// An attribute's value, holes filled. One that is a port and nothing else is a number, as MindSpore wants it.
+Result<Value> FilledAttribute(const Value& value, const Binding& binding) {
+  if (const std::string* text = value.AsString()) {
+    const auto pieces = Pieces(Text(*text));
+    if (pieces && pieces->size() == 1 && pieces->front().hole && pieces->front().hole->kind == Hole::Kind::kPort) {
+      return Value(std::int64_t{binding.ports.at(pieces->front().hole->name)});
+    }
+  }
+  return Filled(value, binding, 0);
+}
+
 }  // namespace
 
 HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host) {
@@ -187,7 +198,7 @@ Result<Value> FilledContext(const Plan& plan, const Process& process, const Bind
       filled.emplace(key, Value::Map{{"secret_fd", std::int64_t{descriptors.at(*secret)}}});
       continue;
     }
-    Result<Value> one = Filled(value, binding, 0);
+    Result<Value> one = FilledAttribute(value, binding);
     if (!one) return one;
     filled.emplace(key, std::move(*one));
   }

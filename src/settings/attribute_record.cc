@@ -190,6 +190,16 @@ constexpr Field kFields[] = {
     {"below", ReadMember<&Attribute::below>},
     {"shares", ReadMember<&Attribute::shares>},
     {"shared_values", ReadMember<&Attribute::shared_values>},
+    {"file", ReadMember<&Attribute::file>},
+    {"auto_port", ReadMember<&Attribute::auto_port>},
+    {"writes", ReadMember<&Attribute::writes>},
+    {"written_if", ReadMember<&Attribute::written_if>},
+    {"rank_from", ReadMember<&Attribute::rank_from>},
+    {"absolute", ReadMember<&Attribute::absolute>},
+    {"characters", ReadMember<&Attribute::characters>},
+    {"name_max", ReadMember<&Attribute::name_max>},
+    {"only_warns", ReadMember<&Attribute::only_warns>},
+    {"ignores_unknown", ReadMember<&Attribute::ignores_unknown>},
     {"freezes", ReadMember<&Attribute::freezes>},
     {"reset_first", ReadMember<&Attribute::reset_first>},
     {"per_process", ReadMember<&Attribute::per_process>},
@@ -231,6 +241,10 @@ Trouble Contradiction(const Attribute& attribute) {
   if (attribute.until && *attribute.until < attribute.since) return "ends before it begins";
   if (attribute.withdrawn && attribute.deprecated) return "is both withdrawn and deprecated";
   if (attribute.shares == attribute.name) return "shares its value with itself";
+  if (!attribute.writes.empty() && attribute.writes != "folder" && attribute.writes != "file")
+    return "writes neither a folder nor a file";
+  if (attribute.writes.empty() && !(attribute.rank_from + attribute.written_if).empty())
+    return "says how it is written, but not what";
   return "";
 }
 

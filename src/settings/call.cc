@@ -49,7 +49,8 @@ void Call::One(const std::string& name, const Value& value, const std::map<std::
     return;
   }
   if (SkippedHere(*attribute) || DroppedInGraphMode(*attribute)) return;
-  const auto stored = CheckValue(*attribute, value, name, {context_.release(), place_}, problems_);
+  const auto stored = CheckValue(
+      *attribute, value, name, {context_.release(), place_, &context_.schema(), context_.files(), nullptr}, problems_);
   if (!stored) return;
   if (attribute->withdrawn) {
     Warn("withdrawn", name + " is ignored by " + Version(), UseSuccessor(*attribute));

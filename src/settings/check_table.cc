@@ -22,12 +22,16 @@ class TableCheck {
     Value::Map stored;
     for (const auto& [name, value] : table_) {
       const Attribute* key = FindKey(name);
-      if (key == nullptr) UnknownKey(name);
-      if (key != nullptr && key->undocumented) {
-        problems_.push_back(Warning("undocumented", where_.place,
-                                    path_ + "." + name + " is taken by " + InRelease() + " without being documented"));
+      if (key == nullptr) {
+        UnknownKey(name);
+        well = well && attribute_.ignores_unknown;
+        continue;
       }
-      auto checked = key == nullptr ? std::nullopt : CheckValue(*key, value, path_ + "." + name, where_, problems_);
+      if (key->undocumented) {
+        problems_.push_back(Warning("undocumented", where_.At(Below(name)),
+                                    Below(name) + " is taken by " + InRelease() + " without being documented"));
+      }
+      auto checked = CheckValue(*key, value, Below(name), where_, problems_);
       well = well && checked.has_value();
       // A null that need not be there says that there is nothing.
       if (checked && checked->IsNull() && !key->required) continue;
@@ -39,7 +43,8 @@ class TableCheck {
         stored.emplace(key.name, Null{});
         continue;
       }
-      Refuse("missing_subkey", path_ + " needs the sub-key \"" + key.name + "\"", "its sub-keys: " + KeysText());
+      Refuse("missing_subkey", Subject() + " needs the " + Word() + " \"" + key.name + "\"",
+             "its " + Word() + "s: " + KeysText());
       well = false;
     }
     for (const auto& [name, value] : stored) well = FitsBeside(*FindKey(name), value) && well;
@@ -49,9 +54,13 @@ class TableCheck {
 
  private:
   void Refuse(const char* kind, std::string message, std::string hint = {}) {
-    problems_.push_back(Error(kind, where_.place, std::move(message), std::move(hint)));
+    problems_.push_back(Error(kind, where_.At(path_), std::move(message), std::move(hint)));
   }
+  bool InFile() const { return where_.lines != nullptr; }
   std::string InRelease() const { return "MindSpore " + ReleaseText(where_.release); }
+  std::string Subject() const { return path_.empty() ? "the file" : path_; }
+  std::string Word() const { return InFile() ? "key" : "sub-key"; }
+  std::string Below(const std::string& name) const { return path_.empty() ? name : path_ + "." + name; }
 
   bool Holds(const Attribute& key) const {
     return std::all_of(key.when.begin(), key.when.end(), [&](const auto& condition) {
@@ -92,11 +101,20 @@ class TableCheck {
     for (const Attribute& key : attribute_.keys) {
       if (key.name != name) continue;
       const bool later = where_.release < key.since;
-      Refuse("release", path_ + "." + name + " is not in " + InRelease() +
-                            (later ? ": only from " + ReleaseText(key.since) + " on" : ": it has been removed"));
+      Unknown(name, "release",
+              Below(name) + " is not in " + InRelease() +
+                  (later ? ": only from " + ReleaseText(key.since) + " on" : ": it has been removed"));
       return;
     }
-    Refuse("unknown_subkey", path_ + " has no sub-key \"" + name + "\" in " + InRelease(), DidYouMean(name, names));
+    Unknown(name, "unknown_subkey",
+            attribute_.ignores_unknown ? InRelease() + " ignores the unknown key \"" + Below(name) + "\""
+                                       : Subject() + " has no " + Word() + " \"" + name + "\" in " + InRelease(),
+            DidYouMean(name, names));
+  }
+  void Unknown(const std::string& name, const char* kind, std::string message, std::string hint = {}) {
+    Diagnostic unknown = Error(kind, where_.At(Below(name)), std::move(message), std::move(hint));
+    if (attribute_.ignores_unknown) unknown.severity = Severity::kWarning;
+    problems_.push_back(std::move(unknown));
   }
 
   // A known sub-key without the sibling value that it goes with. A sibling that is required or wrong itself is

@@ -8,6 +8,8 @@
 
 #include "base/shell_quote.h"
 #include "base/suggest.h"
+#include "muster/plan.h"
+#include "settings/check_file.h"
 #include "settings/check_table.h"
 
 namespace muster {
@@ -15,8 +17,8 @@ namespace {
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
 
-// "an int", "a bool or an int"
-std::string Wanted(const Attribute& attribute) {
+// "a whole number", "true or false or a whole number"
+std::string Wanted(const Attribute& attribute, bool in_file) {
   static constexpr std::pair<Kind, std::string_view> kWords[] = {
       {Kind::kBool, "true or false"},
       {Kind::kInt, "a whole number"},
@@ -34,8 +36,8 @@ std::string Wanted(const Attribute& attribute) {
   std::string text;
   for (const Kind kind : attribute.kinds) {
     for (const auto& [known, words] : kWords) {
-      if (known == kind && text.find(words) == std::string::npos)
-        text += (text.empty() ? "" : " or ") + std::string(words);
+      if (known != kind || text.find(words) != std::string::npos) continue;
+      text += (text.empty() ? "" : " or ") + std::string(in_file && kind == Kind::kDict ? "an object" : words);
     }
   }
   return text;
@@ -135,9 +137,14 @@ class Check {
   std::optional<Value> Run() {
     if (value_.IsNull()) {
       if (attribute_.null) return value_;
-      return Refuse("type", path_ + " can not be null: it must be " + Wanted(attribute_), "leave it out instead");
+      return Refuse("type", Subject() + " can not be null: it must be " + Wanted(attribute_, InFile()),
+                    "leave it out instead");
     }
     if (const std::string* text = value_.AsString()) {
+      if (!attribute_.auto_port.empty()) {
+        if (*text == "auto") return Value(std::string(kHoleOpen) + "port:" + attribute_.auto_port + "}");
+        if (IsPortHole(*text)) return value_;
+      }
       if (const auto alias = attribute_.aliases.find(*text); alias != attribute_.aliases.end()) return alias->second;
     }
     const auto kind = std::find_if(attribute_.kinds.begin(), attribute_.kinds.end(),
@@ -172,29 +179,41 @@ class Check {
   }
 
  private:
+  bool InFile() const { return where_.lines != nullptr; }
   std::string InRelease() const { return "MindSpore " + ReleaseText(where_.release); }
+  std::string Subject() const { return path_.empty() ? "the file" : path_; }
   std::string Shown() const { return path_ + " = " + ShownValue(attribute_, value_); }
 
-  // A list is never taken for a table as long as another kind of the attribute takes it.
+  static bool IsPortHole(std::string_view text) {
+    constexpr std::string_view kPort = "port:";
+    return text.starts_with(kHoleOpen) && text.substr(kHoleOpen.size()).starts_with(kPort) &&
+           text.find('}') + 1 == text.size();
+  }
+
+  // A list is never taken for a table as long as another kind of the attribute takes it; in JSON, where the two are
+  // told apart, never.
   bool FitsBest(Kind kind) const {
+    if (kind == Kind::kDict && value_.AsList() != nullptr && InFile()) return false;
     if (kind == Kind::kDict && value_.AsList() != nullptr && !value_.AsList()->empty()) return false;
     return Fits(kind, value_);
   }
 
   std::optional<Value> Refuse(const char* kind, std::string message, std::string hint = {}) {
-    problems_.push_back(Error(kind, where_.place, std::move(message), std::move(hint)));
+    problems_.push_back(Error(kind, where_.At(path_), std::move(message), std::move(hint)));
     return std::nullopt;
   }
 
   void Warn(const char* kind, std::string message) {
-    problems_.push_back(Warning(kind, where_.place, std::move(message)));
+    problems_.push_back(Warning(kind, where_.At(path_), std::move(message)));
   }
 
   std::optional<Value> WrongType() {
     std::string hint;
     const std::string* text = value_.AsString();
     if (text != nullptr && !attribute_.secret) {
-      if (const auto named = attribute_.constants.find(*text); named != attribute_.constants.end()) {
+      if (!attribute_.auto_port.empty()) {
+        hint = "write a number, or \"auto\"";
+      } else if (const auto named = attribute_.constants.find(*text); named != attribute_.constants.end()) {
         hint = "write context." + named->first + ", without quotes";
       } else if (attribute_.Is(Kind::kInt) && !text->empty() &&
                  text->find_first_not_of("0123456789") == std::string::npos) {
@@ -209,7 +228,7 @@ class Check {
     }
     std::string got = "the " + std::string(value_.TypeName());
     if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
-    return Refuse("type", path_ + " must be " + Wanted(attribute_) + ", not " + got, std::move(hint));
+    return Refuse("type", Subject() + " must be " + Wanted(attribute_, InFile()) + ", not " + got, std::move(hint));
   }
 
   std::optional<Value> Choice(const Value& value) {
@@ -267,7 +286,39 @@ class Check {
       return Refuse("range", path_ + " has " + std::to_string(text.size()) + " bytes: at most " +
                                  NumberText(*attribute_.max) + " in " + InRelease());
     }
+    if (!HasForm(text)) return std::nullopt;
+    if (where_.files != nullptr && !attribute_.file.empty()) {
+      const auto file = where_.files->find(text);
+      if (file != where_.files->end() && !CheckFile(attribute_, file->second, path_, where_, problems_))
+        return std::nullopt;
+    }
     return Choice(value_);
+  }
+
+  bool HasForm(const std::string& text) {
+    if (attribute_.absolute && !text.starts_with('/')) {
+      Refuse("format", Shown() + " must be an absolute path in " + InRelease());
+      return false;
+    }
+    const auto is_allowed = [&](unsigned char c) {
+      return (c < 0x80 && std::isalnum(c) != 0) ||
+             attribute_.characters.find(static_cast<char>(c)) != std::string::npos;
+    };
+    if (!attribute_.characters.empty() && !std::all_of(text.begin(), text.end(), is_allowed)) {
+      Refuse("format", Shown() + " holds other characters than letters, digits and " + attribute_.characters + " in " +
+                           InRelease());
+      return false;
+    }
+    for (std::size_t begin = 0; attribute_.name_max && begin < text.size();) {
+      const std::size_t end = std::min(text.find('/', begin), text.size());
+      if (static_cast<double>(end - begin) > *attribute_.name_max) {
+        Refuse("range", path_ + " holds a name of " + std::to_string(end - begin) + " bytes: at most " +
+                            NumberText(*attribute_.name_max) + " in " + InRelease());
+        return false;
+      }
+      begin = end + 1;
+    }
+    return true;
   }
 
   std::optional<Value> Size() {
@@ -354,7 +405,23 @@ class Check {
 
 std::optional<Value> CheckValue(const Attribute& attribute, const Value& value, const std::string& path,
                                 const CheckedIn& where, Diagnostics& problems) {
-  return Check(attribute, value, path, where, problems).Run();
+  if (!attribute.only_warns) return Check(attribute, value, path, where, problems).Run();
+  Diagnostics warnings;
+  auto stored = Check(attribute, value, path, where, warnings).Run();
+  for (Diagnostic& warning : warnings) {
+    warning.severity = Severity::kWarning;
+    problems.push_back(std::move(warning));
+  }
+  return stored;
+}
+
+Place CheckedIn::At(std::string path) const {
+  if (lines == nullptr) return place;
+  while (!path.empty()) {
+    if (const auto line = lines->find(path); line != lines->end()) return {place.file, line->second};
+    path.resize(path.find('.') == std::string::npos ? 0 : path.rfind('.'));
+  }
+  return place;
 }
 
 std::string ShownValue(const Attribute& attribute, const Value& value) {

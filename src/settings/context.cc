@@ -47,6 +47,7 @@ Context::Context(const Schema& schema, const Release& release) : schema_(&schema
 Context Context::Overlay() const {
   Context overlay(*schema_, release_);
   overlay.base_ = this;
+  overlay.files_ = files_;
   return overlay;
 }
 

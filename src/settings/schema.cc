@@ -54,6 +54,35 @@ Diagnostics ForEachRecord(const Value& records, const Place& place, Add add) {
   return problems;
 }
 
+Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto attributes = AttributesFromValue(api, record, place);
+    if (!attributes) return attributes.error();
+    for (Attribute& attribute : *attributes) {
+      std::vector<Attribute>& same_name = by_name[attribute.name];
+      for (const Attribute& known : same_name) {
+        if (Overlap(known, attribute)) {
+          return {Error("schema", place,
+                        "attribute \"" + attribute.name + "\" has two records for release " +
+                            ReleaseText(std::max(known.since, attribute.since)))};
+        }
+      }
+      same_name.push_back(std::move(attribute));
+      std::sort(same_name.begin(), same_name.end(), [](auto& a, auto& b) { return a.since < b.since; });
+    }
+    return {};
+  });
+}
+
+const Attribute* FindIn(const Schema::ByName& by_name, std::string_view name, const Release& release) {
+  const auto found = by_name.find(name);
+  if (found == by_name.end()) return nullptr;
+  for (const Attribute& attribute : found->second) {
+    if (attribute.ExistsIn(release)) return &attribute;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Diagnostics Schema::AddReleases(const Value& records, const Place& place) {
@@ -72,24 +101,15 @@ Diagnostics Schema::AddReleases(const Value& records, const Place& place) {
 }
 
 Diagnostics Schema::Add(std::string_view api, const Value& records, const Place& place) {
-  ByName& by_name = functions_.try_emplace(std::string(api)).first->second;
-  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
-    auto attributes = AttributesFromValue(api, record, place);
-    if (!attributes) return attributes.error();
-    for (Attribute& attribute : *attributes) {
-      std::vector<Attribute>& same_name = by_name[attribute.name];
-      for (const Attribute& known : same_name) {
-        if (Overlap(known, attribute)) {
-          return {Error("schema", place,
-                        "attribute \"" + attribute.name + "\" has two records for release " +
-                            ReleaseText(std::max(known.since, attribute.since)))};
-        }
-      }
-      same_name.push_back(std::move(attribute));
-      std::sort(same_name.begin(), same_name.end(), [](auto& a, auto& b) { return a.since < b.since; });
-    }
-    return {};
-  });
+  return AddRecords(functions_.try_emplace(std::string(api)).first->second, api, records, place);
+}
+
+Diagnostics Schema::AddFiles(const Value& records, const Place& place) {
+  Diagnostics problems = AddRecords(files_, {}, records, place);
+  for (const auto& [name, kinds] : files_) {
+    if (!kinds.front().Is(Kind::kDict)) problems.push_back(Error("schema", place, "file \"" + name + "\" is no dict"));
+  }
+  return problems;
 }
 
 Result<Release> Schema::FindRelease(std::string_view text, const Place& place) const {
@@ -111,13 +131,11 @@ Result<Release> Schema::FindRelease(std::string_view text, const Place& place) c
 }
 
 const Attribute* Schema::Find(std::string_view api, std::string_view name, const Release& release) const {
-  const auto& by_name = attributes(api);
-  const auto found = by_name.find(name);
-  if (found == by_name.end()) return nullptr;
-  for (const Attribute& attribute : found->second) {
-    if (attribute.ExistsIn(release)) return &attribute;
-  }
-  return nullptr;
+  return FindIn(attributes(api), name, release);
+}
+
+const Attribute* Schema::FindFile(std::string_view name, const Release& release) const {
+  return FindIn(files_, name, release);
 }
 
 const Attribute* Schema::FindInAnyRelease(std::string_view api, std::string_view name, const Release& release) const {

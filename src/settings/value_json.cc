@@ -1,5 +1,9 @@
 #include "settings/value_json.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -35,6 +39,9 @@ namespace {
 // Builds the Value while parsing, so that duplicate keys and depth are seen (the DOM would hide both).
 class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
+  // With a `line_now`, that is asked for the line of every key.
+  explicit ValueBuilder(std::function<std::uint32_t()> line_now = nullptr) : line_now_(std::move(line_now)) {}
+
   bool null() override { return Add(Value()); }
   bool boolean(bool value) override { return Add(Value(value)); }
   bool number_integer(number_integer_t value) override { return Add(Value(std::int64_t{value})); }
@@ -54,10 +61,16 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& key) override {
     const Value::Map* map = open_.back().value.AsMap();
     if (map->contains(key)) return Refuse("the key \"" + key + "\" appears twice");
-    open_.back().key = std::move(key);
+    Container& object = open_.back();
+    if (line_now_) {
+      object.key_path = object.path.empty() ? key : object.path + "." + key;
+      lines.emplace(object.key_path, line_now_());
+    }
+    object.key = std::move(key);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& problem) override {
+    error_position = position;
     constexpr int kNumberOverflow = 406;  // the library's documented number of the exception
     return Refuse((problem.id == kNumberOverflow ? "a number is too large at byte " : "not valid JSON at byte ") +
                   std::to_string(position));
@@ -65,11 +78,15 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   std::optional<Value> result;
   std::string error;
+  std::optional<std::size_t> error_position;  // of what is no JSON: bytes read
+  std::map<std::string, std::uint32_t> lines;
 
  private:
   struct Container {
     Value value;
-    std::string key;
+    std::string path;      // to this container
+    std::string key;       // last read
+    std::string key_path;  // with `path`
   };
 
   bool Refuse(std::string why) {
@@ -79,7 +96,9 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool Open(Value container) {
     constexpr std::size_t kMaxDepth = 64;
     if (open_.size() >= kMaxDepth) return Refuse("nested deeper than 64");
-    open_.push_back({std::move(container), {}});
+    std::string path;
+    if (!open_.empty()) path = open_.back().value.AsMap() != nullptr ? open_.back().key_path : open_.back().path;
+    open_.push_back({std::move(container), std::move(path), {}, {}});
     return true;
   }
   bool Close() {
@@ -101,8 +120,39 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  std::function<std::uint32_t()> line_now_;
   std::vector<Container> open_;
 };
+
+// Steps over a text and leaves behind how far anybody has come: the parser keeps its own position to itself. When it
+// hands out a key, it has read exactly to the key's closing quote.
+class WatchedIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  WatchedIterator(const char* at, const char** reached) : at_(at), reached_(reached) {}
+  reference operator*() const { return *at_; }
+  WatchedIterator& operator++() {
+    *reached_ = ++at_;
+    return *this;
+  }
+  WatchedIterator operator++(int) {
+    WatchedIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const WatchedIterator& other) const { return at_ == other.at_; }
+
+ private:
+  const char* at_;
+  const char** reached_;
+};
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
@@ -113,6 +163,41 @@ tl::expected<Value, std::string> ValueFromJsonText(std::string_view text) {
     return tl::unexpected(builder.error.empty() ? std::string("not valid JSON") : builder.error);
   }
   return *std::move(builder.result);
+}
+
+tl::expected<LocatedJson, JsonProblem> LocatedJsonFromText(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) {
+    return tl::unexpected(JsonProblem{"not valid JSON: it begins with a byte order mark", 1});
+  }
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* reached = begin;
+  const char* counted = begin;
+  std::uint32_t line = 1;
+  const auto line_at = [&](const char* position) {
+    line += static_cast<std::uint32_t>(std::count(counted, position, '\n'));
+    counted = position;
+    return line;
+  };
+  ValueBuilder builder([&] { return line_at(reached); });
+  const bool parsed =
+      nlohmann::json::sax_parse(WatchedIterator(begin, &reached), WatchedIterator(end, &reached), &builder);
+  if (parsed && builder.result) return LocatedJson{*std::move(builder.result), std::move(builder.lines)};
+
+  JsonProblem problem{builder.error.empty() ? "not valid JSON" : std::move(builder.error), 1};
+  const char* last = std::max(counted, reached);
+  if (builder.error_position) {
+    // The byte read last is part of what is wrong, unless it is the end of the text.
+    const std::size_t read = std::min(*builder.error_position, text.size());
+    last = std::max(counted, begin + (read == 0 ? 0 : read - 1));
+    const std::size_t newline = text.substr(0, static_cast<std::size_t>(last - begin)).rfind('\n');
+    const std::size_t column =
+        static_cast<std::size_t>(last - begin) - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
+    problem.message =
+        problem.message.substr(0, problem.message.find(" at byte ")) + " at column " + std::to_string(column);
+  }
+  problem.line = line_at(last);
+  return tl::unexpected(std::move(problem));
 }
 
 }  // namespace muster

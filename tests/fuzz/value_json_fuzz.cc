@@ -11,8 +11,13 @@
 #include "settings/value_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto value = muster::ValueFromJsonText(std::string_view(reinterpret_cast<const char*>(data), size));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto value = muster::ValueFromJsonText(text);
+  const auto located = muster::LocatedJsonFromText(text);
+  // Only a byte order mark is a matter of taste.
+  if (located && (!value || located->value != *value)) std::abort();
   if (!value) return 0;
+  if (!located && !text.starts_with("\xef\xbb\xbf")) std::abort();
   const auto back = muster::ValueFromJsonText(muster::ToJson(*value).dump());
   if (!back || *back != *value) std::abort();
   const auto crossed = muster::Unarchived<muster::Value>(muster::Archived(*value));

@@ -1,8 +1,10 @@
 // What frameworks find in their processes' environment, variable by variable, with the holes filled as a start fills
 // them. The sets are those of MindSpore's own launcher and documentation.
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
+#include <lua.hpp>
 
 #include "lua/evaluated.h"
 #include "muster/binding.h"
@@ -100,6 +102,120 @@ TEST(MindSporePs, PassesTheManagePortOnWhereTheContextSetsIt) {
   EXPECT_EQ(OwnEnv(PlanOf("context.set_ps_context { enable_ps = true }" + roles, fields), "worker.0")
                 .count("MS_SCHED_MANAGE_PORT"),
             0U);
+}
+
+TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
+  const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
+  const std::string roles =
+      " job:scheduler { command = { 'x' }, hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      "command = { 'x' } }";
+  const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 'auto' }";
+  const Plan plan = PlanOf(on + roles, fields);
+  EXPECT_EQ(plan.ports.at("scheduler_manage"), (PlanPort{1, 0, "scheduler.0"}));
+  for (const Process& process : plan.processes) {
+    EXPECT_EQ(EffectiveEnv(plan, process).at("MS_SCHED_MANAGE_PORT").marked, "${muster:port:scheduler_manage}");
+    EXPECT_EQ(EffectiveContext(plan, process).at("set_ps_context.scheduler_manage_port"),
+              Value("${muster:port:scheduler_manage}"));
+  }
+  EXPECT_EQ(
+      PlanOf("job:port { 'scheduler_manage', number = 11300 } " + on + roles, fields).ports.at("scheduler_manage"),
+      (PlanPort{1, 11300, "scheduler.0"}));
+  const Plan own = PlanOf("context.set_ps_context { scheduler_manage_port = job:port 'mine' }" + roles, fields);
+  EXPECT_EQ(OwnEnv(own, "server.0").at("MS_SCHED_MANAGE_PORT"), "${muster:port:mine}");
+  EXPECT_EQ(own.ports.count("scheduler_manage"), 0U);
+}
+
+TEST(MindSporePs, IsTheFrameworkThatHasAManagePort) {
+  EXPECT_EQ(
+      ProblemsOf(
+          "context.set_ps_context { scheduler_manage_port = 'auto' } job:workers { count = 1, command = { 'x' } }",
+          "framework = 'mindspore', mindspore = '1.6',"),
+      Lines{"recipe.lua:4 error contract_port: scheduler_manage_port = \"auto\": framework mindspore has nobody who "
+            "would listen there"});
+}
+
+TEST(MindSporePs, HasTheMinimalFormOfTheDocumentation) {
+  const Plan plan =
+      PlanOf("job:servers { count = 2, command = { 'train' } } job:workers { count = 4, command = { 'train' } }",
+             "framework = { 'mindspore-ps', form = 'minimal' },");
+  EXPECT_EQ(plan.framework, "mindspore-ps");
+  Binding binding;
+  binding.hosts = {{"a", "127.0.0.1"}};
+  binding.ports = {{"scheduler", 20300}};
+  for (const Process& process : plan.processes) {
+    const std::string& plays = plan.roles[process.role].plays;
+    EXPECT_EQ(FrameworkEnv(plan, process, binding), (Env{{"MS_WORKER_NUM", "4"},
+                                                         {"MS_SERVER_NUM", "2"},
+                                                         {"MS_SCHED_HOST", "127.0.0.1"},
+                                                         {"MS_SCHED_PORT", "20300"},
+                                                         {"MS_ROLE", plays == "scheduler" ? "MS_SCHED"
+                                                                     : plays == "server"  ? "MS_PSERVER"
+                                                                                          : "MS_WORKER"}}));
+    ExpectCleared(plan.roles[process.role]);
+  }
+}
+
+TEST(Contracts, CheckTheirOptions) {
+  const std::string roles = "job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }";
+  const std::pair<const char*, const char*> cases[] = {
+      {"{ 'mindspore-ps', form = 'small' }",
+       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got \"small\""},
+      {"{ 'mindspore-ps', form = true }",
+       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got true"},
+      {"{ 'mindspore-ps', from = 'minimal' }", "unknown_key: framework mindspore-ps has no option \"from\""},
+      {"{ 'mindspore-ps', 'minimal' }", "unknown_key: framework mindspore-ps has no option 2"},
+      {"{ form = 'minimal' }", "type: framework names no contract"},
+      {"{ 'mindspore-ps', form = 'named' }", ""},
+  };
+  for (const auto& [framework, problem] : cases) {
+    const Lines problems = ProblemsOf(roles, std::string("framework = ") + framework + ",");
+    EXPECT_EQ(problems, problem[0] == 0 ? Lines{} : Lines{std::string("recipe.lua:2 error ") + problem}) << framework;
+  }
+  EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' } }", "framework = { 'none', form = 'minimal' },"),
+            Lines{"recipe.lua:2 error unknown_key: framework none has no option \"form\""});
+}
+
+// What the contract's own check says about a role that would be started again, without the recipe around it.
+Lines RestartProblems(const std::string& role, const std::string& form, const std::string& path,
+                      const std::string& config) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
+  luaL_openlibs(lua.get());
+  const std::string code =
+      "said = {} contract = function(t) return t end\n"
+      "host = { report = function(_, kind, _, message) said[#said + 1] = kind .. ': ' .. message end }\n"
+      "local ps = dofile('" MUSTER_SOURCE_DIR
+      "/lua/muster/frameworks/mindspore-ps.lua')\n"
+      "ps.check { roles = { " +
+      role + " }, option = { form = '" + form +
+      "' },\n"
+      "setting = function() return " +
+      path + " end, setting_file = function() return " + config +
+      " end }\n"
+      "return table.concat(said, '\\n')";
+  EXPECT_EQ(luaL_dostring(lua.get(), code.c_str()), 0) << lua_tostring(lua.get(), -1);
+  const std::string said = lua_tostring(lua.get(), -1);
+  return said.empty() ? Lines{} : Lines{said};
+}
+
+TEST(MindSporePs, StartsNoSingleWorkerAgainAndAServerOnlyWithRecovery) {
+  const std::string worker = "{ name = 'worker', plays = 'worker', restart = { scope = 'process' } }";
+  const std::string server = "{ name = 'server', plays = 'server', restart = { scope = 'process' } }";
+  const std::string recovery = "{ recovery = {} }";
+  const Lines refused = {
+      "restart: role worker: a single worker cannot be started again: only servers recover in MindSpore's "
+      "parameter-server mode (documentation \"Parameter Server Mode\")"};
+  EXPECT_EQ(RestartProblems(worker, "named", "'x'", recovery), refused);
+  EXPECT_EQ(
+      RestartProblems("{ name = 'worker', plays = 'worker', restart = { scope = 'job' } }", "named", "nil", "nil"),
+      Lines{});
+  EXPECT_EQ(RestartProblems("{ name = 'worker', plays = 'worker' }", "named", "nil", "nil"), Lines{});
+  EXPECT_EQ(RestartProblems(server, "named", "'x'", recovery), Lines{});
+  EXPECT_EQ(RestartProblems(server, "named", "'/etc/ps.json'", "nil"), Lines{}) << "what the host holds is not known";
+  const Lines no_recovery = {"restart: role server: a server that is started again needs recovery in config_file_path"};
+  EXPECT_EQ(RestartProblems(server, "named", "nil", "nil"), no_recovery);
+  EXPECT_EQ(RestartProblems(server, "named", "'x'", "{}"), no_recovery);
+  EXPECT_EQ(RestartProblems(server, "minimal", "'x'", recovery),
+            Lines{"restart: role server: a server can only be started again under its node id"});
 }
 
 TEST(MindSpore, GivesSixteenWorkersOnTwoHostsTheVariablesOfItsOwnLauncher) {

@@ -63,8 +63,9 @@ TEST(World, HasExactlyTheseGlobals) {
 
 TEST(World, OffersExactlyTheseFunctionsOfMuster) {
   EXPECT_EQ(Reached("require 'muster', 'muster'"), Stored(R"(
-    muster.bool muster.bytes muster.duration muster.enum muster.exact_div muster.flags muster.float muster.here muster.int
-    muster.list muster.map muster.null:userdata muster.path muster.recipe muster.secret muster.shell muster.size muster.string)"));
+    muster.bool muster.bytes muster.duration muster.enum muster.exact_div muster.file muster.flags muster.float
+    muster.here muster.int muster.list muster.map muster.null:userdata muster.path muster.recipe muster.secret
+    muster.shell muster.size muster.string)"));
 }
 
 TEST(World, OffersTheContextApiUnderItsOwnNames) {

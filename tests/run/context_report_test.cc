@@ -42,7 +42,7 @@ class ContextReportTest : public ::testing::Test {
   }
   void Put(std::uint32_t index, const std::string& record) { PutFile(PathOf(index), record); }
   std::vector<ContextReport> Read() {
-    const Descriptor folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return ReadContextReports(folder.get(), plan, "run", ends);
   }
   std::string Text() { return ContextText(Read()); }

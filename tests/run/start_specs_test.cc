@@ -107,6 +107,18 @@ TEST(EnvironmentBlocks, HoldWhatARoleSharesAndItsHostNeeds) {
   EXPECT_EQ(blocks->front().variables, (std::vector<std::string>{"HOME=/home/me", "MODE=graph"}));
 }
 
+TEST(GeneratedFiles, HoldAPortOfTheContextAsANumber) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.ports["rpc"] = {0, 0, ""};
+  plan.roles[0].context = {{"set_ps_context.scheduler_manage_port", Value("${muster:port:rpc}")},
+                           {"set_context.env_config_path", Value("${muster:run_dir}/files/${muster:port:rpc}")}};
+  const auto files = GeneratedFiles(plan, SampleBinding());
+  ASSERT_TRUE(files);
+  const std::string& context = files->at("context/worker.0.json");
+  EXPECT_NE(context.find("\"scheduler_manage_port\":20300"), std::string::npos) << context;
+  EXPECT_NE(context.find("\"env_config_path\":\"/runs/x/files/20300\""), std::string::npos) << context;
+}
+
 TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
   plan.mindspore = "1.6.2";

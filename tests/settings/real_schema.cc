@@ -37,6 +37,9 @@ const Schema& RealSchema() {
         problems.push_back(std::move(problem));
       }
     }
+    for (Diagnostic& problem : read.AddFiles(SchemaFile("files"), {"files.lua", 0})) {
+      problems.push_back(std::move(problem));
+    }
     for (const Diagnostic& problem : problems)
       ADD_FAILURE() << problem.place.file << ": " << problem.message << " " << problem.hint;
     return read;

@@ -69,6 +69,11 @@ TEST(SchemaRecord, RefusesFieldsOfAWrongType) {
       {"changed", 3},
       {"aliases", Value::List{1}},
       {"doc", true},
+      {"file", 1},
+      {"auto_port", true},
+      {"absolute", "yes"},
+      {"name_max", "255"},
+      {"only_warns", 1},
   };
   for (const auto& [field, value] : wrong) {
     Value::Map record = Record("mode");
@@ -93,7 +98,12 @@ TEST(SchemaRecord, RefusesContradictions) {
   Value::Map ended_twice = Record("mode");
   ended_twice["withdrawn"] = true;
   ended_twice["deprecated"] = "other";
-  for (const Value::Map& record : {nameless, kindless, choiceless, keyless, crossed, backwards, ended_twice}) {
+  Value::Map written = Record("path");
+  written["writes"] = "graphs";
+  Value::Map unwritten = Record("path");
+  unwritten["rank_from"] = "RANK_ID";
+  for (const Value::Map& record :
+       {nameless, kindless, choiceless, keyless, crossed, backwards, ended_twice, written, unwritten}) {
     EXPECT_FALSE(AttributesFromValue("set_context", record, kHere)) << ToText(record);
   }
   EXPECT_FALSE(AttributesFromValue("set_context", Value(3), kHere));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -100,6 +101,41 @@ TEST(ValueJson, BringsEveryValueBack) {
     const auto back = ValueFromJsonText(text);
     ASSERT_TRUE(back) << text;
     ASSERT_EQ(*back, value) << text;
+    const auto located = LocatedJsonFromText(text);
+    ASSERT_TRUE(located) << text;
+    ASSERT_EQ(located->value, value) << text;
+  }
+}
+
+TEST(LocatedJson, KnowsTheLineOfEveryKey) {
+  const auto json = LocatedJsonFromText(
+      "\n{ \"a\":\n  1, \"rdr\": {\r\n\"mode\": [1,\n\n{\"deep\": 1}], \"path\"\n: 2},\n\"b\\n\": true }\n");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->lines,
+            (std::map<std::string, std::uint32_t>{
+                {"a", 2}, {"rdr", 3}, {"rdr.mode", 4}, {"rdr.mode.deep", 6}, {"rdr.path", 6}, {"b\n", 8}}));
+  EXPECT_EQ(json->value.AsMap()->at("a"), Value(1));
+}
+
+TEST(LocatedJson, SaysWhereItIsNone) {
+  const std::tuple<const char*, const char*, std::uint32_t> cases[] = {
+      {"", "not valid JSON at column 1", 1},
+      {"{", "not valid JSON at column 1", 1},
+      {"{\n\"a\": 1,\n}", "not valid JSON at column 1", 3},
+      {"{\n\"a\": tru\n}", "not valid JSON at column 9", 2},
+      {"{\n\"a\": 1\n} x", "not valid JSON at column 3", 3},
+      {"{\"a\": 1,\n \"a\": 2}", "the key \"a\" appears twice", 2},
+      {"{\"a\": {\"a\": 2}}", "", 0},
+      {"[1,\n1e999]", "a number is too large at column 5", 2},
+      {"\xef\xbb\xbf[]", "not valid JSON: it begins with a byte order mark", 1},
+      {"\"\xff\"", "not valid JSON at column 2", 1},
+  };
+  for (const auto& [text, message, line] : cases) {
+    const auto json = LocatedJsonFromText(text);
+    EXPECT_EQ(json.has_value(), line == 0) << text;
+    if (json) continue;
+    EXPECT_EQ(json.error().message, message) << text;
+    EXPECT_EQ(json.error().line, line) << text;
   }
 }
 

@@ -4,6 +4,8 @@
 --   since, ["until"]  the first and last release of releases.lua that have it ("1.9" as a last one: every 1.9)
 --   devices           device targets the documents name; enforced: elsewhere MindSpore skips the attribute
 --   changed           { ["2.3.0-rc2"] = { fields that hold from that release on } }
+--   file              the path names JSON of that kind of files.lua
+--   writes, written_if, rank_from   what each process writes at the path, when, and the variable behind its rank_N
 --   deprecated, withdrawn   true, or the name of what to use instead
 local uint32 = 4294967295
 
@@ -56,6 +58,7 @@ return {
       rule = "documented as 0 to 3; MindSpore takes negative numbers",
       doc = "How much of the compilation's graphs to write to files: 0 (or false), 1, 2 (or true), 3." } } },
   { "save_graphs_path", kind = "path", default = ".", group = "debug",
+    writes = "folder", written_if = "save_graphs", rank_from = "RANK_ID",
     rule = "reads back as an absolute path without symbolic links, known on the host only",
     doc = "Folder for those graphs; made at once, rank_N is added below it." },
   { "deterministic", kind = "enum", choices = { "ON", "OFF" }, default = "OFF", devices = { "Ascend" },
@@ -75,11 +78,11 @@ return {
       ["1.9"] = { enforced = {} },
     } },
   { "print_file_path", kind = "path", default = "", enforced = { "Ascend" }, since = "1.0",
-    group = "debug", area = "maintenance",
+    group = "debug", area = "maintenance", writes = "file",
     rule = "documented as an error if left out; there is none. A folder is an error on the host",
     doc = "File that takes what the Print operator prints, instead of the screen.",
     changed = { ["1.6"] = { devices = { "Ascend" } } } },
-  { "env_config_path", kind = "path", default = "", since = "1.6", group = "debug",
+  { "env_config_path", kind = "path", default = "", file = "env_config", since = "1.6", group = "debug",
     doc = "JSON file with settings of the running data recorder and of memory reuse." },
   { "precompile_only", kind = "bool", default = false, undocumented = true, group = "debug",
     doc = "Compile the network and do not run it.", changed = { ["1.6"] = { undocumented = false } } },
@@ -128,6 +131,7 @@ return {
     rule = "reads nil until it is set, and 1.6 and 1.9 take any value; documented as a bool, false",
     doc = "Keep compiled graphs for the next start." },
   { "compile_cache_path", kind = "string", default = ".", since = "1.6", group = "execution",
+    writes = "folder", written_if = "enable_compile_cache", rank_from = "RANK_ID",
     rule = "reads \"\" until it is set; documented as \".\"", doc = "Folder of that cache; rank_N is added below it." },
   { "inter_op_parallel_num", kind = "int", min = 0, max = uint32, default = 0, since = "2.3.0-rc2", group = "execution",
     doc = "How many operators run at once; 0 leaves it to the framework." },

@@ -42,7 +42,7 @@ return {
           { "global", kind = "text_map", doc = "Options for the whole process." },
           { "session", kind = "text_map", doc = "Options for one session." },
         } },
-      { "parallel_speed_up_json_path", kind = "string", null = true, default = "",
+      { "parallel_speed_up_json_path", kind = "string", null = true, default = "", file = "parallel_speed_up",
         rule = "documented as taking None for none, MindSpore refuses that: null is passed on as left out",
         doc = "JSON file with switches that overlap computing and communication." },
       { "host_scheduling_max_threshold", kind = "int", default = "", reads = "text", own_name = true,

@@ -1,0 +1,164 @@
+// Host functions about files beside the recipe: naming them where they lie, and taking them into the plan. Opens
+// nothing; the parent is asked.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/utf8.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/stack.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+// Configuration, not data: the content becomes part of every plan that is printed, stored and sent.
+constexpr std::size_t kLargestShipped = 1U << 20;
+
+std::string ArgumentText(lua_State* lua, int index) {
+  std::string text;
+  ToExactText(lua, index, text);
+  return text;
+}
+
+// beside(place, name) -> absolute path of a file beside the recipe
+int Beside(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 1)));
+  const std::string name = ArgumentText(lua, 2);
+  if (lua_type(lua, 2) != LUA_TSTRING || name.empty() || name.find('\0') != std::string::npos) {
+    host.Report(Error("type", place, "muster.here wants the name of a file beside the recipe"));
+    Stop(lua);
+  }
+  const Reply reply = (*host.ask)({Question::Kind::kExists, name});
+  if (!reply.given) {
+    host.Report(Error("missing_path", place, "muster.here: " + name + " is not beside the recipe: " + reply.text));
+    Stop(lua);
+  }
+  PushText(lua, host.request->recipe_dir + "/" + name);
+  return 1;
+}
+
+// "./conf//a.json" -> "conf/a.json"; empty if it cannot be the name of a file below the run directory.
+std::string ShippedName(const std::string& name) {
+  constexpr std::size_t kLongestPart = 128;
+  constexpr std::size_t kLongest = 1000;
+  std::string path;
+  if (name.starts_with('/')) return path;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    const bool plain = std::all_of(part.begin(), part.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+             c == '-';
+    });
+    if (!plain || part == ".." || part.size() > kLongestPart) return "";
+    path += (path.empty() ? "" : "/") + part;
+  }
+  return path.size() > kLongest ? "" : path;
+}
+
+// The content with nothing in it that could be taken for a hole.
+std::string AsLiteral(const std::string& content) {
+  const std::string literal = HoleText({Hole::Kind::kLiteral, {}, 0});
+  std::string text;
+  std::size_t done = 0;
+  for (std::size_t found = 0; (found = content.find(kHoleOpen, done)) != std::string::npos;) {
+    text.append(content, done, found - done).append(literal);
+    done = found + kHoleOpen.size();
+  }
+  return text.append(content, done, std::string::npos);
+}
+
+// ship(place, name) -> the path at which processes find the file
+int Ship(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 1)));
+  if (lua_type(lua, 2) != LUA_TSTRING) {
+    host.Report(Error("type", place, "muster.file wants the name of a file beside the recipe"));
+    Stop(lua);
+  }
+  const std::string name = ArgumentText(lua, 2);
+  const std::string path = ShippedName(name);
+  const std::string there = HoleText({Hole::Kind::kRunDir, {}, 0}) + "/files/" + path;
+  const auto refuse = [&](const std::string& why, std::string hint = {}) {
+    host.Report(Error("file", place, "muster.file: " + name + " " + why, std::move(hint)));
+    PushText(lua, there);  // so that what else is wrong is told as well
+    return 1;
+  };
+  if (host.shipped_places.contains(path)) {
+    PushText(lua, there);
+    return 1;
+  }
+  const Reply reply = (*host.ask)({Question::Kind::kFile, path.empty() ? name : path});
+  if (!reply.given) return refuse("cannot be shipped: " + reply.text);
+  if (path.empty()) {
+    return refuse("cannot be shipped under its own name",
+                  "name it relative to the recipe's folder, with letters, digits, '_', '-' and '.'");
+  }
+  if (reply.text.size() > kLargestShipped) {
+    return refuse("is larger than 1 MiB", "muster.here names a file that is read where it lies");
+  }
+  if (!IsUtf8(reply.text) || reply.text.find('\0') != std::string::npos) {
+    return refuse("is no UTF-8 text, and a plan holds texts only",
+                  "muster.here names a file that is read where it lies");
+  }
+  const std::string& recipe = host.request->recipe_file;
+  const std::size_t slash = recipe.rfind('/');
+  host.shipped_places.emplace(path, place);
+  host.shipped_files[there] = {(slash == std::string::npos ? "" : recipe.substr(0, slash + 1)) + path, reply.text};
+  PushText(lua, there);
+  return 1;
+}
+
+// setting_file(function, attribute) -> the JSON of the shipped file that the attribute names, or nil
+int SettingFile(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Setting* setting = host.context ? host.context->Find(ArgumentText(lua, 1), ArgumentText(lua, 2)) : nullptr;
+  const std::string* text = setting == nullptr ? nullptr : setting->value.AsString();
+  const auto file = text == nullptr ? host.shipped_files.end() : host.shipped_files.find(*text);
+  if (file == host.shipped_files.end()) return 0;
+  const auto json = ValueFromJsonText(file->second.content);
+  if (!json) return 0;  // was told where it was named
+  PushValue(lua, *json);
+  return 1;
+}
+
+// file(name, text, place): of job:file
+int AddFile(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const std::string name = ArgumentText(lua, 1);
+  std::string text = ArgumentText(lua, 2);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  CheckPlanText(host, text, "file " + name, place, true);
+  if (const auto shipped = host.shipped_places.find(name); shipped != host.shipped_places.end()) {
+    Diagnostic twice = Error("duplicate", place, "job:file and muster.file both make the file " + name);
+    twice.notes.push_back({"muster.file ships it here", shipped->second});
+    host.Report(std::move(twice));
+  }
+  host.plan.files["files/" + name] = PlanFile{Text(std::move(text))};
+  return 0;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"beside", Guarded<Beside>},
+    {"ship", Guarded<Ship>},
+    {"setting_file", Guarded<SettingFile>},
+    {"file", Guarded<AddFile>},
+};
+
+}  // namespace
+
+void BindFiles(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+void AddShippedFiles(Host& host) {
+  for (const auto& [path, unused] : host.shipped_places) {
+    const ShippedFile& file = host.shipped_files.at(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/files/" + path);
+    host.plan.files["files/" + path] = PlanFile{Text(AsLiteral(file.content))};
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+// Which folders and files processes will write because of their contexts, as MindSpore makes the paths itself, and
+// whether two processes of a host would write to one. Looks at no disk: paths are texts of the plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "muster/context.h"
+
+namespace muster {
+
+struct WritingProcess {
+  std::string name;  // "worker.2"
+  const Context* context = nullptr;
+  std::uint32_t host = 0;
+  std::string cwd;                                          // empty: the folder muster was called from
+  std::function<std::string(const std::string&)> variable;  // of its environment; empty if not set
+};
+
+struct WrittenPath {
+  std::size_t process = 0;  // index into the processes given
+  std::string path;         // relative to the folder muster was called from, or absolute; may hold holes
+};
+
+// All paths that one attribute makes processes write.
+struct WrittenPaths {
+  const Attribute* attribute = nullptr;
+  std::vector<WrittenPath> paths;  // in the order of the processes
+};
+
+std::vector<WrittenPaths> PredictWrittenPaths(const Context& job, std::span<const WritingProcess> processes);
+
+// Warnings of kind "shared_path", one for each line of the recipe that makes processes of one host share a path.
+Diagnostics CheckWrittenPaths(const std::vector<WrittenPaths>& written, std::span<const WritingProcess> processes);
+
+}  // namespace muster
