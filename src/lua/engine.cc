@@ -156,8 +156,9 @@ std::vector<Override> WithFileContents(const Host& host, const std::vector<Param
 
 // Names the release and makes the job's context, if the recipe wants one.
 void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
-  const auto release_name = TextOf(lua, recipe, "mindspore");
+  auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
+  if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
   host.Report(LoadSchemaInto(lua, host.schema));
   const auto release = host.schema.FindRelease(*release_name, place);
   if (!release) {

@@ -8,38 +8,13 @@
 
 #include "base/shell_quote.h"
 #include "base/suggest.h"
+#include "settings/attribute_text.h"
 #include "settings/check_table.h"
 
 namespace muster {
 namespace {
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
-
-// "an int", "a bool or an int"
-std::string Wanted(const Attribute& attribute) {
-  static constexpr std::pair<Kind, std::string_view> kWords[] = {
-      {Kind::kBool, "true or false"},
-      {Kind::kInt, "a whole number"},
-      {Kind::kFloat, "a number"},
-      {Kind::kString, "text"},
-      {Kind::kEnum, "text"},
-      {Kind::kSize, "a size such as \"3.5GB\""},
-      {Kind::kPath, "a path"},
-      {Kind::kListInt, "a list of whole numbers"},
-      {Kind::kTuple, "a list of lists of whole numbers"},
-      {Kind::kDict, "a table of sub-keys"},
-      {Kind::kTextMap, "a table of names with a text each"},
-      {Kind::kAny, "a value"},
-  };
-  std::string text;
-  for (const Kind kind : attribute.kinds) {
-    for (const auto& [known, words] : kWords) {
-      if (known == kind && text.find(words) == std::string::npos)
-        text += (text.empty() ? "" : " or ") + std::string(words);
-    }
-  }
-  return text;
-}
 
 std::optional<std::int64_t> WholeNumber(const Value& value) {
   if (const std::int64_t* integer = value.AsInt()) return *integer;
@@ -94,33 +69,6 @@ bool Fits(Kind kind, const Value& value) {
   return false;
 }
 
-std::string ChoicesText(const Attribute& attribute) {
-  std::string text;
-  for (const Value& choice : attribute.choices) {
-    if (!text.empty()) text += ", ";
-    text += ToText(choice);
-    for (const auto& [name, value] : attribute.constants) {
-      if (value == choice && choice.AsString() == nullptr) text += " (" + name + ")";
-    }
-  }
-  return text;
-}
-
-std::string RangeText(const Attribute& attribute, std::string_view unit = "") {
-  std::string text;
-  if (attribute.min && attribute.max) {
-    text = NumberText(*attribute.min) + " to " + NumberText(*attribute.max);
-  } else if (attribute.above) {
-    text = "above " + NumberText(*attribute.above);
-    if (attribute.max) text += " and at most " + NumberText(*attribute.max);
-  } else if (attribute.min) {
-    text = "at least " + NumberText(*attribute.min);
-  } else if (attribute.max) {
-    text = "at most " + NumberText(*attribute.max);
-  }
-  return text + std::string(unit);
-}
-
 bool Within(const Attribute& attribute, double number) {
   return !(attribute.min && number < *attribute.min) && !(attribute.max && number > *attribute.max) &&
          !(attribute.above && number <= *attribute.above) && !std::isnan(number);
@@ -135,7 +83,7 @@ class Check {
   std::optional<Value> Run() {
     if (value_.IsNull()) {
       if (attribute_.null) return value_;
-      return Refuse("type", path_ + " can not be null: it must be " + Wanted(attribute_), "leave it out instead");
+      return Refuse("type", path_ + " can not be null: it must be " + WantedText(attribute_), "leave it out instead");
     }
     if (const std::string* text = value_.AsString()) {
       if (const auto alias = attribute_.aliases.find(*text); alias != attribute_.aliases.end()) return alias->second;
@@ -209,7 +157,7 @@ class Check {
     }
     std::string got = "the " + std::string(value_.TypeName());
     if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
-    return Refuse("type", path_ + " must be " + Wanted(attribute_) + ", not " + got, std::move(hint));
+    return Refuse("type", path_ + " must be " + WantedText(attribute_) + ", not " + got, std::move(hint));
   }
 
   std::optional<Value> Choice(const Value& value) {
