@@ -145,13 +145,6 @@ local context = {}
 ---- devices: 1.6.2 and later: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
 ---- behaviour: 1.6.2 and later: CPU is taken too, the documents name Ascend and GPU
 ---@field enable_graph_kernel? boolean
----A slip of the guide for profiling_options.
----
----- releases: 1.0.1
----- status: only a document has it, MindSpore has not: use `profiling_options` instead
----- type: a value
----- behaviour: the guide of 1.0 names it, MindSpore has no such attribute
----@field enable_options? any
 ---Once switched the profiler on.
 ---
 ---- releases: 0.3.1 to 2.4.0
@@ -1269,21 +1262,23 @@ function context.set_context(attributes) end
 
 ---The value in force, as the recipe's release reads it back.
 ---@overload fun(attribute: "aoe_config"): muster.SetContext.aoe_config
----@overload fun(attribute: "aoe_tune_mode"): "online"|"offline"
+---@overload fun(attribute: "aoe_tune_mode"): "online"|"offline"|""
 ---@overload fun(attribute: "ascend_config"): muster.SetContext.ascend_config
+---@overload fun(attribute: "auto_tune_mode"): string
 ---@overload fun(attribute: "check_bprop"): boolean
 ---@overload fun(attribute: "compile_cache_path"): string
----@overload fun(attribute: "debug_level"): 0|1|"DEBUG"|"RELEASE"
+---@overload fun(attribute: "debug_level"): 0|1
 ---@overload fun(attribute: "deterministic"): "ON"|"OFF"
 ---@overload fun(attribute: "device_id"): integer
----@overload fun(attribute: "device_target"): "Ascend"|"GPU"|"CPU"|"Davinci"
+---@overload fun(attribute: "device_target"): "Ascend"|"GPU"|"CPU"
 ---@overload fun(attribute: "disable_format_transform"): boolean
+---@overload fun(attribute: "enable_auto_mixed_precision"): boolean
 ---@overload fun(attribute: "enable_compile_cache"): boolean
 ---@overload fun(attribute: "enable_dump"): boolean
 ---@overload fun(attribute: "enable_graph_kernel"): boolean
----@overload fun(attribute: "enable_options"): any
 ---@overload fun(attribute: "enable_profiling"): boolean
 ---@overload fun(attribute: "enable_reduce_precision"): boolean
+---@overload fun(attribute: "enable_sparse"): boolean
 ---@overload fun(attribute: "env_config_path"): string
 ---@overload fun(attribute: "exec_order"): "bfs"|"dfs"|"gpto"
 ---@overload fun(attribute: "gpu_config"): muster.SetContext.gpu_config
@@ -1291,12 +1286,12 @@ function context.set_context(attributes) end
 ---@overload fun(attribute: "graph_kernel_flags"): string
 ---@overload fun(attribute: "inter_op_parallel_num"): integer
 ---@overload fun(attribute: "jit_config"): muster.SetContext.jit_config
----@overload fun(attribute: "jit_syntax_level"): 0|1|2|"COMPATIBLE"|"LAX"|"STRICT"
+---@overload fun(attribute: "jit_syntax_level"): 0|1|2
 ---@overload fun(attribute: "max_call_depth"): integer
----@overload fun(attribute: "max_device_memory"): string|number
----@overload fun(attribute: "memory_offload"): "ON"|"OFF"
----@overload fun(attribute: "memory_optimize_level"): "O0"|"O1"
----@overload fun(attribute: "mempool_block_size"): string|number
+---@overload fun(attribute: "max_device_memory"): number
+---@overload fun(attribute: "memory_offload"): boolean
+---@overload fun(attribute: "memory_optimize_level"): integer
+---@overload fun(attribute: "mempool_block_size"): number
 ---@overload fun(attribute: "mode"): 0|1
 ---@overload fun(attribute: "op_timeout"): integer
 ---@overload fun(attribute: "precompile_only"): boolean
@@ -1311,7 +1306,7 @@ function context.set_context(attributes) end
 ---@overload fun(attribute: "save_ms_model"): boolean
 ---@overload fun(attribute: "save_ms_model_path"): string
 ---@overload fun(attribute: "support_binary"): boolean
----@overload fun(attribute: "variable_memory_max_size"): string|number
+---@overload fun(attribute: "variable_memory_max_size"): any
 ---@param attribute string
 ---@return any
 function context.get_context(attribute) end
@@ -1377,17 +1372,17 @@ function context.reset_auto_parallel_context() end
 function context.set_ps_context(attributes) end
 
 ---The value in force, as the recipe's release reads it back.
----@overload fun(attribute: "client_password"): string|muster.Parameter
+---@overload fun(attribute: "client_password"): string
 ---@overload fun(attribute: "config_file_path"): string
 ---@overload fun(attribute: "enable_ps"): boolean
 ---@overload fun(attribute: "enable_ssl"): boolean
----@overload fun(attribute: "ms_role"): "MS_WORKER"|"MS_SERVER"|"MS_SCHED"|"MS_PSERVER"
+---@overload fun(attribute: "ms_role"): string
 ---@overload fun(attribute: "scheduler_ip"): string
 ---@overload fun(attribute: "scheduler_manage_port"): integer
 ---@overload fun(attribute: "scheduler_port"): integer
----@overload fun(attribute: "server_mode"): "PARAMETER_SERVER"|"FEDERATED_LEARNING"
+---@overload fun(attribute: "server_mode"): "PARAMETER_SERVER"|"FEDERATED_LEARNING"|""
 ---@overload fun(attribute: "server_num"): integer
----@overload fun(attribute: "server_password"): string|muster.Parameter
+---@overload fun(attribute: "server_password"): string
 ---@overload fun(attribute: "worker_num"): integer
 ---@param attribute string
 ---@return any

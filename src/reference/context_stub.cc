@@ -61,29 +61,80 @@ std::string KindType(Kind kind, const AttributeHistory& history) {
   return "any";
 }
 
+std::string Joined(std::vector<std::string> types) {
+  if (Contains(types, "any") || types.empty()) return "any";
+  if (Contains(types, "boolean")) std::erase_if(types, [](auto& type) { return type == "true" || type == "false"; });
+  std::string text;
+  for (const std::string& type : types) text += (text.empty() ? "" : "|") + type;
+  return text;
+}
+
+// Adds the choices of a record, and the kinds that they leave open.
+void AddChoicesAndKinds(const AttributeHistory& history, const Attribute& record, std::vector<std::string>& types) {
+  std::vector<Kind> kinds = record.kinds;
+  for (const Value& choice : record.choices) {
+    if (record.Is(Kind::kTextMap)) break;  // they are of its texts
+    AddOnce(types, ToText(choice));
+    std::erase_if(kinds, [&](Kind kind) {
+      return choice.AsString() != nullptr ? kind == Kind::kEnum || kind == Kind::kString
+             : choice.AsInt() != nullptr  ? kind == Kind::kInt
+                                          : choice.AsBool() != nullptr && kind == Kind::kBool;
+    });
+  }
+  for (const Kind kind : kinds) AddOnce(types, KindType(kind, history));
+}
+
 // What may be written in any release: choices instead of their kind where every value is one.
 std::string TypeOf(const AttributeHistory& history) {
   std::vector<std::string> types;
   for (const auto& [release, record] : history.records) {
-    std::vector<Kind> kinds = record->kinds;
-    for (const Value& choice : record->choices) {
-      if (record->Is(Kind::kTextMap)) break;  // they are of its texts
-      AddOnce(types, ToText(choice));
-      std::erase_if(kinds, [&](Kind kind) {
-        return choice.AsString() != nullptr ? kind == Kind::kEnum || kind == Kind::kString
-               : choice.AsInt() != nullptr  ? kind == Kind::kInt
-                                            : choice.AsBool() != nullptr && kind == Kind::kBool;
-      });
-    }
+    AddChoicesAndKinds(history, *record, types);
     for (const auto& [written, unused] : record->aliases) AddOnce(types, ToText(Value(written)));
-    for (const Kind kind : kinds) AddOnce(types, KindType(kind, history));
     if (record->secret) AddOnce(types, "muster.Parameter");
   }
-  if (Contains(types, "boolean")) std::erase_if(types, [](auto& type) { return type == "true" || type == "false"; });
-  if (Contains(types, "any")) return "any";
-  std::string text;
-  for (const std::string& type : types) text += (text.empty() ? "" : "|") + type;
-  return text;
+  return Joined(std::move(types));
+}
+
+std::string TypeOf(const Value& value) {
+  if (value.AsBool() != nullptr) return "boolean";
+  if (value.AsInt() != nullptr) return "integer";
+  if (value.AsDouble() != nullptr) return "number";
+  return value.AsString() != nullptr ? "string" : "any";
+}
+
+// What a getter gives in any release that lets it be read; empty if none does.
+std::string ReadTypeOf(const AttributeHistory& history) {
+  std::vector<std::string> types;
+  for (const auto& [release, record] : history.records) {
+    if (record->reads == ReadBack::kNever || record->documented_only) continue;
+    if (!record->read_values.empty()) {
+      for (const auto& [unused, value] : record->read_values) AddOnce(types, TypeOf(value));
+      continue;
+    }
+    switch (record->reads) {
+      case ReadBack::kGigabytes:
+        AddOnce(types, "number");
+        break;
+      case ReadBack::kByteProduct:
+      case ReadBack::kText:
+      case ReadBack::kJson:
+        AddOnce(types, "string");
+        break;
+      case ReadBack::kDefault:
+        AddOnce(types, TypeOf(record->default_value));
+        break;
+      case ReadBack::kAsStored:
+      case ReadBack::kNever:
+        AddChoicesAndKinds(history, *record, types);
+        break;
+    }
+    // A default may be none of the choices: "" until something is set.
+    if (record->reads != ReadBack::kGigabytes && !record->choices.empty() && record->default_value == Value("") &&
+        !Contains(types, "string")) {
+      AddOnce(types, "\"\"");
+    }
+  }
+  return types.empty() ? "" : Joined(std::move(types));
 }
 
 // The documentation of a field: what it is, then its facts as a list.
@@ -112,10 +163,11 @@ std::string Class(const std::vector<AttributeHistory>& histories, const std::str
     for (const AttributeHistory& variant : histories) {
       if (variant.path == history.path) AddOnce(types, TypeOf(variant));
     }
-    if (history.latest().tells_if_set.empty()) {
+    // What can only be read, or is in no release but only in a document, has no field.
+    if (history.latest().tells_if_set.empty() && !history.latest().documented_only) {
       text += Comment(history, all);
       text += "---@field " + history.name() + (history.latest().required && types.size() == 1 ? " " : "? ") +
-              (Contains(types, "any") ? "any" : WordList(types, "|")) + "\n";
+              Joined(types) + "\n";
     }
   }
   text += "\n";
@@ -158,8 +210,8 @@ std::string Functions(const std::vector<AttributeHistory>& histories, const Outl
       "---@param attributes " + ClassName(function.name) + "\nfunction context.set_" + base + "(attributes) end\n\n";
   text += "---The value in force, as the recipe's release reads it back.\n";
   for (const AttributeHistory& history : histories) {
-    if (history.depth > 0 || history.latest().reads == ReadBack::kNever) continue;
-    text += "---@overload fun(attribute: \"" + history.path + "\"): " + TypeOf(history) + "\n";
+    const std::string type = history.depth > 0 ? "" : ReadTypeOf(history);
+    if (!type.empty()) text += "---@overload fun(attribute: \"" + history.path + "\"): " + type + "\n";
   }
   text += "---@param attribute string\n---@return any\nfunction context.get_" + base + "(attribute) end\n\n";
   if (base != "context") {

@@ -34,6 +34,19 @@ TEST(Freshness, TheEditorsDefinitionsAreWhatTheSchemaSays) {
   ExpectFresh(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
 }
 
+TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {
+  const std::string stub = ContextStub(OwnSchemaForTests(), OwnOutlineForTests());
+  const auto holds = [&](const std::string& line) { return stub.find("\n---@" + line + "\n") != std::string::npos; };
+  EXPECT_TRUE(holds("field max_device_memory? string|number"));
+  EXPECT_TRUE(holds("overload fun(attribute: \"max_device_memory\"): number"));
+  EXPECT_TRUE(holds("field memory_offload? \"ON\"|\"OFF\""));
+  EXPECT_TRUE(holds("overload fun(attribute: \"memory_offload\"): boolean"));
+  EXPECT_TRUE(holds("field device_target? \"Ascend\"|\"GPU\"|\"CPU\"|\"Davinci\""));
+  EXPECT_TRUE(holds("overload fun(attribute: \"device_target\"): \"Ascend\"|\"GPU\"|\"CPU\"")) << "never an alias";
+  EXPECT_EQ(stub.find("enable_options"), std::string::npos) << "only a document has it";
+  EXPECT_EQ(stub.find("attribute: \"aoe_config\"): string"), std::string::npos);
+}
+
 TEST(Stubs, AreLua) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
   for (const char* file : {"context", "mindspore", "muster"}) {
