@@ -1,7 +1,9 @@
-// muster check: evaluates a recipe and shows everything that is wrong with it, without starting anything.
+// muster check: evaluates a recipe and shows everything that is wrong with it, without starting anything; also what
+// would be different on another MindSpore release.
 #include <cstdio>
 #include <memory>
 
+#include "cli/check_releases.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
@@ -12,22 +14,54 @@ namespace {
 
 struct Options {
   RecipeOptions recipe;
+  std::string mindspore;  // a release, "all", or empty
   bool json = false;
 };
 
+void PrintOutcome(const Options& options, const Result<Evaluation>& evaluation) {
+  PrintDiagnostics(evaluation ? evaluation->warnings : evaluation.error());
+  if (!evaluation) return;
+  const std::size_t processes = evaluation->plan.processes.size();
+  const std::size_t hosts = evaluation->plan.hosts.size();
+  std::printf("%s: ok, %zu process%s on %zu host%s\n", options.recipe.recipe.c_str(), processes,
+              processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
+}
+
+int ReportReleases(const Options& options, const Result<Evaluation>& evaluation) {
+  const Diagnostics& own = evaluation ? evaluation->warnings : evaluation.error();
+  const auto checks = CheckReleases(options.recipe, evaluation, options.mindspore);
+  if (!checks) {
+    if (options.json) std::fputs(DiagnosticsJson(checks.error()).c_str(), stdout);
+    if (!options.json) PrintDiagnostics(checks.error());
+    return ExitCodeFor(checks.error());
+  }
+  if (options.json) {
+    std::fputs(ReleaseChecksJson(*checks, own).c_str(), stdout);
+  } else {
+    PrintOutcome(options, evaluation);
+    if (checks->checks.empty()) {
+      std::puts("the recipe names no MindSpore release, so none can break it");
+    } else if (options.mindspore == "all") {
+      PrintReleaseTable(*checks);
+    } else {
+      PrintReleaseChecks(*checks, evaluation);
+    }
+  }
+  int code = ExitCodeFor(own);
+  for (const ReleaseCheck& check : checks->checks) {
+    if (code == kExitOk) code = ExitCodeFor(check.findings);
+  }
+  return code;
+}
+
 int Run(const Options& options) {
   const auto evaluation = EvaluateFrom(options.recipe, false);
+  if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
   const Diagnostics& diagnostics = evaluation ? evaluation->warnings : evaluation.error();
   if (options.json) {
     std::fputs(DiagnosticsJson(diagnostics).c_str(), stdout);
   } else {
-    PrintDiagnostics(diagnostics);
-    if (evaluation) {
-      const std::size_t processes = evaluation->plan.processes.size();
-      const std::size_t hosts = evaluation->plan.hosts.size();
-      std::printf("%s: ok, %zu process%s on %zu host%s\n", options.recipe.recipe.c_str(), processes,
-                  processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
-    }
+    PrintOutcome(options, evaluation);
   }
   return ExitCodeFor(diagnostics);
 }
@@ -37,6 +71,9 @@ int Run(const Options& options) {
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation);
+  app.add_option("--mindspore", options->mindspore,
+                 "also tell what would be different on that MindSpore release, or on all of them")
+      ->type_name("RELEASE|all");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -23,6 +23,8 @@ constexpr Command kCommands[] = {
      "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/parameter_server.lua workers=8 -- --verbose", true, SetupRun},
+    {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
+     false, SetupDocs},
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
 };

@@ -82,7 +82,7 @@ void PrintDiagnostics(const Diagnostics& diagnostics) {
   std::fputs(text.c_str(), stderr);
 }
 
-std::string DiagnosticsJson(const Diagnostics& diagnostics) {
+nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {
   auto list = nlohmann::json::array();
   for (const Diagnostic& diagnostic : diagnostics) {
     nlohmann::json json = PlaceJson({}, diagnostic.place);
@@ -96,7 +96,12 @@ std::string DiagnosticsJson(const Diagnostics& diagnostics) {
     }
     list.push_back(std::move(json));
   }
-  const nlohmann::json whole = {{"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", std::move(list)}};
+  return list;
+}
+
+std::string DiagnosticsJson(const Diagnostics& diagnostics) {
+  const nlohmann::json whole = {
+      {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
   // Texts are UTF-8 by construction, except that a file's name may be anything.
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

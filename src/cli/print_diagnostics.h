@@ -3,12 +3,17 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "muster/diagnostic.h"
 
 namespace muster {
 
 // Writes them to stderr with the lines of source they are about, coloured on a terminal.
 void PrintDiagnostics(const Diagnostics& diagnostics);
+
+// [{"severity": …, "kind": …, "file": …, "line": …, "message": …, "hint": …, "notes": […]}]
+nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics);
 
 // {"format": 1, "ok": …, "diagnostics": […]} (product documentation: docs/diagnostics.md)
 std::string DiagnosticsJson(const Diagnostics& diagnostics);

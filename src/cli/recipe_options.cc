@@ -104,19 +104,33 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   return overrides;
 }
 
-Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
+namespace {
+
+Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
-  EvaluationOptions evaluation;
   evaluation.recipe_file = options.recipe;
   evaluation.overrides = *std::move(overrides);
   evaluation.args = options.args;
-  evaluation.describe_only = describe_only;
-  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
     evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
   }
   return EvaluateRecipe(evaluation);
+}
+
+}  // namespace
+
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
+  EvaluationOptions evaluation;
+  evaluation.describe_only = describe_only;
+  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release) {
+  EvaluationOptions evaluation;
+  evaluation.mindspore = release;
+  return EvaluateAs(options, std::move(evaluation));
 }
 
 }  // namespace muster

@@ -28,4 +28,7 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);
 
+// The same as if the recipe named that MindSpore release. What the recipe prints is not shown again.
+Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release);
+
 }  // namespace muster

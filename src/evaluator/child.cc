@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,6 +29,13 @@ Reply AskParent(const Question& question) {
   return *std::move(reply);
 }
 
+// This process lives for one evaluation, so what it frees may stay with it: asking the kernel for memory and giving it
+// back in small pieces is an eighth of the time of a plan of thousands of processes.
+void KeepMemory() {
+  mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 EvaluationAnswer Refusal(const std::string& why) {
   EvaluationAnswer answer;
   answer.diagnostics.push_back(MachineError(
@@ -38,6 +46,7 @@ EvaluationAnswer Refusal(const std::string& why) {
 }  // namespace
 
 void EvaluatorMain() {
+  KeepMemory();
   Frame frame;
   if (ReadFrame(kEvaluatorSocket, frame, 0) != ReadStatus::kFrame || frame.tag != FrameTag::kRequest) {
     _exit(kProtocolBroken);
@@ -50,12 +59,16 @@ void EvaluatorMain() {
   close(kEvaluatorPage);
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
 
+  const auto answer_and_end = [](const EvaluationAnswer& answer) {
+    WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
+    // No destructors and no finalizers: nothing that the recipe left behind may run, and memory is the kernel's to
+    // free.
+    _exit(0);
+  };
   const Lockdown lockdown = LockDown();
-  const EvaluationAnswer answer =
-      lockdown.error.empty() ? Evaluate(*request, AskParent, StateLimits{}, last_place) : Refusal(lockdown.error);
-  WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
-  // No destructors and no finalizers: nothing that the recipe left behind may run.
-  _exit(0);
+  if (!lockdown.error.empty()) answer_and_end(Refusal(lockdown.error));
+  Evaluate(*request, AskParent, StateLimits{}, last_place, answer_and_end);
+  _exit(kProtocolBroken);
 }
 
 }  // namespace muster

@@ -220,6 +220,7 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   }
   request.args = options.args;
   request.site = options.site;
+  request.mindspore = options.mindspore;
   request.describe_only = options.describe_only;
   const std::uint64_t deadline = MonotonicNowNs() + options.limits.wall_ms * 1'000'000;
   // A failure to write shows as a missing answer.

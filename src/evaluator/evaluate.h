@@ -26,6 +26,7 @@ struct EvaluationOptions {
   std::vector<Override> overrides;
   std::vector<std::string> args;
   Site site;
+  std::string mindspore;  // see EvaluationRequest
   bool describe_only = false;
   EvaluationLimits limits;
   std::string program = "/proc/self/exe";            // a muster program

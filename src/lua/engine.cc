@@ -157,8 +157,9 @@ std::vector<Override> WithFileContents(const Host& host, const std::vector<Param
 
 // Names the release and makes the job's context, if the recipe wants one.
 void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
-  const auto release_name = TextOf(lua, recipe, "mindspore");
+  auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
+  if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
   host.Report(LoadSchemaInto(lua, host.schema));
   const auto release = host.schema.FindRelease(*release_name, place);
   if (!release) {
@@ -238,6 +239,10 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   if (facts.workers > 0) host.plan.derived.emplace("device_num", derived.device_num.value);
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
+
+// While muster's own files are loaded nothing becomes garbage that is worth looking for: what they make stays.
+void StopCollecting(lua_State* lua) { lua_gc(lua, LUA_GCSTOP, 0); }
+void CollectAgain(lua_State* lua) { lua_gc(lua, LUA_GCRESTART, -1); }
 
 // Loads muster's own modules in order; leaves prelude, muster and layout at the returned indices.
 struct OwnModules {
@@ -325,7 +330,9 @@ int Run(lua_State* lua) {
   auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
   Host& host = evaluation.host;
   const EvaluationRequest& request = *host.request;
+  StopCollecting(lua);
   const OwnModules modules = LoadOwnModules(lua, host);
+  CollectAgain(lua);
 
   host.fallback = PlaceOfReturn(request);
   lua_getfield(lua, modules.prelude, "run");
@@ -390,6 +397,7 @@ int Run(lua_State* lua) {
 
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
   Diagnostics diagnostics;
+  StopCollecting(lua);
   for (const SchemaFile& file : kSchemaFiles) {
     PushOwnChunk(lua, file.path);
     lua_call(lua, 0, 1);
@@ -403,11 +411,12 @@ Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
                                                     : schema.Add(file.api, records, place);
     diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   }
+  CollectAgain(lua);
   return diagnostics;
 }
 
-EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
-                          LastPlace* last_place) {
+void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
+              const std::function<void(EvaluationAnswer)>& give) {
   State state(limits, last_place);
   Evaluation evaluation;
   Host& host = evaluation.host;
@@ -441,7 +450,14 @@ EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, cons
     evaluation.answer.plan = std::move(host.plan);
     evaluation.answer.provenance = std::move(host.provenance);
   }
-  return evaluation.answer;
+  give(std::move(evaluation.answer));
+}
+
+EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
+                          LastPlace* last_place) {
+  EvaluationAnswer answer;
+  Evaluate(request, ask, limits, last_place, [&](EvaluationAnswer given) { answer = std::move(given); });
+  return answer;
 }
 
 Schema LoadSchema(Diagnostics& diagnostics) {

@@ -1,6 +1,8 @@
 // The engine: one evaluation from recipe text to plan. Runs inside the evaluator process.
 #pragma once
 
+#include <functional>
+
 #include "lua/evaluation.h"
 #include "lua/last_place.h"
 #include "lua/limits.h"
@@ -11,6 +13,11 @@ namespace muster {
 // Never fails as a function: what went wrong is in the answer's diagnostics. `last_place` may be null.
 EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
                           LastPlace* last_place);
+
+// The same, with the answer given before the interpreter and all that was made for it are torn down: who ends the
+// process there spares it.
+void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
+              const std::function<void(EvaluationAnswer)>& give);
 
 // Loads the schema of the context API (lua/muster/schema) into a state of its own.
 Schema LoadSchema(Diagnostics& diagnostics);

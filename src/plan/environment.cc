@@ -49,6 +49,7 @@ class Merge {
 
  private:
   void Apply(const EnvironmentLayer& layer, bool unsetting) {
+    auto next = merged_.set.begin();  // names come in order, so each is looked for behind the last one
     for (const auto& [key, variable] : layer.variables) {
       if (variable.value.has_value() == unsetting) continue;
       if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
@@ -57,7 +58,7 @@ class Merge {
       } else if (variable.prepend) {
         Prepend(layer, key, variable);
       } else if (!IsOverridden(layer, key)) {
-        merged_.set.insert_or_assign(key, *variable.value);
+        next = std::next(merged_.set.insert_or_assign(next, key, *variable.value));
         Decide(layer, key, variable);
       }
     }

@@ -7,34 +7,40 @@ namespace {
 
 using Members = std::vector<Process*>;
 
-// What the member has under the key, its own before the role's; null if nothing.
-template <class Map>
-const typename Map::mapped_type* Effective(const Map& common, const Map& own, const std::string& key) {
-  if (const auto found = own.find(key); found != own.end()) return &found->second;
-  const auto found = common.find(key);
-  return found == common.end() ? nullptr : &found->second;
-}
-
+// Maps are walked beside each other in the order of their keys: with thousands of members, looking every key up in each
+// map would be most of the work.
 template <class Map>
 void FoldMap(Map& common, const Members& members, Map Process::*own) {
-  std::vector<std::string> keys;
-  for (const auto& [key, unused] : common) keys.push_back(key);
-  for (const auto& [key, unused] : members.front()->*own) {
-    if (!common.contains(key)) keys.push_back(key);
-  }
-  for (const std::string& key : keys) {
-    const auto value = *Effective(common, members.front()->*own, key);
-    const bool shared = std::all_of(members.begin(), members.end(), [&](const Process* member) {
-      const auto* theirs = Effective(common, member->*own, key);
-      return theirs != nullptr && *theirs == value;
-    });
-    if (shared) {
-      common.insert_or_assign(key, value);
-      for (Process* member : members) (member->*own).erase(key);
-    } else if (auto node = common.extract(key); !node.empty()) {
-      for (Process* member : members) (member->*own).try_emplace(key, node.mapped());
+  // What the first member has, its own before the role's: whatever is shared is among it.
+  Map shared = members.front()->*own;
+  shared.insert(common.begin(), common.end());
+  for (const Process* member : members) {
+    const Map& theirs = member->*own;
+    auto their = theirs.begin();
+    for (auto entry = shared.begin(); entry != shared.end();) {
+      while (their != theirs.end() && their->first < entry->first) ++their;
+      const typename Map::mapped_type* value = nullptr;
+      if (their != theirs.end() && their->first == entry->first) {
+        value = &their->second;
+      } else if (const auto found = common.find(entry->first); found != common.end()) {
+        value = &found->second;
+      }
+      entry = value != nullptr && *value == entry->second ? std::next(entry) : shared.erase(entry);
     }
   }
+  // What the role had and not all share goes to the members that had nothing else; what all share leaves them.
+  for (Process* member : members) {
+    Map& theirs = member->*own;
+    for (const auto& [key, value] : common) {
+      if (!shared.contains(key)) theirs.try_emplace(key, value);
+    }
+    auto their = theirs.begin();
+    for (const auto& [key, unused] : shared) {
+      while (their != theirs.end() && their->first < key) ++their;
+      if (their != theirs.end() && their->first == key) their = theirs.erase(their);
+    }
+  }
+  common = std::move(shared);
 }
 
 template <class T>

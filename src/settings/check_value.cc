@@ -9,6 +9,7 @@
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "muster/plan.h"
+#include "settings/attribute_text.h"
 #include "settings/check_file.h"
 #include "settings/check_table.h"
 
@@ -16,32 +17,6 @@ namespace muster {
 namespace {
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
-
-// "a whole number", "true or false or a whole number"
-std::string Wanted(const Attribute& attribute, bool in_file) {
-  static constexpr std::pair<Kind, std::string_view> kWords[] = {
-      {Kind::kBool, "true or false"},
-      {Kind::kInt, "a whole number"},
-      {Kind::kFloat, "a number"},
-      {Kind::kString, "text"},
-      {Kind::kEnum, "text"},
-      {Kind::kSize, "a size such as \"3.5GB\""},
-      {Kind::kPath, "a path"},
-      {Kind::kListInt, "a list of whole numbers"},
-      {Kind::kTuple, "a list of lists of whole numbers"},
-      {Kind::kDict, "a table of sub-keys"},
-      {Kind::kTextMap, "a table of names with a text each"},
-      {Kind::kAny, "a value"},
-  };
-  std::string text;
-  for (const Kind kind : attribute.kinds) {
-    for (const auto& [known, words] : kWords) {
-      if (known != kind || text.find(words) != std::string::npos) continue;
-      text += (text.empty() ? "" : " or ") + std::string(in_file && kind == Kind::kDict ? "an object" : words);
-    }
-  }
-  return text;
-}
 
 std::optional<std::int64_t> WholeNumber(const Value& value) {
   if (const std::int64_t* integer = value.AsInt()) return *integer;
@@ -96,33 +71,6 @@ bool Fits(Kind kind, const Value& value) {
   return false;
 }
 
-std::string ChoicesText(const Attribute& attribute) {
-  std::string text;
-  for (const Value& choice : attribute.choices) {
-    if (!text.empty()) text += ", ";
-    text += ToText(choice);
-    for (const auto& [name, value] : attribute.constants) {
-      if (value == choice && choice.AsString() == nullptr) text += " (" + name + ")";
-    }
-  }
-  return text;
-}
-
-std::string RangeText(const Attribute& attribute, std::string_view unit = "") {
-  std::string text;
-  if (attribute.min && attribute.max) {
-    text = NumberText(*attribute.min) + " to " + NumberText(*attribute.max);
-  } else if (attribute.above) {
-    text = "above " + NumberText(*attribute.above);
-    if (attribute.max) text += " and at most " + NumberText(*attribute.max);
-  } else if (attribute.min) {
-    text = "at least " + NumberText(*attribute.min);
-  } else if (attribute.max) {
-    text = "at most " + NumberText(*attribute.max);
-  }
-  return text + std::string(unit);
-}
-
 bool Within(const Attribute& attribute, double number) {
   return !(attribute.min && number < *attribute.min) && !(attribute.max && number > *attribute.max) &&
          !(attribute.above && number <= *attribute.above) && !std::isnan(number);
@@ -137,7 +85,7 @@ class Check {
   std::optional<Value> Run() {
     if (value_.IsNull()) {
       if (attribute_.null) return value_;
-      return Refuse("type", Subject() + " can not be null: it must be " + Wanted(attribute_, InFile()),
+      return Refuse("type", Subject() + " can not be null: it must be " + WantedText(attribute_, InFile()),
                     "leave it out instead");
     }
     if (const std::string* text = value_.AsString()) {
@@ -228,7 +176,7 @@ class Check {
     }
     std::string got = "the " + std::string(value_.TypeName());
     if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
-    return Refuse("type", Subject() + " must be " + Wanted(attribute_, InFile()) + ", not " + got, std::move(hint));
+    return Refuse("type", Subject() + " must be " + WantedText(attribute_, InFile()) + ", not " + got, std::move(hint));
   }
 
   std::optional<Value> Choice(const Value& value) {

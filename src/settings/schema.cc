@@ -127,7 +127,7 @@ Result<Release> Schema::FindRelease(std::string_view text, const Place& place) c
                       known));
   }
   return Fail(
-      Error("release", place, "mindspore = \"" + std::string(text) + "\" is no release that muster knows", known));
+      Error("release", place, "\"" + std::string(text) + "\" is no MindSpore release that muster knows", known));
 }
 
 const Attribute* Schema::Find(std::string_view api, std::string_view name, const Release& release) const {

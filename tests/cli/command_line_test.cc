@@ -7,7 +7,7 @@
 namespace muster::testing {
 namespace {
 
-const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "report", "logs"};
+const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "docs", "report", "logs"};
 
 TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
   const CommandResult result = Muster({});

@@ -1,0 +1,1394 @@
+---@meta muster.context
+-- The context API of MindSpore for editors (docs/editors.md). Printed by `muster docs --stub` from the schema, and not
+-- edited by hand: every attribute of every release, each with what muster checks.
+
+local context = {}
+
+---What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---@class muster.SetContext
+---Options of the tuning that aoe_tune_mode switches on.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- default: `{}`
+---- reads: 2.3.0-rc2: not at all: reading it is an error
+---- devices: documented for Ascend
+---- behaviour: documented for Ascend, taken everywhere
+---@field aoe_config? muster.SetContext.aoe_config
+---Tune operators while training, or keep the graph for tuning it later.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"online"`, `"offline"`
+---- default: `""`
+---- devices: documented for Ascend
+---- behaviour: documented for Ascend, taken everywhere
+---@field aoe_tune_mode? "online"|"offline"
+---Options that only Ascend devices understand.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- default: `{}`
+---- reads: 2.3.0-rc2: not at all: reading it is an error
+---- devices: documented for Ascend; skipped elsewhere than on Ascend
+---- together: sub-keys of earlier calls stay in force
+---- behaviour: reads the table of the last call; what earlier calls gave stays in force
+---@field ascend_config? muster.SetContext.ascend_config
+---Once chose how operators are tuned.
+---
+---- releases: 1.6.2 and later
+---- status: 2.3.0-rc2 and later: accepted and ignored: use `aoe_tune_mode` instead; taken without being documented
+---- type:
+---  - 1.6.2 to 1.9.0: text
+---  - 2.3.0-rc2 and later: a value
+---- values: 1.6.2 to 1.9.0: `"NO_TUNE"`, `"RL"`, `"GA"`, `"RL,GA"`, `"GA,RL"`
+---- default: `"NO_TUNE"`
+---- reads:
+---  - 1.6.2 to 1.9.0: not at all: reading it is an error
+---  - 2.3.0-rc2 to 2.3.1: as its default, whatever was set
+---  - 2.4.0: not at all: reading it is an error
+---- devices: 1.6.2 to 1.9.0: documented for Ascend; skipped elsewhere than on Ascend
+---- behaviour: 1.6.2 to 1.9.0: documented as RL, GA and RL,GA; can be set but not read
+---@field auto_tune_mode? any
+---Check that gradients have shape and type of what they are gradients of.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `false`
+---@field check_bprop? boolean
+---Folder of that cache; rank_N is added below it.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- default: `"."`
+---- behaviour: reads "" until it is set; documented as "."
+---@field compile_cache_path? string
+---How much the compilation remembers for error messages.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- values: `0` (`context.RELEASE`), `1` (`context.DEBUG`); `"DEBUG"` is taken for `1`; `"RELEASE"` is taken for `0`
+---- default: `0` (`context.RELEASE`)
+---- behaviour: the words are constants of the module; as text MindSpore refuses them and muster translates them
+---@field debug_level? 0|1|"DEBUG"|"RELEASE"
+---Let operators give the same result in every run; sets two variables of the process.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"ON"`, `"OFF"`
+---- default: `"OFF"`
+---- devices: documented for Ascend
+---@field deterministic? "ON"|"OFF"
+---Number of the device to use on its host.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: a whole number
+---- range: 0 to 4095
+---- default: `0`
+---- devices: 1.0.1: documented for Ascend
+---- setting:
+---  - 1.6.2 to 1.9.0: a script may set it once
+---  - 2.3.0-rc2 and later: a script may not change it after it was read
+---- behaviour: 1.0.1: the guide of 1.0 says that it has no effect on GPU and CPU
+---@field device_id? integer
+---Kind of device that computes.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: text
+---- values: `"Ascend"`, `"GPU"`, `"CPU"`; `"Davinci"` is taken for `"Ascend"`
+---- default:
+---  - 0.3.1 to 1.9.0: the device of the installed package
+---  - 2.3.0-rc2 and later: CPU, or the one other device whose plug-in loads
+---- setting: for the whole job, not inside `each`
+---@field device_target? "Ascend"|"GPU"|"CPU"|"Davinci"
+---Keep tensors in NCHW instead of changing them to NHWC.
+---
+---- releases: 1.9.0 and later
+---- type: true or false
+---- default: `false`
+---- devices: documented for GPU; skipped elsewhere than on GPU
+---@field disable_format_transform? boolean
+---Once let networks compute in half precision.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 1.6.2 and later: accepted and ignored; taken without being documented
+---- type: true or false
+---- default: `false`
+---- reads: 1.6.2 and later: not at all: reading it is an error
+---- devices: 1.0.1: skipped elsewhere than on Ascend
+---- behaviour: 0.3.1: 0.3 documents true
+---@field enable_auto_mixed_precision? boolean
+---Keep compiled graphs for the next start.
+---
+---- releases: 1.6.2 and later
+---- type: true or false
+---- default: `false`
+---- behaviour: reads nil until it is set, and 1.6 and 1.9 take any value; documented as a bool, false
+---@field enable_compile_cache? boolean
+---Once switched the dump of operator data on.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 1.6.2 and later: accepted and ignored
+---- type: true or false
+---- default: `false`
+---- devices:
+---  - 1.0.1: skipped elsewhere than on Ascend
+---  - 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
+---  - 1.9.0 and later: documented for Ascend
+---@field enable_dump? boolean
+---Fuse operators of the graph into larger kernels.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 0.3.1: taken without being documented
+---- type: true or false
+---- default: `false`
+---- devices: 1.6.2 and later: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
+---- behaviour: 1.6.2 and later: CPU is taken too, the documents name Ascend and GPU
+---@field enable_graph_kernel? boolean
+---Once switched the profiler on.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status:
+---  - 1.6.2: accepted and ignored: use `mindspore.profiler.Profiler` instead
+---  - 1.9.0 and later: taken without being documented; see also `mindspore.profiler.Profiler`
+---- type: true or false
+---- default: `false`
+---- devices:
+---  - 1.0.1: skipped elsewhere than on Ascend
+---  - 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
+---@field enable_profiling? boolean
+---Let operators that lack a precision run in another one.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: true or false
+---- default: `true`
+---- devices: 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
+---@field enable_reduce_precision? boolean
+---Once allowed sparse tensors.
+---
+---- releases: 1.0.1 and later
+---- status: 1.9.0 and later: accepted and ignored; taken without being documented
+---- type:
+---  - 1.0.1 to 1.6.2: true or false
+---  - 1.9.0 and later: a value
+---- default: `false`
+---- reads: 1.9.0 and later: not at all: reading it is an error
+---@field enable_sparse? any
+---JSON file with settings of the running data recorder and of memory reuse.
+---
+---- releases: 1.6.2 and later
+---- type: a path
+---- default: `""`
+---@field env_config_path? string
+---Order in which operators of a graph are sent to the device.
+---
+---- releases: 2.4.0
+---- type: text
+---- values: `"bfs"`, `"dfs"`, `"gpto"`
+---- default: `"bfs"`
+---- devices: documented for Ascend
+---@field exec_order? "bfs"|"dfs"|"gpto"
+---Options that only GPUs understand.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- default: `{}`
+---- reads: 2.3.0-rc2: not at all: reading it is an error
+---- devices: documented for GPU; skipped elsewhere than on GPU
+---- together: sub-keys of earlier calls stay in force
+---@field gpu_config? muster.SetContext.gpu_config
+---Give gradients of scalar inputs as well.
+---
+---- releases: 1.6.2 and later
+---- type: true or false
+---- default: `false`
+---@field grad_for_scalar? boolean
+---Options of that fusion for experts, such as --opt_level=2 --dump_as_text.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- default: `""`
+---- devices: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
+---- behaviour: CPU is taken too, the documents name Ascend and GPU
+---@field graph_kernel_flags? string
+---How many operators run at once; 0 leaves it to the framework.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- range: 0 to 4294967295
+---- default: `0`
+---@field inter_op_parallel_num? integer
+---How graphs are compiled, where a network does not say it itself.
+---
+---- releases: 2.3.1 and later
+---- type: a table of sub-keys
+---- default: `{}`
+---- together: sub-keys of earlier calls stay in force
+---@field jit_config? muster.SetContext.jit_config
+---How much of Python's syntax the compiler of graphs takes.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- values: `0` (`context.STRICT`), `1` (`context.COMPATIBLE`), `2` (`context.LAX`); `"COMPATIBLE"` is taken for `1`; `"LAX"` is taken for `2`; `"STRICT"` is taken for `0`
+---- default: `2` (`context.LAX`)
+---- behaviour: the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented
+---@field jit_syntax_level? 0|1|2|"COMPATIBLE"|"LAX"|"STRICT"
+---How deeply functions of a network may call each other.
+---
+---- releases: 1.0.1 and later
+---- type: a whole number
+---- range: 1 to 4294967295
+---- default: `1000`
+---@field max_call_depth? integer
+---Most memory to take of a device.
+---
+---- releases: 1.0.1 and later
+---- type: a size such as "3.5GB"
+---- range: above 0 GB
+---- default: `"1024GB"`
+---- reads: as a number of GB: `"3.5GB"` reads `3.5`
+---- devices:
+---  - 1.0.1: skipped elsewhere than on GPU
+---  - 1.6.2 and later: documented for GPU and Ascend; skipped elsewhere than on Ascend and GPU
+---- setting:
+---  - 1.6.2 to 1.9.0: a script may set it once
+---  - 2.3.0-rc2 and later: a script may not change it after it was read
+---@field max_device_memory? string|number
+---Move idle data to the host's memory when the device's is short.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"ON"`, `"OFF"`
+---- default: `"OFF"`
+---- reads: `OFF` reads `false`; `ON` reads `true`
+---- devices: documented for GPU and Ascend
+---- behaviour: documented for GPU and Ascend, taken everywhere
+---@field memory_offload? "ON"|"OFF"
+---Prefer speed (O0) or little memory (O1).
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"O0"`, `"O1"`
+---- default:
+---  - 2.3.0-rc2 to 2.3.1: `"O0"`, on Ascend `"O1"` (1 on Ascend, 0 elsewhere)
+---  - 2.4.0: `"O0"`
+---- reads: `O0` reads `0`; `O1` reads `1`
+---- behaviour: 2.4.0: documented as O1 on Ascend, O0 everywhere
+---@field memory_optimize_level? "O0"|"O1"
+---Size of the blocks in which device memory is taken.
+---
+---- releases: 1.6.2 and later
+---- type: a size such as "3.5GB"
+---- range: at least 1 GB
+---- default: `"1GB"`
+---- reads: as a number of GB: `"3.5GB"` reads `3.5`
+---- devices: documented for GPU and Ascend; skipped elsewhere than on GPU and Ascend
+---- modes:
+---  - 1.6.2 to 1.9.0: in `GRAPH_MODE` it is dropped
+---  - 2.3.0-rc2: in `GRAPH_MODE` it is dropped; in `GRAPH_MODE` it takes effect with `GRAPH_OP_RUN=1` in the environment
+---  - 2.3.1 and later: in `GRAPH_MODE` it is dropped; in `GRAPH_MODE` it takes effect with `jit_config.jit_level` out of `{"O0", "O1"}`
+---- setting:
+---  - 1.6.2 to 1.9.0: a script may set it once
+---  - 2.3.0-rc2 and later: a script may not change it after it was read
+---@field mempool_block_size? string|number
+---Whole graphs (GRAPH_MODE) or operator by operator (PYNATIVE_MODE).
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: a whole number
+---- values: `0` (`context.GRAPH_MODE`), `1` (`context.PYNATIVE_MODE`)
+---- default:
+---  - 0.3.1 to 1.0.1: `1` (`context.PYNATIVE_MODE`)
+---  - 1.6.2 to 1.9.0: `0` (`context.GRAPH_MODE`)
+---  - 2.3.0-rc2 and later: `1` (`context.PYNATIVE_MODE`)
+---- modes:
+---  - 1.6.2 to 1.9.0: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone` and `data_parallel` only
+---  - 2.3.0-rc2 and later: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone`, `data_parallel` and `auto_parallel` only
+---- setting: for the whole job, not inside `each`
+---@field mode? 0|1
+---Seconds that one operator may take; 0 leaves it to the device.
+---
+---- releases: 1.9.0 and later
+---- type: a whole number
+---- range: 0 to 4294967295
+---- default:
+---  - 1.9.0: `0`
+---  - 2.3.0-rc2 and later: `900`
+---- devices:
+---  - 1.9.0: documented for Ascend
+---  - 2.3.0-rc2 to 2.3.1: documented for GPU and Ascend
+---  - 2.4.0: documented for Ascend
+---@field op_timeout? integer
+---Compile the network and do not run it.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 0.3.1 to 1.0.1: taken without being documented
+---- type: true or false
+---- default: `false`
+---@field precompile_only? boolean
+---File that takes what the Print operator prints, instead of the screen.
+---
+---- releases: 1.0.1 and later
+---- type: a path
+---- default: `""`
+---- devices:
+---  - 1.0.1: skipped elsewhere than on Ascend
+---  - 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
+---- behaviour: documented as an error if left out; there is none. A folder is an error on the host
+---@field print_file_path? string
+---Once chose what the profiler records.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status:
+---  - 1.6.2: accepted and ignored: use `mindspore.profiler.Profiler` instead
+---  - 1.9.0 and later: taken without being documented; see also `mindspore.profiler.Profiler`
+---- type: text
+---- values: 0.3.1 to 1.0.1: `"training_trace"`, `"task_trace"`, `"training_trace:task_trace"`, `"task_trace:training_trace"`, `"op_trace"`
+---- default: `"training_trace"`
+---- devices: 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
+---- behaviour: 0.3.1 to 1.0.1: shown as a list and as JSON text in documents; 0.3 and 1.0 take five texts
+---@field profiling_options? "training_trace"|"task_trace"|"training_trace:task_trace"|"task_trace:training_trace"|"op_trace"|string
+---Run every operator to its end in PYNATIVE_MODE, so that errors name the right line.
+---
+---- releases: 1.6.2 and later
+---- type: true or false
+---- default: `false`
+---- devices: 1.6.2 to 1.9.0: documented for GPU and Ascend
+---@field pynative_synchronize? boolean
+---Keep class names of networks in the names of scopes.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: true or false
+---- default: `true`
+---@field reserve_class_name_in_scope? boolean
+---Threads of the pool that runs actors and CPU kernels.
+---
+---- releases: 1.9.0 and later
+---- type: a whole number
+---- range:
+---  - 1.9.0: 1 to 4294967295
+---  - 2.3.0-rc2 and later: 0 to 4294967295
+---- default:
+---  - 1.9.0: 30, or the number of cores less one if that is smaller
+---  - 2.3.0-rc2 and later: 30, or the number of cores if that is smaller
+---- behaviour: documented as 30
+---@field runtime_num_threads? integer
+---Once named the folder of those dumps.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 1.6.2 and later: accepted and ignored
+---- type: text
+---- default: `"."`
+---- devices:
+---  - 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
+---  - 1.9.0 and later: documented for Ascend
+---@field save_dump_path? string
+---How much of the compilation's graphs to write to files: 0 (or false), 1, 2 (or true), 3.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type:
+---  - 0.3.1 to 1.9.0: true or false
+---  - 2.3.0-rc2 and later: true or false or a whole number
+---- range: 2.3.0-rc2 and later: 0 to 3
+---- default:
+---  - 0.3.1 to 1.9.0: `false`
+---  - 2.3.0-rc2 and later: `0`
+---- reads: 2.3.0-rc2 and later: `false` reads `0`; `true` reads `2`
+---- behaviour: 2.3.0-rc2 and later: documented as 0 to 3; MindSpore takes negative numbers
+---@field save_graphs? boolean|integer
+---Folder for those graphs; made at once, rank_N is added below it.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: a path
+---- default: `"."`
+---- behaviour: reads back as an absolute path without symbolic links, known on the host only
+---@field save_graphs_path? string
+---Keep the model that was converted for devices with little memory.
+---
+---- releases: 0.3.1
+---- type: true or false
+---- default: `false`
+---@field save_ms_model? boolean
+---File for that model.
+---
+---- releases: 0.3.1
+---- type: text
+---- default: `"./model.ms"`
+---- behaviour: documented as "."
+---@field save_ms_model_path? string
+---Allow networks in .pyc and .so files in GRAPH_MODE.
+---
+---- releases: 1.9.0 and later
+---- type: true or false
+---- default: `false`
+---@field support_binary? boolean
+---Limit of device memory for variables.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 1.6.2 and later: deprecated: use `max_device_memory` instead
+---- type: a size such as "3.5GB"
+---- range:
+---  - 0.3.1 to 1.0.1: above 0 and at most 30 GB; a whole number of GB
+---  - 1.6.2 and later: above 0 and at most 31 GB; a whole number of GB
+---- default:
+---  - 0.3.1: not readable: reads nil whatever was set
+---  - 1.0.1 and later: `"0"`
+---- reads:
+---  - 0.3.1: as its default, whatever was set
+---  - 1.0.1 and later: as a product: `"5GB"` reads `"5 * 1024 * 1024 * 1024"`
+---- devices:
+---  - 1.0.1: skipped elsewhere than on Ascend
+---  - 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
+---- setting:
+---  - 1.6.2 to 1.9.0: a script may set it once
+---  - 2.3.0-rc2 and later: a script may not change it after it was read
+---- behaviour: documents show sizes with decimals, MindSpore refuses them; 0.3 documents 5GB
+---@field variable_memory_max_size? string|number
+
+---Options of the tuning that aoe_tune_mode switches on.
+---@class muster.SetContext.aoe_config
+---Tune whole subgraphs ("1") or single operators ("2").
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"1"`, `"2"`
+---- default: `"2"`
+---@field job_type? "1"|"2"
+
+---Options that only Ascend devices understand.
+---@class muster.SetContext.ascend_config
+---In which precision operators compute.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"force_fp16"`, `"allow_fp32_to_fp16"`, `"allow_mix_precision"`, `"must_keep_origin_dtype"`, `"force_fp32"`, `"allow_fp32_to_bf16"`, `"allow_mix_precision_fp16"`, `"allow_mix_precision_bf16"`
+---- default: `""`
+---- reads: also by the name of the sub-key alone
+---- behaviour: documented as force_fp16 for inference, reads "" until it is set
+---@field precision_mode? "force_fp16"|"allow_fp32_to_fp16"|"allow_mix_precision"|"must_keep_origin_dtype"|"force_fp32"|"allow_fp32_to_bf16"|"allow_mix_precision_fp16"|"allow_mix_precision_bf16"
+---Compile operators while training instead of taking ready ones.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `""`
+---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
+---- behaviour: documented as depending on shapes; reads "" until it is set and takes 0 and 1 as well
+---@field jit_compile? boolean
+---Clear the memory of atomic operators together (0) or one by one (1).
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- values: `0`, `1`
+---- default: `""`
+---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
+---- behaviour: documented as 1, reads "" until it is set
+---@field atomic_clean_policy? 0|1
+---Let matrix products of 32-bit floats run in HF32.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `""`
+---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
+---- behaviour: documented as false; reads "" until it is set and takes 0 and 1 as well
+---@field matmul_allow_hf32? boolean
+---Let convolutions of 32-bit floats run in HF32.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `""`
+---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
+---- behaviour: documented as true; reads "" until it is set and takes 0 and 1 as well
+---@field conv_allow_hf32? boolean
+---Of an operator that failed keep nothing ("0"), inputs and outputs ("1") or inputs ("2").
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"0"`, `"1"`, `"2"`
+---- default: `"2"`
+---- reads: also by the name of the sub-key alone
+---@field exception_dump? "0"|"1"|"2"
+---File with the precision of single operators.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- default: `""`
+---- reads: also by the name of the sub-key alone
+---@field op_precision_mode? string
+---Options for the device's software itself.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- default: `""`
+---- reads: as JSON text; also by the name of the sub-key alone
+---- behaviour: documented as stronger than the same option in ascend_config
+---@field ge_options? muster.SetContext.ascend_config.ge_options
+---JSON file with switches that overlap computing and communication.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `muster.null` for none
+---- default: `""`
+---- behaviour: documented as taking None for none, MindSpore refuses that: null is passed on as left out
+---@field parallel_speed_up_json_path? string
+---Graphs with fewer nodes than this are scheduled by the host.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- default: `""`
+---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
+---- behaviour: documented as 0, reads "" until it is set
+---@field host_scheduling_max_threshold? integer
+---Order of the nodes of graphs, by name of the graph.
+---
+---- releases: 2.3.0-rc2 and later
+---- status: taken without being documented
+---- type: a table of names with a text each
+---- values: `"dfs"`, `"bfs"`, `"rdfs"`
+---- default: `""`
+---- reads: as JSON text; also by the name of the sub-key alone
+---@field topo_order? table<string, string>
+---Check that operators stay inside their memory.
+---
+---- releases: 2.3.1 and later
+---- type: text
+---- values: `"oom"`
+---- default: `""`
+---- reads: also by the name of the sub-key alone
+---@field op_debug_option? "oom"
+---Step that the framework is at.
+---
+---- releases: 2.3.1 and later
+---- status: taken without being documented
+---- type: a whole number
+---- default: `0`
+---- reads: also by the name of the sub-key alone
+---@field cur_step_num? integer
+---Steps between two checkpoints.
+---
+---- releases: 2.3.1 and later
+---- status: taken without being documented
+---- type: a whole number
+---- default: `0`
+---- reads: also by the name of the sub-key alone
+---@field save_checkpoint_steps? integer
+---Step of the last checkpoint.
+---
+---- releases: 2.3.1 and later
+---- status: taken without being documented
+---- type: a whole number
+---- default: `0`
+---- reads: also by the name of the sub-key alone
+---@field last_triggered_step? integer
+---Whether a checkpoint is due.
+---
+---- releases: 2.3.1 and later
+---- status: taken without being documented
+---- type: true or false
+---- default: `false`
+---- reads: also by the name of the sub-key alone
+---@field need_ckpt? boolean
+---Watch over communication and end the process when it hangs.
+---
+---- releases: 2.4.0
+---- type: true or false
+---- default: `true`
+---- reads: also by the name of the sub-key alone
+---@field hccl_watchdog? boolean
+
+---Options for the device's software itself.
+---@class muster.SetContext.ascend_config.ge_options
+---Options for the whole process.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of names with a text each
+---@field global? table<string, string>
+---Options for one session.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of names with a text each
+---@field session? table<string, string>
+
+---Options that only GPUs understand.
+---@class muster.SetContext.gpu_config
+---Algorithm of convolutions.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"normal"`, `"performance"`, `"implicit_gemm"`, `"precomp_gemm"`, `"gemm"`, `"direct"`, `"fft"`, `"fft_tiling"`, `"winograd"`, `"winograd_nonfused"`; `"implicit_precomp_gemm"` is taken for `"precomp_gemm"`
+---- default: `"normal"`
+---- reads: also by the name of the sub-key alone
+---- behaviour: documents write implicit_precomp_gemm, MindSpore takes precomp_gemm only: both are taken and precomp_gemm is passed on
+---@field conv_fprop_algo? "normal"|"performance"|"implicit_gemm"|"precomp_gemm"|"gemm"|"direct"|"fft"|"fft_tiling"|"winograd"|"winograd_nonfused"|"implicit_precomp_gemm"
+---Algorithm of the gradients of a convolution's input.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"normal"`, `"performance"`, `"algo_0"`, `"algo_1"`, `"fft"`, `"fft_tiling"`, `"winograd"`, `"winograd_nonfused"`
+---- default: `"normal"`
+---- reads: also by the name of the sub-key alone
+---@field conv_dgrad_algo? "normal"|"performance"|"algo_0"|"algo_1"|"fft"|"fft_tiling"|"winograd"|"winograd_nonfused"
+---Algorithm of the gradients of a convolution's weights.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"normal"`, `"performance"`, `"algo_0"`, `"algo_1"`, `"algo_3"`, `"fft"`, `"fft_tiling"`, `"winograd_nonfused"`
+---- default: `"normal"`
+---- reads: also by the name of the sub-key alone
+---@field conv_wgrad_algo? "normal"|"performance"|"algo_0"|"algo_1"|"algo_3"|"fft"|"fft_tiling"|"winograd_nonfused"
+---Let convolutions use TF32 cores.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `true`
+---- reads: also by the name of the sub-key alone
+---@field conv_allow_tf32? boolean
+---Let matrix products use TF32 cores.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `false`
+---- reads: also by the name of the sub-key alone
+---@field matmul_allow_tf32? boolean
+
+---How graphs are compiled, where a network does not say it itself.
+---@class muster.SetContext.jit_config
+---How much to optimize; left out, the framework chooses by device.
+---
+---- releases: 2.3.1 and later
+---- type: text
+---- values: `"O0"`, `"O1"`, `"O2"`
+---- default: `""`
+---- reads: also by the name of the sub-key alone
+---@field jit_level? "O0"|"O1"|"O2"
+---Speed up inference.
+---
+---- releases: 2.3.1 and later
+---- type: text
+---- values: `"on"`, `"off"`
+---- default: `"off"`
+---- reads: also by the name of the sub-key alone
+---- together:
+---  - 2.3.1: `on` needs `{jit_level = "O0"}` beside it
+---  - 2.4.0: `on` goes with `{jit_level = "O0"}` only, if given
+---- behaviour: 2.3 fails without jit_level beside it, 2.4 only with O1 and O2
+---@field infer_boost? "on"|"off"
+
+---How data and network are spread over the devices that train together.
+---@class muster.SetAutoParallelContext
+---Indices of parameters at which gradient sums are cut into groups.
+---
+---- releases: 1.0.1 and later
+---- type: a list of whole numbers
+---- range: 1.6.2 and later: 0 to 4294967295; strictly ascending; not empty
+---- default: `{}`
+---- setting: for the whole job, not inside `each`
+---@field all_reduce_fusion_config? integer[]
+---Old name of search_mode.
+---
+---- releases: 1.0.1 and later
+---- status: 1.6.2 and later: deprecated: use `search_mode` instead
+---- type: text
+---- values:
+---  - 1.0.1: `"dynamic_programming"`, `"recursive_programming"`
+---  - 1.6.2 and later: `"recursive_programming"`, `"dynamic_programming"`, `"sharding_propagation"`
+---- default:
+---  - 1.0.1 to 1.9.0: `"dynamic_programming"`
+---  - 2.3.0-rc2 and later: `"recursive_programming"`
+---- together: 1.6.2 and later: sets the same as `search_mode`, the later call wins
+---- setting: for the whole job, not inside `each`
+---@field auto_parallel_search_mode? "dynamic_programming"|"recursive_programming"|"sharding_propagation"
+---Choose the stages automatically.
+---
+---- releases: 2.3.1 and later
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field auto_pipeline? boolean
+---Sum gradients after they are cast to 32-bit floats.
+---
+---- releases: 0.3.1
+---- status: see also `gradient_fp32_sync`
+---- type: true or false
+---- default: `true`
+---- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel`
+---- setting: for the whole job, not inside `each`
+---@field cast_before_mirror? boolean
+---How communication operators are fused into larger ones.
+---
+---- releases: 1.6.2 and later
+---- type: a table of sub-keys
+---- default:
+---  - 1.6.2 to 1.9.0: `{allreduce = {config = 64, mode = "auto"}}`
+---  - 2.3.0-rc2 and later: `{allgather = {mode = "auto"}, allreduce = {mode = "auto"}, openstate = true, reducescatter = {mode = "auto"}}`
+---- reads: 1.9.0: only `allreduce`, with defaults
+---- together: sub-keys of earlier calls stay in force
+---- setting: for the whole job, not inside `each`
+---- behaviour: 1.9.0: reads back allreduce only
+---@field comm_fusion? muster.SetAutoParallelContext.comm_fusion
+---Which groups of devices communicate at once.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: text
+---- values: `"all_group_parallel"`, `"same_server_group_parallel"`, `"no_group_parallel"`
+---- default: `"all_group_parallel"`
+---- setting: for the whole job, not inside `each`
+---- behaviour: MindSpore's own message shows these words in capitals, which it refuses
+---@field communi_parallel_mode? "all_group_parallel"|"same_server_group_parallel"|"no_group_parallel"
+---How a batch is cut for the devices: by word, or as one list of cuts per input.
+---
+---- releases: 1.6.2 and later
+---- type: text or a list of lists of whole numbers
+---- values: `"data_parallel"`, `"full_batch"`
+---- default: `"data_parallel"`
+---- modes: 2.3.0-rc2 and later: in `PYNATIVE_MODE` only `"data_parallel"` and `"full_batch"`
+---- together: sets the same as `full_batch`, the later call wins; `data_parallel` there is `false`; `full_batch` there is `true`
+---- setting: for the whole job, not inside `each`
+---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]
+---Number of devices that train together; left out, it is the number of workers.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: a whole number
+---- range:
+---  - 0.3.1 to 1.9.0: 1 to 4096
+---  - 2.3.0-rc2 and later: 1 to 4294967295; documented up to 4096
+---- default: `1`
+---- setting: for the whole job, not inside `each`
+---- behaviour: 2.3.0-rc2 and later: documented as 1 to 4096, MindSpore has no upper limit
+---@field device_num? integer
+---Print the norm of gradients before they are summed.
+---
+---- releases: 2.4.0
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field dump_local_norm? boolean
+---Use AllToAll where tensors are spread anew, instead of several smaller operators.
+---
+---- releases: 1.6.2 and later
+---- status: 1.6.2: taken without being documented
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field enable_alltoall? boolean
+---Cut the update of the weights among devices that train in data parallel.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field enable_parallel_optimizer? boolean
+---Reduce in 32-bit floats whatever the tensors are.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field force_fp32_communication? boolean
+---Every device loads the whole batch; dataset_strategy says the same and more.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `false`
+---- modes: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` when training starts
+---- together: 1.6.2 and later: sets the same as `dataset_strategy`, the later call wins; `false` there is `"data_parallel"`; `true` there is `"full_batch"`
+---- setting: for the whole job, not inside `each`
+---@field full_batch? boolean
+---Rank of this process among all workers; left out, it comes from the cluster.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: a whole number
+---- range: 0 to 4095
+---- default: `0`
+---- together: must be below `device_num`
+---@field global_rank? integer
+---Only 1 is left of the steps over which gradients were summed.
+---
+---- releases: 1.6.2 and later
+---- status: 2.3.0-rc2 and later: taken without being documented; see also `a gradient accumulation cell around the network`
+---- type: a whole number
+---- values: 2.3.0-rc2 and later: `1`
+---- range: at least 1
+---- default: `1`
+---- setting: for the whole job, not inside `each`
+---@field grad_accumulation_step? integer|1
+---Sum gradients of all devices in 32-bit floats.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `true`
+---- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel`
+---- setting: for the whole job, not inside `each`
+---@field gradient_fp32_sync? boolean
+---Divide gradients by the number of devices after they are summed.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `false`
+---- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel`
+---- setting: for the whole job, not inside `each`
+---@field gradients_mean? boolean
+---File to write the groups of devices to.
+---
+---- releases: 1.6.2 and later
+---- status: 1.6.2 to 1.9.0: taken without being documented
+---- type: text
+---- default: `""`
+---- reads: not at all: reading it is an error
+---- setting: 1.6.2 to 2.3.0-rc2: the reset leaves it alone
+---@field group_ckpt_save_file? string
+---Take the mean of the loss that devices compute repeatedly.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status:
+---  - 0.3.1 to 1.0.1: taken without being documented
+---  - 1.9.0 and later: taken without being documented
+---- type: true or false
+---- default: `true`
+---- setting: for the whole job, not inside `each`
+---- behaviour: 1.6.2: named in the documents' table without an entry of its own
+---@field loss_repeated_mean? boolean
+---Divide gradients by the number of devices after they are summed.
+---
+---- releases: 0.3.1
+---- status: see also `gradients_mean`
+---- type: true or false
+---- default: `false`
+---- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel`
+---- setting: for the whole job, not inside `each`
+---@field mirror_mean? boolean
+---Gather those weights before they are saved.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field optimizer_weight_shard_aggregated_save? boolean
+---Devices that share one copy of the optimizer's weights.
+---
+---- releases: 1.6.2 and later
+---- status:
+---  - 1.6.2 to 1.9.0: taken without being documented
+---  - 2.3.0-rc2 and later: taken without being documented; see also `parallel_optimizer_config`
+---- type: a whole number
+---- range: without effect up to 1
+---- default: `-1`
+---- setting: for the whole job, not inside `each`
+---@field optimizer_weight_shard_size? integer
+---How data and network are spread over the devices.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: text
+---- values:
+---  - 0.3.1: `"stand_alone"`, `"data_parallel"`, `"hybrid_parallel"`, `"semi_auto_parallel"`, `"auto_parallel"`
+---  - 1.0.1 and later: `"stand_alone"` (`context.ParallelMode.STAND_ALONE`), `"data_parallel"` (`context.ParallelMode.DATA_PARALLEL`), `"hybrid_parallel"` (`context.ParallelMode.HYBRID_PARALLEL`), `"semi_auto_parallel"` (`context.ParallelMode.SEMI_AUTO_PARALLEL`), `"auto_parallel"` (`context.ParallelMode.AUTO_PARALLEL`); `context.ParallelMode.MODE_LIST` is `{"stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel"}`
+---- default:
+---  - 0.3.1: `"stand_alone"`
+---  - 1.0.1 and later: `"stand_alone"` (`context.ParallelMode.STAND_ALONE`)
+---- modes:
+---  - 1.6.2: in `PYNATIVE_MODE` only `"stand_alone"` and `"data_parallel"`
+---  - 1.9.0 and later: in `PYNATIVE_MODE` only `"stand_alone"`, `"data_parallel"` and `"auto_parallel"`
+---- setting: for the whole job, not inside `each`; the documents advise a reset before another value
+---@field parallel_mode? "stand_alone"|"data_parallel"|"hybrid_parallel"|"semi_auto_parallel"|"auto_parallel"
+---Details of enable_parallel_optimizer.
+---
+---- releases: 1.6.2 and later
+---- type: a table of sub-keys
+---- range: 1.6.2: not empty
+---- reads: not at all: reading it is an error
+---- together: sub-keys of earlier calls stay in force
+---- setting: for the whole job, not inside `each`
+---@field parallel_optimizer_config? muster.SetAutoParallelContext.parallel_optimizer_config
+---Start all devices from the parameters of device 0.
+---
+---- releases: 0.3.1 to 2.4.0
+---- status: 1.0.1: see also `mindspore.set_seed`
+---- type: true or false
+---- values: 1.0.1: `false`
+---- default: `false`
+---- modes: another value than the default needs parallel_mode `data_parallel` and `hybrid_parallel` when training starts
+---- setting: for the whole job, not inside `each`
+---- behaviour: 1.0.1: MindSpore 1.0 refuses true and advises a seed
+---@field parameter_broadcast? boolean
+---How the stages of a pipeline work together.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- reads: not at all: reading it is an error
+---- setting: for the whole job, not inside `each`
+---@field pipeline_config? muster.SetAutoParallelContext.pipeline_config
+---Give the result of the last stage to all stages.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `false`
+---- setting:
+---  - 2.3.0-rc2: for the whole job, not inside `each`; the reset leaves it alone
+---  - 2.3.1 and later: for the whole job, not inside `each`
+---@field pipeline_result_broadcast? boolean
+---Segments that each stage is cut into.
+---
+---- releases: 2.3.0-rc2 and later
+---- status: taken without being documented
+---- type: a whole number
+---- range: at least 1
+---- default: `1`
+---- reads: not at all: reading it is an error
+---- setting: for the whole job, not inside `each`
+---@field pipeline_segments? integer
+---Stages the network is cut into; devices are divided evenly among them.
+---
+---- releases: 1.6.2 and later
+---- type: a whole number
+---- range: at least 1
+---- default: `1`
+---- modes:
+---  - 1.6.2 to 1.9.0: another value than the default needs parallel_mode `semi_auto_parallel` when training starts
+---  - 2.3.0-rc2 and later: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` when training starts
+---- together: must divide `device_num`
+---- setting: for the whole job, not inside `each`
+---@field pipeline_stages? integer
+---How auto_parallel looks for a way to shard the network.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- values: `"recursive_programming"`, `"dynamic_programming"`, `"sharding_propagation"`
+---- default:
+---  - 1.6.2 to 1.9.0: `"dynamic_programming"`
+---  - 2.3.0-rc2 and later: `"recursive_programming"`
+---- together: sets the same as `auto_parallel_search_mode`, the later call wins
+---- setting: for the whole job, not inside `each`
+---@field search_mode? "recursive_programming"|"dynamic_programming"|"sharding_propagation"
+---Old way to choose that search.
+---
+---- releases: 1.6.2 and later
+---- status: deprecated: use `search_mode` instead; taken without being documented
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field sharding_propagation? boolean
+---Files of the sharding strategy, and what they hold.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a table of sub-keys
+---- default: `{load_file = "", only_trainable_params = true, save_file = ""}`
+---- reads: only `load_file`, `save_file` and `only_trainable_params`, with defaults
+---- together: sub-keys of earlier calls stay in force
+---@field strategy_ckpt_config? muster.SetAutoParallelContext.strategy_ckpt_config
+---File to read the sharding strategy from.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: text
+---- default: `""`
+---- together: 2.3.0-rc2 and later: another name of `strategy_ckpt_config.load_file`
+---@field strategy_ckpt_load_file? string
+---File to write the sharding strategy to.
+---
+---- releases: 0.3.1 to 2.4.0
+---- type: text
+---- default: `""`
+---- together: 2.3.0-rc2 and later: another name of `strategy_ckpt_config.save_file`
+---@field strategy_ckpt_save_file? string
+
+---How communication operators are fused into larger ones.
+---@class muster.SetAutoParallelContext.comm_fusion
+---Fusion of allreduce operators.
+---
+---- releases: 1.6.2 and later
+---- type: a table of sub-keys
+---@field allreduce? muster.SetAutoParallelContext.comm_fusion.allreduce
+---Fusion of allgather operators.
+---
+---- releases: 1.9.0 and later
+---- type: a table of sub-keys
+---@field allgather? muster.SetAutoParallelContext.comm_fusion.allgather
+---Fusion of reducescatter operators.
+---
+---- releases: 1.9.0 and later
+---- type: a table of sub-keys
+---@field reducescatter? muster.SetAutoParallelContext.comm_fusion.reducescatter
+---false switches fusion off, whatever stands beside it.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `true`
+---@field openstate? boolean
+
+---Fusion of allreduce operators.
+---@class muster.SetAutoParallelContext.comm_fusion.allreduce
+---By a fixed size, by a given size, or by parameter index.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- values: `"auto"`, `"size"`, `"index"`
+---- together: must be there
+---@field mode "auto"|"size"|"index"
+---Ignored; 64 MB are fused.
+---
+---- releases: 1.6.2 and later
+---- type: a value
+---- values: `muster.null` for none
+---- together: with `mode = "auto"` beside it; must be there
+---@field config? any
+
+---Fusion of allgather operators.
+---@class muster.SetAutoParallelContext.comm_fusion.allgather
+---By a fixed size, by a given size, or by parameter index.
+---
+---- releases: 1.9.0 and later
+---- type: text
+---- values: `"auto"`, `"size"`
+---- together: must be there
+---@field mode "auto"|"size"
+---Ignored; 64 MB are fused.
+---
+---- releases: 1.9.0 and later
+---- type: a value
+---- values: `muster.null` for none
+---- together: with `mode = "auto"` beside it; must be there
+---@field config? any
+
+---Fusion of reducescatter operators.
+---@class muster.SetAutoParallelContext.comm_fusion.reducescatter
+---By a fixed size, by a given size, or by parameter index.
+---
+---- releases: 1.9.0 and later
+---- type: text
+---- values: `"auto"`, `"size"`
+---- together: must be there
+---@field mode "auto"|"size"
+---Ignored; 64 MB are fused.
+---
+---- releases: 1.9.0 and later
+---- type: a value
+---- values: `muster.null` for none
+---- together: with `mode = "auto"` beside it; must be there
+---@field config? any
+
+---Details of enable_parallel_optimizer.
+---@class muster.SetAutoParallelContext.parallel_optimizer_config
+---Also cut the accumulated gradients among devices.
+---
+---- releases: 1.6.2 and later
+---- type: true or false
+---- default:
+---  - 1.6.2 to 1.9.0: `true`
+---  - 2.3.0-rc2 and later: `false`
+---@field gradient_accumulation_shard? boolean
+---Parameters below this many KB are not cut.
+---
+---- releases: 1.9.0 and later
+---- type: a whole number
+---- range: at least 0
+---- default: `64`
+---@field parallel_optimizer_threshold? integer
+---Devices that share one copy of the optimizer's weights.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: a whole number
+---- range: at least 1; without effect up to 1
+---- default: `-1`
+---@field optimizer_weight_shard_size? integer
+
+---How the stages of a pipeline work together.
+---@class muster.SetAutoParallelContext.pipeline_config
+---Let stages take turns with parts of a batch.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `false`
+---- reads: also by the name of the sub-key alone
+---- together: must be there
+---@field pipeline_interleave boolean
+---Order of forward and backward steps.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- values: `"1f1b"`, `"gpipe"`
+---- default: `"1f1b"`
+---- reads: also by the name of the sub-key alone
+---- together: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it
+---@field pipeline_scheduler "1f1b"|"gpipe"
+
+---Files of the sharding strategy, and what they hold.
+---@class muster.SetAutoParallelContext.strategy_ckpt_config
+---File to read the sharding strategy from.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- default: `""`
+---- together: another name of `strategy_ckpt_load_file`
+---@field load_file? string
+---File to write the sharding strategy to.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: text
+---- default: `""`
+---- together: another name of `strategy_ckpt_save_file`
+---@field save_file? string
+---Only of parameters that are trained.
+---
+---- releases: 2.3.0-rc2 and later
+---- type: true or false
+---- default: `true`
+---@field only_trainable_params? boolean
+
+---Training through parameter servers.
+---@class muster.SetPsContext
+---Password of the key inside the client certificate.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- range: 2.3.0-rc2 and later: at most 1023 bytes
+---- default: `""`
+---- setting: the reset leaves it alone; a secret: takes it from a parameter of that type, never from the recipe's text
+---@field client_password? string|muster.Parameter
+---JSON file about recovery of servers and about certificates.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- default: `""`
+---- setting: the reset leaves it alone
+---@field config_file_path? string
+---Train through parameter servers; only then the MS_ variables of the job are read.
+---
+---- releases: 1.0.1 and later
+---- type: true or false
+---- default: `false`
+---- reads: 1.0.1: not at all: reading it is an error
+---- setting: for the whole job, not inside `each`
+---- behaviour: 1.0.1: get_ps_context of 1.0 fails for every name
+---@field enable_ps? boolean
+---Encrypt what the processes say to each other.
+---
+---- releases: 1.6.2 and later
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field enable_ssl? boolean
+---Role of this process.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: text
+---- values:
+---  - 1.6.2: `"MS_WORKER"`, `"MS_SERVER"`, `"MS_SCHED"`
+---  - 1.9.0 and later: `"MS_WORKER"`, `"MS_SERVER"`, `"MS_PSERVER"`, `"MS_SCHED"`
+---- default: `"MS_NOT_PS"`
+---- reads: as its default, whatever was set
+---- behaviour: reads the role that MS_ROLE gives, not the one set here
+---@field ms_role? "MS_WORKER"|"MS_SERVER"|"MS_SCHED"|"MS_PSERVER"
+---Address of the scheduler.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: text
+---- default: `"0.0.0.0"`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field scheduler_ip? string
+---Port at which the scheduler takes requests to grow or shrink the job.
+---
+---- releases: 1.6.2 and later
+---- type: a whole number
+---- range: 0 to 65535
+---- default: `11202`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---- behaviour: becomes 0 when enable_ps is set without MS_SCHED_MANAGE_PORT
+---@field scheduler_manage_port? integer
+---Port of the scheduler.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: a whole number
+---- range:
+---  - 1.6.2: 1 to 65535
+---  - 1.9.0 and later: 0 to 65535
+---- default: `6667`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field scheduler_port? integer
+---What servers are for.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: text
+---- values:
+---  - 1.6.2: `"PARAMETER_SERVER"`, `"FEDERATED_LEARNING"`
+---  - 1.9.0 and later: `"PARAMETER_SERVER"`
+---- default: `""`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field server_mode? "PARAMETER_SERVER"|"FEDERATED_LEARNING"
+---Number of servers.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: a whole number
+---- range:
+---  - 1.6.2: 1 to 4294967295
+---  - 1.9.0 and later: 0 to 4294967295
+---- default: `0`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field server_num? integer
+---Password of the key inside the server certificate.
+---
+---- releases: 1.6.2 and later
+---- type: text
+---- range: 2.3.0-rc2 and later: at most 1023 bytes
+---- default: `""`
+---- setting: the reset leaves it alone; a secret: takes it from a parameter of that type, never from the recipe's text
+---@field server_password? string|muster.Parameter
+---Number of workers.
+---
+---- releases: 1.6.2 and later
+---- status: taken without being documented
+---- type: a whole number
+---- range: 0 to 4294967295
+---- default: `0`
+---- setting: for the whole job, not inside `each`; the reset leaves it alone
+---@field worker_num? integer
+
+context.COMPATIBLE = 1
+context.DEBUG = 1
+context.GRAPH_MODE = 0
+context.LAX = 2
+context.PYNATIVE_MODE = 1
+context.RELEASE = 0
+context.STRICT = 0
+
+---What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---
+---More: `muster docs set_context`
+---@param attributes muster.SetContext
+function context.set_context(attributes) end
+
+---The value in force, as the recipe's release reads it back.
+---@overload fun(attribute: "aoe_config"): muster.SetContext.aoe_config
+---@overload fun(attribute: "aoe_tune_mode"): "online"|"offline"|""
+---@overload fun(attribute: "ascend_config"): muster.SetContext.ascend_config
+---@overload fun(attribute: "auto_tune_mode"): string
+---@overload fun(attribute: "check_bprop"): boolean
+---@overload fun(attribute: "compile_cache_path"): string
+---@overload fun(attribute: "debug_level"): 0|1
+---@overload fun(attribute: "deterministic"): "ON"|"OFF"
+---@overload fun(attribute: "device_id"): integer
+---@overload fun(attribute: "device_target"): "Ascend"|"GPU"|"CPU"
+---@overload fun(attribute: "disable_format_transform"): boolean
+---@overload fun(attribute: "enable_auto_mixed_precision"): boolean
+---@overload fun(attribute: "enable_compile_cache"): boolean
+---@overload fun(attribute: "enable_dump"): boolean
+---@overload fun(attribute: "enable_graph_kernel"): boolean
+---@overload fun(attribute: "enable_profiling"): boolean
+---@overload fun(attribute: "enable_reduce_precision"): boolean
+---@overload fun(attribute: "enable_sparse"): boolean
+---@overload fun(attribute: "env_config_path"): string
+---@overload fun(attribute: "exec_order"): "bfs"|"dfs"|"gpto"
+---@overload fun(attribute: "gpu_config"): muster.SetContext.gpu_config
+---@overload fun(attribute: "grad_for_scalar"): boolean
+---@overload fun(attribute: "graph_kernel_flags"): string
+---@overload fun(attribute: "inter_op_parallel_num"): integer
+---@overload fun(attribute: "jit_config"): muster.SetContext.jit_config
+---@overload fun(attribute: "jit_syntax_level"): 0|1|2
+---@overload fun(attribute: "max_call_depth"): integer
+---@overload fun(attribute: "max_device_memory"): number
+---@overload fun(attribute: "memory_offload"): boolean
+---@overload fun(attribute: "memory_optimize_level"): integer
+---@overload fun(attribute: "mempool_block_size"): number
+---@overload fun(attribute: "mode"): 0|1
+---@overload fun(attribute: "op_timeout"): integer
+---@overload fun(attribute: "precompile_only"): boolean
+---@overload fun(attribute: "print_file_path"): string
+---@overload fun(attribute: "profiling_options"): "training_trace"|"task_trace"|"training_trace:task_trace"|"task_trace:training_trace"|"op_trace"|string
+---@overload fun(attribute: "pynative_synchronize"): boolean
+---@overload fun(attribute: "reserve_class_name_in_scope"): boolean
+---@overload fun(attribute: "runtime_num_threads"): integer
+---@overload fun(attribute: "save_dump_path"): string
+---@overload fun(attribute: "save_graphs"): boolean|integer
+---@overload fun(attribute: "save_graphs_path"): string
+---@overload fun(attribute: "save_ms_model"): boolean
+---@overload fun(attribute: "save_ms_model_path"): string
+---@overload fun(attribute: "support_binary"): boolean
+---@overload fun(attribute: "variable_memory_max_size"): any
+---@param attribute string
+---@return any
+function context.get_context(attribute) end
+
+context.ParallelMode = {
+  AUTO_PARALLEL = "auto_parallel",
+  DATA_PARALLEL = "data_parallel",
+  HYBRID_PARALLEL = "hybrid_parallel",
+  MODE_LIST = {"stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel"},
+  SEMI_AUTO_PARALLEL = "semi_auto_parallel",
+  STAND_ALONE = "stand_alone",
+}
+
+---How data and network are spread over the devices that train together.
+---
+---More: `muster docs set_auto_parallel_context`
+---@param attributes muster.SetAutoParallelContext
+function context.set_auto_parallel_context(attributes) end
+
+---The value in force, as the recipe's release reads it back.
+---@overload fun(attribute: "all_reduce_fusion_config"): integer[]
+---@overload fun(attribute: "auto_parallel_search_mode"): "dynamic_programming"|"recursive_programming"|"sharding_propagation"
+---@overload fun(attribute: "auto_pipeline"): boolean
+---@overload fun(attribute: "cast_before_mirror"): boolean
+---@overload fun(attribute: "comm_fusion"): muster.SetAutoParallelContext.comm_fusion
+---@overload fun(attribute: "communi_parallel_mode"): "all_group_parallel"|"same_server_group_parallel"|"no_group_parallel"
+---@overload fun(attribute: "dataset_strategy"): "data_parallel"|"full_batch"|integer[][]
+---@overload fun(attribute: "device_num"): integer
+---@overload fun(attribute: "dump_local_norm"): boolean
+---@overload fun(attribute: "enable_alltoall"): boolean
+---@overload fun(attribute: "enable_parallel_optimizer"): boolean
+---@overload fun(attribute: "force_fp32_communication"): boolean
+---@overload fun(attribute: "full_batch"): boolean
+---@overload fun(attribute: "full_batch_is_set"): boolean
+---@overload fun(attribute: "global_rank"): integer
+---@overload fun(attribute: "grad_accumulation_step"): integer|1
+---@overload fun(attribute: "gradient_fp32_sync"): boolean
+---@overload fun(attribute: "gradients_mean"): boolean
+---@overload fun(attribute: "loss_repeated_mean"): boolean
+---@overload fun(attribute: "mirror_mean"): boolean
+---@overload fun(attribute: "optimizer_weight_shard_aggregated_save"): boolean
+---@overload fun(attribute: "optimizer_weight_shard_size"): integer
+---@overload fun(attribute: "parallel_mode"): "stand_alone"|"data_parallel"|"hybrid_parallel"|"semi_auto_parallel"|"auto_parallel"
+---@overload fun(attribute: "parameter_broadcast"): boolean
+---@overload fun(attribute: "pipeline_result_broadcast"): boolean
+---@overload fun(attribute: "pipeline_stages"): integer
+---@overload fun(attribute: "search_mode"): "recursive_programming"|"dynamic_programming"|"sharding_propagation"
+---@overload fun(attribute: "sharding_propagation"): boolean
+---@overload fun(attribute: "strategy_ckpt_config"): muster.SetAutoParallelContext.strategy_ckpt_config
+---@overload fun(attribute: "strategy_ckpt_load_file"): string
+---@overload fun(attribute: "strategy_ckpt_save_file"): string
+---@param attribute string
+---@return any
+function context.get_auto_parallel_context(attribute) end
+
+---Takes back what was set: the defaults of the release hold again.
+function context.reset_auto_parallel_context() end
+
+---Training through parameter servers.
+---
+---More: `muster docs set_ps_context`
+---@param attributes muster.SetPsContext
+function context.set_ps_context(attributes) end
+
+---The value in force, as the recipe's release reads it back.
+---@overload fun(attribute: "client_password"): string
+---@overload fun(attribute: "config_file_path"): string
+---@overload fun(attribute: "enable_ps"): boolean
+---@overload fun(attribute: "enable_ssl"): boolean
+---@overload fun(attribute: "ms_role"): string
+---@overload fun(attribute: "scheduler_ip"): string
+---@overload fun(attribute: "scheduler_manage_port"): integer
+---@overload fun(attribute: "scheduler_port"): integer
+---@overload fun(attribute: "server_mode"): "PARAMETER_SERVER"|"FEDERATED_LEARNING"|""
+---@overload fun(attribute: "server_num"): integer
+---@overload fun(attribute: "server_password"): string
+---@overload fun(attribute: "worker_num"): integer
+---@param attribute string
+---@return any
+function context.get_ps_context(attribute) end
+
+---Takes back what was set: the defaults of the release hold again.
+function context.reset_ps_context() end
+
+return context

@@ -1,0 +1,3 @@
+---@meta muster.mindspore
+-- "muster.mindspore" is another name of "muster.context" (context.lua).
+return require "muster.context"

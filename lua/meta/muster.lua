@@ -1,0 +1,300 @@
+---@meta muster
+-- The recipe API for editors (docs/editors.md): the module "muster", what a plan function gets, and what `each` gets.
+-- Written by hand; a test compares its names with those that muster really offers. The attributes of the context API
+-- are in context.lua, which is generated.
+
+local muster = {}
+
+-- Recipes ----------------------------------------------------------------------------------------------------------
+
+---@class muster.Recipe
+---Names the job and its folder of runs: letters, digits, '_', '-' and '.'.
+---@field name string
+---One line about what it does.
+---@field doc? string
+---Whose launch contract the processes get; "none" unless it is given.
+---@field framework? "mindspore"|"mindspore-ps"|"none"
+---The MindSpore release whose context API the recipe uses: "1.6", "2.3.1", … (`muster docs releases`).
+---@field mindspore? string
+---What can be set from outside, by name.
+---@field params? table<string, muster.Parameter>
+---@field cluster? muster.ClusterDefaults
+---@field limits? muster.Limits
+---Describes the processes of the job and starts nothing. `p` has the parameters' values.
+---@field plan fun(p: table<string, any>, job: muster.Job)
+
+---@class muster.ClusterDefaults
+---@field hosts? integer
+---@field devices_per_host? integer
+
+---@class muster.Limits
+---Run limit of the whole job: seconds, or "90s", "12h", "1d12h".
+---@field time? string|number
+
+---What a recipe file returns.
+---@param recipe muster.Recipe
+---@return any
+function muster.recipe(recipe) end
+
+-- Parameters -------------------------------------------------------------------------------------------------------
+
+---What a constructor such as muster.int returns; its value is found in `p`.
+---@class muster.Parameter
+
+---The first element is the default: `muster.int { 4, min = 1, doc = "…" }`. Without one the parameter has to be given.
+---@class muster.ParameterDeclaration
+---@field [1]? any
+---@field default? any
+---@field min? number|string
+---@field max? number|string
+---Strictly greater.
+---@field above? number|string
+---Strictly less.
+---@field below? number|string
+---@field one_of? any[]
+---@field doc? string
+---Its former name, which still works with a warning.
+---@field was? string
+---A variable of muster's environment that sets it, weaker than the command line.
+---@field from_env? string
+
+---A whole number.
+---@param declaration? muster.ParameterDeclaration|integer
+---@return muster.Parameter
+function muster.int(declaration) end
+
+---A number.
+---@param declaration? muster.ParameterDeclaration|number
+---@return muster.Parameter
+function muster.float(declaration) end
+
+---true or false.
+---@param declaration? muster.ParameterDeclaration|boolean
+---@return muster.Parameter
+function muster.bool(declaration) end
+
+---A text.
+---@param declaration? muster.ParameterDeclaration|string
+---@return muster.Parameter
+function muster.string(declaration) end
+
+---One of the values of `one_of`.
+---@param declaration muster.ParameterDeclaration
+---@return muster.Parameter
+function muster.enum(declaration) end
+
+---A path; it is passed on as it is written.
+---@param declaration? muster.ParameterDeclaration|string
+---@return muster.Parameter
+function muster.path(declaration) end
+
+---A list; its default stands in the declaration: `muster.list { { 1, 2 } }`.
+---@param declaration? muster.ParameterDeclaration
+---@return muster.Parameter
+function muster.list(declaration) end
+
+---A map; its default stands in the declaration: `muster.map { { a = 1 } }`.
+---@param declaration? muster.ParameterDeclaration
+---@return muster.Parameter
+function muster.map(declaration) end
+
+---A number of bytes: "30GiB", "3.5GB" or a number.
+---@param declaration? muster.ParameterDeclaration|string|number
+---@return muster.Parameter
+function muster.bytes(declaration) end
+
+---A time in seconds: "90s", "12h", "1d12h" or a number.
+---@param declaration? muster.ParameterDeclaration|string|number
+---@return muster.Parameter
+function muster.duration(declaration) end
+
+---A secret: it never reaches plan, journal or log. Given as NAME@=FILE or taken from a variable (`from_env`).
+---@param declaration? muster.ParameterDeclaration
+---@return muster.Parameter
+function muster.secret(declaration) end
+
+-- Values -----------------------------------------------------------------------------------------------------------
+
+---The explicit null.
+---@type any
+muster.null = nil
+
+---Removes an inherited variable: `env = { LD_PRELOAD = muster.unset }`.
+---@type any
+muster.unset = nil
+
+---An exact division, or an error that names all its numbers:
+---`muster.exact_div { devices = n, by = { pipeline_stages = pp, tensor_parallel_size = tp } }`.
+---@param division table<string, any>
+---@return integer
+function muster.exact_div(division) end
+
+---Bytes as text in a unit: `muster.size(p.device_memory, "GB")` is "30GB".
+---@param bytes number
+---@param unit string
+---@return string
+function muster.size(bytes, unit) end
+
+---@class muster.FlagOptions
+---argparse: --lr 0.5 --verbose; hydra: lr=0.5 verbose=true.
+---@field style? "argparse"|"hydra"
+---@field only? string[]
+---@field except? string[]
+
+---Parameters as words of a command.
+---@param parameters table<string, any>
+---@param options? muster.FlagOptions
+---@return string[]
+function muster.flags(parameters, options) end
+
+---The only way to a shell: the command is one text, run as /bin/sh -c TEXT.
+---@param text string
+---@return any
+function muster.shell(text) end
+
+---A file beside the recipe, as an absolute path.
+---@param name string
+---@return string
+function muster.here(name) end
+
+-- The job ----------------------------------------------------------------------------------------------------------
+
+---@class muster.Cluster
+---@field hosts integer
+---@field devices_per_host integer
+---hosts × devices_per_host
+---@field devices integer
+---Bytes of this machine's memory.
+---@field host_memory integer
+
+---@class muster.Stop
+---@field signal? string
+---Time between the signal and SIGKILL: "10s".
+---@field grace? string|number
+
+---@class muster.RoleOptions
+---Processes in all; workers: one per device unless given.
+---@field count? integer
+---Processes on every host, instead of `count`.
+---@field per_host? integer
+---Program and arguments; lists inside are flattened, false is left out.
+---@field command? any
+---Variables of its processes.
+---@field env? table<string, any>
+---Folder in which they run.
+---@field cwd? string
+---Devices of each process.
+---@field devices? integer
+---What each process sees: every device that the job holds on the host, or its own only.
+---@field visible? "job"|"own"
+---Fill hosts one after the other, or spread evenly.
+---@field spread? "pack"|"deal"
+---Numbers of the hosts that may be used, from 0.
+---@field hosts? integer|integer[]
+---Names of ports that each process gets: process.ports.NAME.
+---@field ports? string|string[]
+---@field stop? muster.Stop
+---Whether the job waits for them ("all"), or they serve until the others have ended ("never").
+---@field done? "all"|"never"
+---Called for each process; may set command, cwd, env and context attributes of this process.
+---@field each? fun(process: muster.Process)
+
+---@class muster.NamedRoleOptions : muster.RoleOptions
+---What it is to the framework's contract.
+---@field as? "scheduler"|"server"|"worker"|"other"
+---Processes of one world are ranked together, across roles.
+---@field world? string
+
+---@class muster.Mesh
+---@field size integer
+---@field coords fun(mesh: muster.Mesh, rank: integer): table<string, integer>
+---@field rank fun(mesh: muster.Mesh, coords: table<string, integer>): integer
+
+---@class muster.Job
+---@field cluster muster.Cluster
+---The words after -- on the command line.
+---@field args string[]
+---The run directory, known when the job starts.
+---@field run_dir string
+local Job = {}
+
+---The role "scheduler".
+---@param options muster.RoleOptions
+function Job:scheduler(options) end
+
+---The role "servers".
+---@param options muster.RoleOptions
+function Job:servers(options) end
+
+---The role "workers".
+---@param options muster.RoleOptions
+function Job:workers(options) end
+
+---A role of any name: `job:role "evaluator" { command = { … } }`.
+---@param name string
+---@return fun(options: muster.NamedRoleOptions)
+function Job:role(name) end
+
+---Variables of all processes.
+---@param variables table<string, any>
+function Job:env(variables) end
+
+---Reports an error unless the condition holds, and goes on; the message is formatted as by string.format.
+---@param condition any
+---@param message string
+---@param ... any
+function Job:check(condition, message, ...) end
+
+---Computed values, shown with the plan; gives them back.
+---@generic T : table
+---@param values T
+---@return T
+function Job:derive(values) end
+
+---Ranks along named axes, the last varying fastest: `job:mesh { { "pp", 2 }, { "dp", 4 } }`.
+---@param axes table[]
+---@return muster.Mesh
+function Job:mesh(axes) end
+
+---A file written below the run directory before anything starts: `job:file { "train.yaml", text = "…" }`.
+---@param file { [1]: string, text: string }
+---@return string path known when the job starts
+function Job:file(file) end
+
+---A port that is found and held at start: `job:port "metrics"`, or `job:port { "metrics", number = 9000, host = 0 }`.
+---@param port string|{ [1]: string, number?: integer, host?: integer }
+---@return string number known when the job starts
+function Job:port(port) end
+
+-- Processes --------------------------------------------------------------------------------------------------------
+
+---@class muster.Host
+---@field index integer
+---@field name string
+---@field address string
+
+---What `each` gets; command, cwd and variables of env can be set.
+---@class muster.Process
+---"scheduler", "server", "worker" or "other"
+---@field role string
+---Number within the role, from 0.
+---@field index integer
+---Number within the world; nil for roles without ranks.
+---@field rank? integer
+---@field local_rank integer
+---@field world_size integer
+---@field local_size integer
+---@field host muster.Host
+---Numbers of its devices on the host.
+---@field devices integer[]
+---Pipeline stage, and rank within it; workers only.
+---@field stage? integer
+---@field rank_in_stage? integer
+---@field attempt string
+---@field ports table<string, string>
+---@field command any
+---@field cwd string
+---One variable: `process.env.NAME = …`; several: `process.env { NAME = … }`.
+---@field env table<string, any>|fun(variables: table<string, any>)
+
+return muster

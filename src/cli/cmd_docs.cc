@@ -1,0 +1,123 @@
+// muster docs: the reference, by topic. Each field of knowledge makes its topics (reference/topic.h); here they are
+// looked up and printed.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "lua/own_data.h"
+#include "reference/context_reference.h"
+#include "reference/context_stub.h"
+#include "reference/context_topics.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string topic;
+  std::string group;
+  std::string mindspore;
+  bool json = false;
+  bool markdown = false;
+  bool stub = false;
+};
+
+int Refuse(const Diagnostics& diagnostics, const Options& options) {
+  if (options.json) std::fputs(DiagnosticsJson(diagnostics).c_str(), stdout);
+  PrintDiagnostics(diagnostics);
+  return ExitCodeFor(diagnostics);
+}
+
+TerminalStyle StyleOfOutput() {
+  TerminalStyle style;
+  if (isatty(STDOUT_FILENO) != 1) return style;
+  style.colour = std::getenv("NO_COLOR") == nullptr;
+  constexpr std::size_t kNarrowest = 60;
+  constexpr std::size_t kWidest = 140;  // longer lines are hard to read
+  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = std::min(std::max<std::size_t>(size.ws_col, kNarrowest), kWidest);
+  return style;
+}
+
+void Print(const std::vector<Page>& pages, const Options& options) {
+  if (options.json) {
+    std::fputs(PagesJson(pages).c_str(), stdout);
+    return;
+  }
+  for (const Page& page : pages) {
+    if (&page != &pages.front()) std::puts("");
+    std::fputs((options.markdown ? PageMarkdown(page, 1) : PageText(page, StyleOfOutput())).c_str(), stdout);
+  }
+}
+
+bool IsGroup(const Topic& topic) { return topic.kind == "group" || topic.kind.starts_with("area"); }
+
+int Run(const Options& options) {
+  const auto schema = OwnSchema();
+  if (!schema) return Refuse(schema.error(), options);
+  const auto record = OwnData("muster/schema/outline.lua");
+  if (!record) return Refuse(record.error(), options);
+  const auto outline = OutlineFromValue(*record);
+  if (!outline) return Refuse(outline.error(), options);
+  std::optional<Release> release;
+  if (!options.mindspore.empty()) {
+    const auto found = schema->FindRelease(options.mindspore, {});
+    if (!found) return Refuse(found.error(), options);
+    release = *found;
+  }
+  if (options.stub) {
+    std::fputs(ContextStub(*schema, *outline).c_str(), stdout);
+    return kExitOk;
+  }
+  const bool everything = options.topic.empty() && options.group.empty();
+  if (options.markdown && everything) {
+    std::fputs(ContextReference(*schema, *outline).c_str(), stdout);
+    return kExitOk;
+  }
+
+  Topics topics = ContextTopics(*schema, *outline, release);
+  if (everything) {
+    Print({OverviewPage(topics)}, options);
+    return kExitOk;
+  }
+  const bool by_group = !options.group.empty();
+  const std::string& name = by_group ? options.group : options.topic;
+  if (by_group) std::erase_if(topics, [](const Topic& topic) { return !IsGroup(topic); });
+  const auto found = TopicsNamed(topics, name);
+  if (found.empty()) {
+    const auto elsewhere = release && !by_group ? NotInRelease(*schema, *release, name) : std::nullopt;
+    return Refuse({elsewhere ? *elsewhere : UnknownTopic(topics, name, by_group ? "group" : "topic")}, options);
+  }
+  std::vector<Page> pages;
+  for (const Topic* topic : found) pages.push_back(topic->page());
+  Print(pages, options);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  auto* topic = app.add_option("TOPIC", options->topic, "an attribute, sub-key, function, group or release list");
+  auto* group = app.add_option("--group", options->group, "the attributes of a group or area of the documents")
+                    ->type_name("GROUP")
+                    ->excludes(topic);
+  app.add_option("--mindspore", options->mindspore, "only what holds for that release")->type_name("RELEASE");
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs");
+  auto* markdown =
+      app.add_flag("--markdown", options->markdown, "print Markdown; without a topic all of docs/attributes.md");
+  app.add_flag("--stub", options->stub, "print the definitions of muster.context for editors (docs/editors.md)")
+      ->excludes(topic)
+      ->excludes(group)
+      ->excludes(json)
+      ->excludes(markdown);
+  markdown->excludes(json);
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#include "lua/own_data.h"
+
+#include <cstdlib>
+
+#include "lua/embedded_source.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/stack.h"
+#include "lua/state.h"
+
+namespace muster {
+namespace {
+
+// Once per process: the evaluator, which does this for itself, is another one.
+void UseDevelopersFiles() {
+  static const bool done = [] {
+    if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
+    return true;
+  }();
+  (void)done;
+}
+
+struct Loaded {
+  Schema schema;
+  Diagnostics problems;
+};
+
+int Load(lua_State* lua) {
+  auto& loaded = *static_cast<Loaded*>(lua_touserdata(lua, 1));
+  loaded.problems = LoadSchemaInto(lua, loaded.schema);
+  return 0;
+}
+
+std::string MessageOnTop(lua_State* lua) {
+  const char* message = lua_tostring(lua, -1);
+  return message != nullptr ? message : "it cannot be read";
+}
+
+}  // namespace
+
+Result<Schema> OwnSchema() {
+  UseDevelopersFiles();
+  State state({}, nullptr);
+  lua_State* lua = state.lua();
+  Loaded loaded;
+  lua_pushcfunction(lua, Guarded<Load>);
+  lua_pushlightuserdata(lua, &loaded);
+  if (lua_pcall(lua, 1, 0, 0) != 0) return Fail(Error("schema", {"lua/muster/schema", 0}, MessageOnTop(lua)));
+  if (HasErrors(loaded.problems)) return Fail(std::move(loaded.problems));
+  return std::move(loaded.schema);
+}
+
+Result<Value> OwnData(const std::string& path) {
+  UseDevelopersFiles();
+  const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };
+  const auto text = EmbeddedSource(path);
+  if (!text) return bad("it is not part of the program");
+  State state({}, nullptr);
+  lua_State* lua = state.lua();
+  if (luaL_loadbufferx(lua, text->data(), text->size(), ("=" + path).c_str(), "t") != 0 ||
+      lua_pcall(lua, 0, 1, 0) != 0) {
+    return bad(MessageOnTop(lua));
+  }
+  Value value;
+  std::string why;
+  if (!ToValue(lua, -1, value, why)) return bad(why);
+  return value;
+}
+
+}  // namespace muster

@@ -1,0 +1,20 @@
+// What muster's own record files say: the schema and the outline of its reference. They are part of the program, so
+// they are evaluated in the process that asks; a recipe never is. Knows no recipe.
+#pragma once
+
+#include <string>
+
+#include "muster/result.h"
+#include "muster/schema.h"
+#include "muster/value.h"
+
+namespace muster {
+
+// The schema of the context API (lua/muster/schema). Kind "schema": a record is not well-formed, which only who works
+// on muster can see.
+Result<Schema> OwnSchema();
+
+// What the file returns ("muster/schema/outline.lua"), below $MUSTER_LUA_PATH while developing.
+Result<Value> OwnData(const std::string& path);
+
+}  // namespace muster

@@ -1,0 +1,253 @@
+#include "reference/attribute_facts.h"
+
+#include <algorithm>
+
+#include "settings/attribute_text.h"
+#include "settings/word_list.h"
+
+namespace muster {
+namespace {
+
+std::string Code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+std::string CodeOf(const Value& value) { return Code(ToText(value)); }
+
+// `0` (`GRAPH_MODE`)
+std::string Named(const Attribute& attribute, const Value& value) {
+  std::string text = CodeOf(value);
+  for (const auto& [name, constant] : attribute.constants) {
+    if (constant == value) text += " (" + Code("context." + name) + ")";
+  }
+  return text;
+}
+
+std::string Codes(const std::vector<std::string>& words) {
+  std::vector<std::string> codes;
+  for (const std::string& word : words) codes.push_back(Code(word));
+  return WordList(codes);
+}
+
+std::string Codes(const std::vector<Value>& values) {
+  std::vector<std::string> codes;
+  for (const Value& value : values) codes.push_back(CodeOf(value));
+  return WordList(codes);
+}
+
+// Sentences into one text.
+class Sentences {
+ public:
+  void Add(bool holds, const std::string& sentence) {
+    if (holds) text_ += (text_.empty() ? "" : "; ") + sentence;
+  }
+  std::string text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string Status(const Attribute& attribute) {
+  Sentences said;
+  const std::string instead = attribute.successor.empty() ? "" : ": use " + Code(attribute.successor) + " instead";
+  said.Add(attribute.deprecated, "deprecated" + instead);
+  said.Add(attribute.withdrawn, "accepted and ignored" + instead);
+  said.Add(attribute.documented_only, "only a document has it, MindSpore has not" + instead);
+  said.Add(attribute.undocumented, "taken without being documented");
+  const bool told = attribute.deprecated || attribute.withdrawn || attribute.documented_only;
+  said.Add(!told && !attribute.successor.empty(), "see also " + Code(attribute.successor));
+  return said.text();
+}
+
+std::string Values(const Attribute& attribute) {
+  Sentences said;
+  std::string choices;
+  for (const Value& choice : attribute.choices) choices += (choices.empty() ? "" : ", ") + Named(attribute, choice);
+  said.Add(!choices.empty(), choices);
+  for (const auto& [written, stored] : attribute.aliases)
+    said.Add(true, CodeOf(Value(written)) + " is taken for " + CodeOf(stored));
+  for (const auto& [name, value] : attribute.constants) {
+    const bool shown = std::find(attribute.choices.begin(), attribute.choices.end(), value) != attribute.choices.end();
+    said.Add(!shown, Code("context." + name) + " is " + CodeOf(value));
+  }
+  said.Add(attribute.null, "`muster.null` for none");
+  return said.text();
+}
+
+std::string Range(const Attribute& attribute) {
+  Sentences said;
+  const bool text = attribute.Is(Kind::kString) || attribute.Is(Kind::kPath);
+  const std::string unit = attribute.Is(Kind::kSize) ? " GB" : text ? " bytes" : "";
+  said.Add(attribute.min || attribute.max || attribute.above, RangeText(attribute, unit));
+  said.Add(attribute.documented_max.has_value(),
+           "documented up to " + (attribute.documented_max ? NumberText(*attribute.documented_max) : ""));
+  said.Add(attribute.no_effect_up_to.has_value(),
+           "without effect up to " + (attribute.no_effect_up_to ? NumberText(*attribute.no_effect_up_to) : ""));
+  said.Add(attribute.whole, "a whole number of GB");
+  said.Add(attribute.ascending, "strictly ascending");
+  said.Add(attribute.not_empty, "not empty");
+  return said.text();
+}
+
+std::string Default(const Attribute& attribute) {
+  std::string text;
+  if (!attribute.default_value.IsNull()) text = Named(attribute, attribute.default_value);
+  for (const auto& [device, value] : attribute.default_on) {
+    text += (text.empty() ? "" : ", ") + ("on " + device + " ") + Named(attribute, value);
+  }
+  if (attribute.default_text.empty()) return text;
+  return text.empty() ? attribute.default_text : text + " (" + attribute.default_text + ")";
+}
+
+std::string Reading(const Attribute& attribute) {
+  Sentences said;
+  switch (attribute.reads) {
+    case ReadBack::kAsStored:
+      break;
+    case ReadBack::kGigabytes:
+      said.Add(true, "as a number of GB: `\"3.5GB\"` reads `3.5`");
+      break;
+    case ReadBack::kByteProduct:
+      said.Add(true, "as a product: `\"5GB\"` reads `\"5 * 1024 * 1024 * 1024\"`");
+      break;
+    case ReadBack::kText:
+      said.Add(true, "as text: `true` reads `\"1\"`, `3` reads `\"3\"`");
+      break;
+    case ReadBack::kJson:
+      said.Add(true, "as JSON text");
+      break;
+    case ReadBack::kDefault:
+      said.Add(true, "as its default, whatever was set");
+      break;
+    case ReadBack::kNever:
+      said.Add(true, "not at all: reading it is an error");
+      break;
+  }
+  for (const auto& [stored, read] : attribute.read_values) said.Add(true, Code(stored) + " reads " + CodeOf(read));
+  said.Add(!attribute.read_keys.empty(), "only " + Codes(attribute.read_keys) + ", with defaults");
+  said.Add(attribute.own_name, "also by the name of the sub-key alone");
+  said.Add(!attribute.tells_if_set.empty(),
+           "can only be read: says whether " + Code(attribute.tells_if_set) + " was set");
+  return said.text();
+}
+
+std::string Devices(const Attribute& attribute) {
+  Sentences said;
+  said.Add(!attribute.devices.empty(), "documented for " + WordList(attribute.devices));
+  said.Add(!attribute.enforced.empty(), "skipped elsewhere than on " + WordList(attribute.enforced));
+  return said.text();
+}
+
+std::string Modes(const Attribute& attribute) {
+  Sentences said;
+  said.Add(!attribute.pynative.empty(), "in `PYNATIVE_MODE` only " + Codes(attribute.pynative));
+  said.Add(!attribute.carried_modes.empty(),
+           "`PYNATIVE_MODE` can be entered with parallel_mode " + Codes(attribute.carried_modes) + " only");
+  said.Add(attribute.needs_pynative, "in `GRAPH_MODE` it is dropped");
+  for (const auto& [path, values] : attribute.graph_with)
+    said.Add(true, "in `GRAPH_MODE` it takes effect with " + Code(path) + " out of " + CodeOf(values));
+  said.Add(!attribute.graph_env.empty(),
+           "in `GRAPH_MODE` it takes effect with " + Code(attribute.graph_env + "=1") + " in the environment");
+  said.Add(!attribute.modes.empty(),
+           "another value than the default needs parallel_mode " + Codes(attribute.modes) + " when training starts");
+  said.Add(!attribute.modes_documented.empty(), "documented for parallel_mode " + Codes(attribute.modes_documented));
+  return said.text();
+}
+
+std::string Together(const Attribute& attribute) {
+  Sentences said;
+  for (const auto& [sibling, value] : attribute.when)
+    said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
+  said.Add(attribute.required, "must be there");
+  said.Add(!attribute.divides.empty(), "must divide " + Code(attribute.divides));
+  said.Add(!attribute.below.empty(), "must be below " + Code(attribute.below));
+  said.Add(!attribute.shares.empty(), "sets the same as " + Code(attribute.shares) + ", the later call wins");
+  for (const auto& [value, other] : attribute.shared_values) said.Add(true, Code(value) + " there is " + CodeOf(other));
+  said.Add(!attribute.same_as.empty(), "another name of " + Code(attribute.same_as));
+  for (const auto& [value, siblings] : attribute.needs)
+    said.Add(true, Code(value) + " needs " + CodeOf(siblings) + " beside it");
+  for (const auto& [value, siblings] : attribute.fits)
+    said.Add(true, Code(value) + " goes with " + CodeOf(siblings) + " only, if given");
+  said.Add(attribute.adds_up, "sub-keys of earlier calls stay in force");
+  return said.text();
+}
+
+std::string Setting(const Attribute& attribute) {
+  Sentences said;
+  said.Add(!attribute.per_process, "for the whole job, not inside `each`");
+  said.Add(attribute.freezes == Freeze::kOnceSet, "a script may set it once");
+  said.Add(attribute.freezes == Freeze::kOnceRead, "a script may not change it after it was read");
+  said.Add(attribute.reset_first, "the documents advise a reset before another value");
+  said.Add(attribute.kept_on_reset, "the reset leaves it alone");
+  said.Add(attribute.secret, "a secret: takes it from a parameter of that type, never from the recipe's text");
+  return said.text();
+}
+
+std::string Source(const Attribute& attribute) { return attribute.rule; }
+
+constexpr std::pair<const char*, std::string (*)(const Attribute&)> kFacts[] = {
+    {"status", Status},     {"type", WantedText}, {"values", Values},    {"range", Range},
+    {"default", Default},   {"reads", Reading},   {"devices", Devices},  {"modes", Modes},
+    {"together", Together}, {"setting", Setting}, {"behaviour", Source},
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> FactsOf(const Attribute& attribute) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const auto& [label, tell] : kFacts) {
+    if (std::string text = tell(attribute); !text.empty()) facts.emplace_back(label, std::move(text));
+  }
+  return facts;
+}
+
+FactList FactsOf(const AttributeHistory& history, const std::vector<Release>& all) {
+  FactList list;
+  list.facts.push_back({"releases", {ReleasesText(history, all)}});
+  for (const auto& [label, tell] : kFacts) {
+    struct Span {
+      Release first;
+      Release last;
+      std::string text;
+    };
+    std::vector<Span> spans;
+    for (const auto& [release, record] : history.records) {
+      std::string text = tell(*record);
+      if (!spans.empty() && spans.back().text == text) {
+        spans.back().last = release;
+      } else {
+        spans.push_back({release, release, std::move(text)});
+      }
+    }
+    Fact fact{label, {}};
+    for (const Span& span : spans) {
+      if (span.text.empty()) continue;
+      fact.lines.push_back(spans.size() == 1 ? span.text : SpanText(all, span.first, span.last) + ": " + span.text);
+    }
+    if (!fact.lines.empty()) list.facts.push_back(std::move(fact));
+  }
+  return list;
+}
+
+std::string ShortType(const Attribute& attribute) {
+  constexpr std::size_t kFewChoices = 3;
+  const bool words = attribute.Is(Kind::kEnum) || attribute.kinds == std::vector{Kind::kInt};
+  if (words && !attribute.choices.empty() && attribute.choices.size() <= kFewChoices && attribute.kinds.size() == 1) {
+    std::vector<std::string> codes;
+    for (const Value& choice : attribute.choices) codes.push_back(CodeOf(choice));
+    return WordList(codes, " or ");
+  }
+  std::vector<std::string> names;
+  for (const Kind kind : attribute.kinds) names.emplace_back(KindName(kind));
+  return WordList(names, " or ");
+}
+
+std::string ShortDefault(const Attribute& attribute) {
+  if (attribute.default_value.IsNull()) return attribute.default_text;
+  std::string text = CodeOf(attribute.default_value);
+  for (const auto& [name, constant] : attribute.constants) {
+    if (constant == attribute.default_value && attribute.default_value.AsString() == nullptr)
+      text = Code("context." + name);
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,38 @@
+// An attribute or sub-key through the releases: the schema has one record per span of releases, a reader looks for a
+// name. Knows nothing of how it is told.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "muster/schema.h"
+
+namespace muster {
+
+struct AttributeHistory {
+  std::string function;                                       // "set_context"
+  std::string path;                                           // "mode", "ascend_config.precision_mode"
+  std::size_t depth = 0;                                      // 0: an attribute; 1: a sub-key; …
+  std::vector<std::pair<Release, const Attribute*>> records;  // never empty; by release
+
+  const Attribute& latest() const { return *records.back().second; }
+  std::string name() const { return path.substr(path.rfind('.') + 1); }
+};
+
+// The releases whose attributes the schema holds, in order.
+std::vector<Release> DescribedReleases(const Schema& schema);
+
+// All attributes of the function in those releases by name, each followed by its sub-keys in the order of their
+// records. A sub-key that is another thing beside another sibling (Attribute::when) has a history for each. Points
+// into the schema.
+std::vector<AttributeHistory> Histories(const Schema& schema, std::string_view function,
+                                        const std::vector<Release>& releases);
+
+// Of `all`, those from `first` to `last`: "0.3.1 to 2.4.0", "1.6.2", "2.3.0-rc2 and later" where `all` ends.
+std::string SpanText(const std::vector<Release>& all, const Release& first, const Release& last);
+
+// The releases that have it, in words: every span of them, "1.0.1, 2.3.1 and later".
+std::string ReleasesText(const AttributeHistory& history, const std::vector<Release>& all);
+
+}  // namespace muster

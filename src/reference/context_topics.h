@@ -1,0 +1,20 @@
+// The topics of MindSpore's context API: functions, groups and areas of the documents, releases, attributes and
+// sub-keys, all from the schema.
+#pragma once
+
+#include <optional>
+
+#include "muster/schema.h"
+#include "reference/outline.h"
+#include "reference/topic.h"
+
+namespace muster {
+
+// Of one release, or of all that are described. Schema and outline must outlive the topics.
+Topics ContextTopics(const Schema& schema, const Outline& outline, const std::optional<Release>& release);
+
+// Why a name that all releases know is not among the topics of this one: kind "release" and the like, with its
+// successor (settings/unknown_key.h). Nothing if no release has it.
+std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& release, const std::string& name);
+
+}  // namespace muster

@@ -1,0 +1,15 @@
+#include <nlohmann/json.hpp>
+
+#include "reference/page.h"
+#include "settings/value_json.h"
+
+namespace muster {
+
+std::string PagesJson(const std::vector<Page>& pages) {
+  auto topics = nlohmann::json::array();
+  for (const Page& page : pages) topics.push_back(ToJson(page.data));
+  const nlohmann::json whole = {{"format", 1}, {"topics", std::move(topics)}};
+  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace muster

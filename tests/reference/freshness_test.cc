@@ -1,0 +1,59 @@
+// Texts that are made from the schema and kept in the tree: they are what would be made now. tools/update-goldens
+// writes them anew (MUSTER_UPDATE_GOLDENS=1).
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <lua.hpp>
+
+#include "reference/context_reference.h"
+#include "reference/context_stub.h"
+#include "reference/own_reference.h"
+
+namespace muster {
+namespace {
+
+void ExpectFresh(const std::string& made, const std::string& file) {
+  const std::string path = std::string(MUSTER_SOURCE_DIR) + "/" + file;
+  if (std::getenv("MUSTER_UPDATE_GOLDENS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << made;
+    return;
+  }
+  std::ifstream stream(path, std::ios::binary);
+  const std::string kept(std::istreambuf_iterator<char>(stream), {});
+  EXPECT_TRUE(made == kept) << file << " is not what the schema gives now (tools/update-goldens rewrites it)";
+}
+
+TEST(Freshness, TheAttributePageIsWhatTheSchemaSays) {
+  ExpectFresh(ContextReference(OwnSchemaForTests(), OwnOutlineForTests()), "docs/attributes.md");
+}
+
+TEST(Freshness, TheEditorsDefinitionsAreWhatTheSchemaSays) {
+  ExpectFresh(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
+}
+
+TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {
+  const std::string stub = ContextStub(OwnSchemaForTests(), OwnOutlineForTests());
+  const auto holds = [&](const std::string& line) { return stub.find("\n---@" + line + "\n") != std::string::npos; };
+  EXPECT_TRUE(holds("field max_device_memory? string|number"));
+  EXPECT_TRUE(holds("overload fun(attribute: \"max_device_memory\"): number"));
+  EXPECT_TRUE(holds("field memory_offload? \"ON\"|\"OFF\""));
+  EXPECT_TRUE(holds("overload fun(attribute: \"memory_offload\"): boolean"));
+  EXPECT_TRUE(holds("field device_target? \"Ascend\"|\"GPU\"|\"CPU\"|\"Davinci\""));
+  EXPECT_TRUE(holds("overload fun(attribute: \"device_target\"): \"Ascend\"|\"GPU\"|\"CPU\"")) << "never an alias";
+  EXPECT_EQ(stub.find("enable_options"), std::string::npos) << "only a document has it";
+  EXPECT_EQ(stub.find("attribute: \"aoe_config\"): string"), std::string::npos);
+}
+
+TEST(Stubs, AreLua) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
+  for (const char* file : {"context", "mindspore", "muster"}) {
+    const std::string path = std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file + ".lua";
+    EXPECT_EQ(luaL_loadfile(lua.get(), path.c_str()), 0) << lua_tostring(lua.get(), -1);
+  }
+}
+
+}  // namespace
+}  // namespace muster

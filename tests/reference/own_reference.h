@@ -1,0 +1,16 @@
+// The program's own schema and outline, read once.
+#pragma once
+
+#include "muster/schema.h"
+#include "reference/outline.h"
+#include "reference/topic.h"
+
+namespace muster {
+
+const Schema& OwnSchemaForTests();
+const Outline& OwnOutlineForTests();
+
+// The page of the only topic of that name, or an empty page after a failure.
+Page PageOf(const Topics& topics, const std::string& name);
+
+}  // namespace muster

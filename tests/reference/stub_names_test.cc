@@ -1,0 +1,154 @@
+// The definitions for editors name what recipes really find: those of muster.lua are written by hand and would grow
+// stale, those of context.lua come from the schema, which knows no functions and constants but its own.
+#include <fstream>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <lua.hpp>
+
+#include "settings/parameter.h"
+
+namespace muster {
+namespace {
+
+using NameSet = std::set<std::string>;
+
+// Fields and functions by class ("muster.Job"), and those of the module itself under its name.
+std::map<std::string, NameSet> NamesInStub(const std::string& file) {
+  std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file);
+  static const std::regex kClass(R"(---@class ([\w.]+).*)");
+  static const std::regex kField(R"(---@field \[?([\w]+)\]?\??.*)");
+  static const std::regex kTable(R"(local (\w+) = \{\})");
+  static const std::regex kFunction(R"(function (\w+)[.:](\w+)\(.*)");
+  static const std::regex kValue(R"((\w+)\.(\w+) = .*)");
+  std::map<std::string, NameSet> names;
+  std::map<std::string, std::string> class_of;
+  std::string current;
+  std::smatch match;
+  for (std::string line; std::getline(stream, line);) {
+    if (std::regex_match(line, match, kClass)) {
+      current = match[1];
+      names[current];
+    } else if (std::regex_match(line, match, kField)) {
+      names[current].insert(match[1]);
+    } else if (std::regex_match(line, match, kTable)) {
+      class_of[match[1]] = current.empty() ? match[1].str() : current;
+    } else if (std::regex_match(line, match, kFunction) || std::regex_match(line, match, kValue)) {
+      const auto owner = class_of.find(match[1]);
+      names[owner == class_of.end() ? match[1].str() : owner->second].insert(match[2]);
+    }
+    if (line.empty()) current.clear();
+  }
+  return names;
+}
+
+// Loads muster's own Lua beside a host that answers everything, and finds the tables that its functions work with.
+constexpr const char* kLookInside = R"lua(
+local root = ...
+local host = setmetatable({}, { __index = function() return function() return {} end end })
+local prelude = { read_only = function(table) return table end }
+local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. name .. ".lua"))(host, ...) end
+local muster = load("muster", prelude)
+local jobs = load("job", prelude, muster)
+local layout = load("layout", prelude, muster, jobs, {})
+local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}).object
+
+-- The upvalue of that name of the function, or of one that it reaches.
+local function inside(f, wanted, seen)
+  seen = seen or {}
+  if seen[f] then return nil end
+  seen[f] = true
+  for i = 1, 255 do
+    local name, value = debug.getupvalue(f, i)
+    if not name then break end
+    if name == wanted then return value end
+    local found = type(value) == "function" and inside(value, wanted, seen)
+    if found then return found end
+  end
+end
+local function keys(table)
+  local list = {}
+  for key in pairs(table) do list[#list + 1] = tostring(key) end
+  return list
+end
+local function with(list, ...)
+  local all = { ... }
+  for _, name in ipairs(list) do all[#all + 1] = name end
+  return all
+end
+
+local methods = inside(debug.getmetatable(job).__index, "object")
+return {
+  ["muster"] = keys(muster.api),
+  ["context"] = keys(load "context"),
+  ["muster.Recipe"] = inside(muster.api.recipe, "RECIPE_KEYS"),
+  ["muster.Job"] = with(keys(methods), "args"),
+  ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),
+  ["muster.NamedRoleOptions"] = inside(jobs.new, "ROLE_ONLY_OPTIONS"),
+  ["muster.Process"] = with(inside(layout.make_plan, "FACTS"), "command", "cwd", "env"),
+  ["muster.Mesh"] = keys(methods.mesh(job, {})),
+}
+)lua";
+
+std::map<std::string, NameSet> NamesOffered() {
+  std::map<std::string, NameSet> names;
+  const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), &lua_close);
+  lua_State* lua = state.get();
+  luaL_openlibs(lua);
+  lua_settop(lua, 0);
+  const bool loaded = luaL_loadstring(lua, kLookInside) == 0;
+  lua_pushstring(lua, MUSTER_SOURCE_DIR);
+  if (!loaded || lua_pcall(lua, 1, 1, 0) != 0) {
+    ADD_FAILURE() << lua_tostring(lua, loaded ? -1 : -2);
+    return names;
+  }
+  for (lua_pushnil(lua); lua_next(lua, 1) != 0; lua_pop(lua, 1)) {
+    NameSet& set = names[lua_tostring(lua, 2)];
+    for (int i = 1; lua_istable(lua, 3); ++i) {
+      lua_rawgeti(lua, 3, i);
+      const bool more = lua_isstring(lua, -1) != 0;
+      if (more) set.insert(lua_tostring(lua, -1));
+      lua_pop(lua, 1);
+      if (!more) break;
+    }
+  }
+  return names;
+}
+
+TEST(Stubs, NameWhatRecipesFind) {
+  const auto written = NamesInStub("muster.lua");
+  auto offered = NamesOffered();
+  offered.erase("context");
+  ASSERT_EQ(offered.size(), 7U);
+  for (const auto& [name, names] : offered) {
+    ASSERT_TRUE(written.contains(name)) << name;
+    EXPECT_FALSE(names.empty()) << name;
+    EXPECT_EQ(written.at(name), names) << "lua/meta/muster.lua: " << name;
+  }
+}
+
+TEST(Stubs, NameTheFunctionsAndConstantsOfTheContextModule) {
+  const NameSet offered = NamesOffered()["context"];
+  EXPECT_FALSE(offered.empty());
+  EXPECT_EQ(NamesInStub("context.lua").at("context"), offered);
+}
+
+TEST(Stubs, NameTheOptionsOfAParameter) {
+  const auto refused =
+      ParameterFromValue("x", Value(Value::Map{{"type", Value("int")}, {"not an option at all", Value(1)}}), {});
+  ASSERT_FALSE(refused);
+  std::string hint = refused.error().front().hint;
+  ASSERT_TRUE(hint.starts_with("known: ")) << hint;
+  ASSERT_EQ(hint.find("…"), std::string::npos) << "the hint no longer has all of them";
+  std::istringstream words(hint.substr(7));
+  NameSet options = {"1"};
+  for (std::string word; std::getline(words, word, ',');) options.insert(word.substr(word.find_first_not_of(' ')));
+  EXPECT_EQ(NamesInStub("muster.lua").at("muster.ParameterDeclaration"), options);
+}
+
+}  // namespace
+}  // namespace muster
