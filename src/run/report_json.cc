@@ -59,6 +59,12 @@ Json AttemptJson(const AttemptReport& attempt) {
           {"max_rss_kib", attempt.max_rss_kib}};
 }
 
+Json RestartJson(const RestartReport& restart) {
+  return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
+          {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
+          {"why", Plain(restart.why)}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -73,6 +79,8 @@ std::string ReportJson(const Report& report) {
                          {"attempts", std::move(attempts)},
                          {"verdict", process.verdict}});
   }
+  Json restarts = Json::array();
+  for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
   const Timings& t = report.timings;
   const Json json = {{"format", 1},
                      {"run", Plain(report.run)},
@@ -81,6 +89,7 @@ std::string ReportJson(const Report& report) {
                      {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                      {"why", TextOrNull(report.why)},
                      {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+                     {"restarts", std::move(restarts)},
                      {"processes", std::move(processes)},
                      {"receipt",
                       {{"started", report.receipt.started},
