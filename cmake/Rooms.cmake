@@ -19,10 +19,7 @@ function(muster_test name)
   endif()
   add_executable(${name} ${T_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_include_directories(${name} PRIVATE ${MUSTER_ROOT}/tests)
-  target_compile_definitions(${name} PRIVATE
-    MUSTER_SOURCE_DIR="${MUSTER_ROOT}" MUSTER_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
-    MUSTER_TESTS_DIR="${CMAKE_BINARY_DIR}/tests")
+  target_include_directories(${name} PRIVATE ${MUSTER_ROOT}/tests ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(${name} PRIVATE ${T_LINKS} GTest::gtest_main)
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${T_TIMEOUT})

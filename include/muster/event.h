@@ -27,6 +27,16 @@ struct ProcessStarted {
   bool operator==(const ProcessStarted&) const = default;
 };
 
+// What the role's readiness waits for is there. Sent at most once for an attempt, before its end; not for the kinds
+// that the start and the end themselves tell.
+struct ProcessReady {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  MonotonicNs at = 0;
+
+  bool operator==(const ProcessReady&) const = default;
+};
+
 struct SpawnFailed {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -60,6 +70,15 @@ struct SignalSent {
   MonotonicNs at = 0;
 
   bool operator==(const SignalSent&) const = default;
+};
+
+// Answer to the question what has been written: the running processes and the sizes of their logs, in the same order.
+struct OutputSeen {
+  std::uint32_t host = 0;
+  std::vector<ProcessId> processes;
+  std::vector<std::uint64_t> bytes;
+
+  bool operator==(const OutputSeen&) const = default;
 };
 
 // The agent has nothing left of what it started: sent once, in answer to "finish".
@@ -99,6 +118,6 @@ struct DeadlinePassed {
 };
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
-                           DeadlinePassed>;
+                           DeadlinePassed, ProcessReady, OutputSeen>;
 
 }  // namespace muster

@@ -85,10 +85,63 @@ struct StopPolicy {
   bool operator==(const StopPolicy&) const = default;
 };
 
-// What the end of a role's processes means for the job.
+// What the end of a role's processes means for the job. The work is done when every kAll and kAny role has ended
+// well; what still runs then has its role's `linger_ms` to leave and is stopped.
 enum class Ending : std::uint8_t {
-  kAll,   // the job waits until every process of the role has ended well
-  kNever  // the role serves: once all kAll roles have ended it has `linger_ms` to leave, then it is stopped
+  kAll,    // the role has ended well when every process of it has exited 0
+  kAny,    // … when one has
+  kNever,  // the role serves: the job does not wait for it
+};
+
+// When a process counts as ready. Roles that come `after` its role wait for that.
+struct Readiness {
+  enum class Kind : std::uint8_t {
+    kStarted,  // as soon as its program runs
+    kPort,     // somebody listens on TCP port `what` of its host
+    kFile,     // there is a file at `what`
+    kLine,     // its log holds `what`, within one line
+    kCommand,  // `command` exits 0; it is started again every `every_ms`
+    kDone,     // it has exited 0
+  };
+  Kind kind = Kind::kStarted;
+  Text what;
+  std::vector<Text> command;
+  std::uint32_t every_ms = 1'000;
+  std::uint32_t timeout_ms = 0;  // from its start; then it has failed. 0: it may take for ever
+
+  bool operator==(const Readiness&) const = default;
+};
+
+// When processes that ended are started again.
+struct RestartPolicy {
+  enum class Scope : std::uint8_t {
+    kProcess,  // the one that ended
+    kRole,     // all of its role, after those that still run have been stopped
+    kJob       // all of the job
+  };
+  std::uint32_t max = 0;        // restarts that the role has within `within_ms`; one more end is a failure. 0: none
+  std::uint64_t within_ms = 0;  // 0: over the whole run
+  Scope scope = Scope::kProcess;
+  // How it must have ended: by a failure of any kind, or only by one of these exit codes and signals (names without
+  // SIG), and by exit code 0 as well?
+  bool any_failure = true;
+  bool success = false;
+  std::vector<std::int32_t> codes = {};
+  std::vector<std::string> signals = {};
+  // Waited before a restart; doubled for every earlier one within `within_ms`, up to kMaxBackoffMs.
+  std::uint32_t backoff_ms = 1'000;
+
+  static constexpr std::uint32_t kMaxBackoffMs = 60'000;
+
+  bool operator==(const RestartPolicy&) const = default;
+};
+
+// 0: no limit.
+struct RoleLimits {
+  std::uint64_t time_ms = 0;    // how long one process may run
+  std::uint64_t silent_ms = 0;  // how long all processes of the role together may write nothing to their logs
+
+  bool operator==(const RoleLimits&) const = default;
 };
 
 struct Role {
@@ -99,6 +152,10 @@ struct Role {
   Ending ending = Ending::kAll;
   std::uint32_t linger_ms = 35'000;
   StopPolicy stop;
+  std::vector<std::uint32_t> after;  // roles (indices, ascending) whose processes must all be ready first
+  Readiness ready;
+  RestartPolicy restart;
+  RoleLimits limits;
 
   // Common to every process of the role; a process overrides or adds (see Process).
   std::vector<Text> command;
@@ -126,6 +183,7 @@ struct Process {
   // What differs from the role's common part. After Fold() a key that all processes share is in the role.
   std::optional<std::vector<Text>> command;
   std::optional<Text> cwd;
+  std::optional<Text> ready_what;  // of the role's readiness: a port of its own
   Variables env;
   ContextValues context;
 
@@ -175,8 +233,10 @@ struct Plan {
   std::map<std::string, PlanPort> ports;
   std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
   std::map<std::string, SecretSource> secrets;
-  // Run limit of the whole job in ms; 0: none.
-  std::uint64_t time_limit_ms = 0;
+  // Limits of the whole job in ms; 0: none.
+  std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work
+  std::uint64_t start_limit_ms = 0;   // … until every process is ready
+  std::uint64_t silent_limit_ms = 0;  // for which no process of the job writes to its log
 
   // For people and `explain`; not part of the plan's id.
   std::string doc;
@@ -194,5 +254,6 @@ Variables EffectiveEnv(const Plan& plan, const Process& process);
 ContextValues EffectiveContext(const Plan& plan, const Process& process);
 const std::vector<Text>& EffectiveCommand(const Plan& plan, const Process& process);
 const Text& EffectiveCwd(const Plan& plan, const Process& process);
+const Text& EffectiveReadyWhat(const Plan& plan, const Process& process);
 
 }  // namespace muster

@@ -1,9 +1,9 @@
 -- The job object: what a recipe's plan function describes its processes with. It checks and remembers; where
 -- processes run and what their environment becomes is layout.lua's and the engine's.
-local host, prelude, muster = ...
+local host, prelude, muster, policies = ...
 
-local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "stop", "done",
-                       "each", "apply_context" }
+local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
+                       "apply_context" }
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
@@ -105,25 +105,6 @@ local function read_variables(table, place, what, into)
   return into
 end
 
-local function read_stop(stop, place, role)
-  if stop == nil then return nil end
-  if type(stop) ~= "table" then
-    host.report("error", "type", place, ("stop of %s is { signal = \"TERM\", grace = \"10s\" }, got %s"):format(role, shown(stop)))
-    return nil
-  end
-  muster.check_keys(stop, { "signal", "grace" }, "stop of " .. role, place)
-  local signal = stop.signal
-  if signal ~= nil and not (type(signal) == "string" and host.is_signal(signal)) then
-    host.report("error", "enum", place, ("stop of %s: %s is no signal"):format(role, shown(signal)), 'for example "TERM" or "INT"')
-    signal = nil
-  end
-  local grace = stop.grace ~= nil and host.duration_ms(stop.grace) or nil
-  if stop.grace ~= nil and grace == nil then
-    host.report("error", "format", place, ("stop of %s: grace is a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
-  end
-  return { signal = signal, grace_ms = grace }
-end
-
 local function read_hosts(hosts, place, role, cluster)
   if hosts == nil then return nil end
   local list = type(hosts) == "number" and { hosts } or hosts
@@ -171,6 +152,7 @@ local function read_role(job, name, plays, options, place)
   end
   local known = {}
   for _, option in ipairs(ROLE_OPTIONS) do known[#known + 1] = option end
+  for _, option in ipairs(policies.OPTIONS) do known[#known + 1] = option end
   if not plays then
     for _, option in ipairs(ROLE_ONLY_OPTIONS) do known[#known + 1] = option end
   end
@@ -215,11 +197,6 @@ local function read_role(job, name, plays, options, place)
   else
     role.spread = options.spread
   end
-  if options.done ~= nil and options.done ~= "all" and options.done ~= "never" then
-    host.report("error", "enum", place, ("done of role %s is \"all\" or \"never\", got %s"):format(name, shown(options.done)))
-  else
-    role.done = options.done
-  end
   if options.cwd ~= nil and type(options.cwd) ~= "string" then
     host.report("error", "type", place, ("cwd of role %s is a path, got %s"):format(name, shown(options.cwd)))
   else
@@ -237,7 +214,7 @@ local function read_role(job, name, plays, options, place)
   end
   role.hosts = read_hosts(options.hosts, place, name, job.cluster)
   role.ports = read_ports(options.ports, place, name)
-  role.stop = read_stop(options.stop, place, name)
+  policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
   if options.command ~= nil then
     role.command = read_command(options.command, place, name)

@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, jobs, contracts = ...
+local host, prelude, muster, policies, jobs, contracts = ...
 
 local function shown(value) return host.show(value) end
 
@@ -232,6 +232,8 @@ local function describe_processes(job, contract, option, stages)
     host.role {
       name = role.name, plays = role.plays, world = role.world, done = role.done, linger_ms = role.linger_ms,
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
+      after = role.after_positions, ready = role.ready, restart = role.restart,
+      time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
     }
@@ -273,6 +275,7 @@ local function describe_processes(job, contract, option, stages)
         visible_name = visible and visible_name, visible = visible, visible_count = visible_count,
         command = command.words, cwd = own.cwd or role.cwd, place = role.place,
         python = role.python, python_surely = role.python_surely,
+        ready_what = role.ready and role.ready.own_port and facts.ports[role.ready.own_port],
         env = own.env, contract_env = contract.env and role.plays ~= "other" and contract.env(facts, contract_job) or nil,
       }
     end
@@ -316,6 +319,7 @@ local function make_plan(recipe, parameters, cluster, args)
   local contract = contracts.load(recipe.framework or "none", recipe.place)
   local option = settle_options(contract, recipe.framework_options, recipe.place)
   settle_roles(job, contract, recipe)
+  policies.settle_after(job.roles)
   if contract.check then
     contract.check { roles = job.roles, option = option, setting = host.setting, setting_file = host.setting_file }
   end

@@ -121,7 +121,7 @@ function muster.recipe(given)
     recipe[key] = copied
   end
   copy("cluster", { "hosts", "devices_per_host" })
-  copy("limits", { "time" })
+  copy("limits", { "time", "start", "silent" })
   copy("params")
   for _, name in ipairs(host.sorted_keys(recipe.params or {})) do
     local value = recipe.params[name]

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,18 @@ bool IsVariable(const std::string& text) {
   return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
 }
 
+// Both, `own` winning. The strings stay theirs.
+std::vector<const char*> Overlaid(const std::map<std::string, std::string>& block,
+                                  const std::map<std::string, std::string>& own) {
+  std::vector<const char*> variables;
+  variables.reserve(block.size() + own.size());
+  for (const auto& [name, variable] : block) {
+    if (!own.contains(name)) variables.push_back(variable.c_str());
+  }
+  for (const auto& [name, variable] : own) variables.push_back(variable.c_str());
+  return variables;
+}
+
 }  // namespace
 
 Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted)
@@ -62,6 +75,15 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
                  .signalled = [this](const SignalSent& event) { Send(event); }}),
+      probes_(io, launcher_,
+              {.exited = [this](const ProcessExited& event) { OnProbeExited(event); },
+               .signalled = [](const SignalSent&) {}}),
+      ready_(io, {.ready =
+                      [this](const ReadyWatch::Key& key) {
+                        probe_starts_.erase(key);
+                        Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
+                      },
+                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
       signals_(io.get_executor()),
       patience_(io.get_executor()) {}
 
@@ -160,7 +182,9 @@ void Agent::Do(StartProcess& command) {
   const auto started = Start(command, block->second);
   if (started) {
     ++started_;
-    return Send(*started);
+    Send(*started);
+    logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
+    return WatchReady(command, block->second);
   }
   SpawnFailed failed;
   failed.process = command.process;
@@ -180,12 +204,8 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   spec.argv = command.argv;
   spec.search_dirs = command.search_dirs;
   spec.cwd = command.cwd;
-  Environment own = ByName(command.env);
-  spec.env.reserve(block.size() + own.size());
-  for (const auto& [name, variable] : block) {
-    if (!own.contains(name)) spec.env.push_back(variable.c_str());
-  }
-  for (const auto& [name, variable] : own) spec.env.push_back(variable.c_str());
+  const Environment own = ByName(command.env);
+  spec.env = Overlaid(block, own);
   // The agent has raised its own limit; a process gets what the user had.
   spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
 
@@ -207,11 +227,57 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   return children_.Start(command.process, command.attempt, std::move(spec));
 }
 
+void Agent::WatchReady(const StartProcess& command, const Environment& block) {
+  if (command.ready.kind == ReadyWhen::Kind::kNothing) return;
+  const ReadyWatch::Key key(command.process, command.attempt);
+  std::string file = command.log_path;
+  if (command.ready.kind == ReadyWhen::Kind::kFile) {
+    file = command.ready.text.starts_with('/') ? command.ready.text : command.cwd + '/' + command.ready.text;
+  }
+  if (command.ready.kind == ReadyWhen::Kind::kCommand) {
+    const Environment own = ByName(command.env);
+    const std::vector<const char*> variables = Overlaid(block, own);
+    probe_starts_.insert_or_assign(
+        key, Probe{command.ready.argv, command.search_dirs, command.cwd, {variables.begin(), variables.end()}});
+  }
+  ready_.Watch(key, command.ready, file);
+}
+
+void Agent::StartProbe(const ReadyWatch::Key& key) {
+  const auto found = probe_starts_.find(key);
+  if (found == probe_starts_.end() || finishing_) return;
+  SpawnSpec spec;
+  spec.argv = found->second.argv;
+  spec.search_dirs = found->second.search_dirs;
+  spec.cwd = found->second.cwd;
+  spec.env = EnvPointers(found->second.env);
+  // A command that cannot be started is one that does not succeed; the process's deadline will tell.
+  if (!probes_.Start(key.first, key.second, std::move(spec))) ready_.OnProbeEnded(key, false);
+}
+
+void Agent::OnProbeExited(const ProcessExited& event) {
+  ready_.OnProbeEnded({event.process, event.attempt}, !event.signalled && event.code == 0);
+  if (finishing_) FinishIfEmpty();
+}
+
+void Agent::Do(AskOutput& command) {
+  static_cast<void>(command);
+  OutputSeen seen;
+  seen.host = host_;
+  for (const auto& [key, path] : logs_) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) continue;
+    seen.processes.push_back(key.first);
+    seen.bytes.push_back(static_cast<std::uint64_t>(status.st_size));
+  }
+  Send(seen);
+}
+
 tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + 1) +
+  const std::size_t need = own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
@@ -236,7 +302,9 @@ void Agent::Do(Finish& command) {
   finishing_ = true;
   held_.clear();
   if (!children_.empty()) means_.insert("process-group");
+  ready_.Clear();
   children_.KillAll();
+  probes_.KillAll();
   patience_.expires_after(kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
@@ -249,6 +317,11 @@ void Agent::Do(Finish& command) {
 void Agent::OnExited(const ProcessExited& event) {
   ++reaped_;
   means_.insert("pidfd");
+  const ReadyWatch::Key key(event.process, event.attempt);
+  ready_.End(key);
+  probe_starts_.erase(key);
+  probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
+  logs_.erase(key);
   Send(event);
   // An orphan may have waited behind this one, or have come to us by its end.
   ReapOrphansSoon();
@@ -256,7 +329,7 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || over_) return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   adopted_ += report.reaped;
@@ -289,7 +362,9 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   held_.clear();
   // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
   // is gone or has broken off.
+  ready_.Clear();
   children_.Abandon();
+  probes_.Abandon();
   KillDescendants({}, kKillPatience);
   if (last == nullptr) return io_.stop();
   Send(*last);
@@ -338,7 +413,7 @@ void Agent::ReapOrphans() {
     siginfo_t info = {};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
     // A process of the plan is reaped through its pidfd, which is about to be ready; OnExited comes back here.
-    if (children_.Owns(info.si_pid)) return;
+    if (children_.Owns(info.si_pid) || probes_.Owns(info.si_pid)) return;
     siginfo_t reaped = {};
     if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
     ++adopted_;

@@ -21,6 +21,7 @@
 
 #include "agent/child_set.h"
 #include "agent/protocol.h"
+#include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/held_port.h"
 #include "spawn/spawn.h"
@@ -58,8 +59,12 @@ class Agent {
   void Do(StartProcess& command);
   void Do(StopProcesses& command);
   void Do(Finish& command);
+  void Do(AskOutput& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
+  void WatchReady(const StartProcess& command, const Environment& block);
+  void StartProbe(const ReadyWatch::Key& key);
+  void OnProbeExited(const ProcessExited& event);
   tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
   void Send(const AgentMessage& message);
 
@@ -79,6 +84,8 @@ class Agent {
   rlimit child_descriptors_;
   Launcher launcher_;
   ChildSet children_;
+  ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
+  ReadyWatch ready_;
   WatchedFd signals_;
   Timer patience_;
 
@@ -92,6 +99,15 @@ class Agent {
   std::map<std::uint32_t, Environment> environments_;
   std::map<std::string, HeldPort> held_;
   std::set<std::uint16_t> ports_given_;
+  // What a probe needs of its process's start.
+  struct Probe {
+    std::vector<std::string> argv;
+    std::vector<std::string> search_dirs;
+    std::string cwd;
+    std::vector<std::string> env;  // "name=value"
+  };
+  std::map<ReadyWatch::Key, Probe> probe_starts_;
+  std::map<ReadyWatch::Key, std::string> logs_;  // of running processes
 
   std::uint32_t started_ = 0;
   std::uint32_t reaped_ = 0;

@@ -27,9 +27,14 @@ void Fields(A& archive, PassedText& m) {
   archive(m.number, m.content);
 }
 template <class A>
+void Fields(A& archive, ReadyWhen& m) {
+  InRange(archive, m.kind, ReadyWhen::Kind::kCommand);
+  archive(m.port, m.text, m.argv, m.every_ms);
+}
+template <class A>
 void Fields(A& archive, StartProcess& m) {
   archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports,
-          m.passed);
+          m.passed, m.ready);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {
@@ -42,6 +47,18 @@ void Fields(A& archive, StopProcesses& m) {
 template <class A>
 void Fields(A& archive, Finish& m) {
   archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, AskOutput& m) {
+  archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, ProcessReady& m) {
+  archive(m.process, m.attempt, m.at);
+}
+template <class A>
+void Fields(A& archive, OutputSeen& m) {
+  archive(m.host, m.processes, m.bytes);
 }
 template <class A>
 void Fields(A& archive, AgentReady& m) {

@@ -53,6 +53,17 @@ struct PassedText {
   std::string content;
 };
 
+// What to look out for after a start (see Readiness in muster/plan.h, whose kinds these are but for those that need
+// no looking). The agent answers with ProcessReady.
+struct ReadyWhen {
+  enum class Kind : std::uint8_t { kNothing, kPort, kFile, kLine, kCommand };
+  Kind kind = Kind::kNothing;
+  std::uint16_t port = 0;
+  std::string text;               // kFile: a path, relative to the process's cwd; kLine: what a line of its log holds
+  std::vector<std::string> argv;  // kCommand: started like the process itself, its output dropped
+  std::uint32_t every_ms = 0;     // kCommand: the pause between two
+};
+
 struct StartProcess {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -64,6 +75,7 @@ struct StartProcess {
   std::string log_path;                  // absolute; created exclusively with mode 0600, becomes stdout and stderr
   std::vector<std::string> release_ports;
   std::vector<PassedText> passed;
+  ReadyWhen ready;
 };
 
 struct ProcessAttempt {
@@ -84,7 +96,12 @@ struct Finish {
   bool unused = false;
 };
 
-using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish>;
+// How much have the running processes written? Answered by OutputSeen.
+struct AskOutput {
+  bool unused = false;
+};
+
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -110,7 +127,7 @@ struct AgentFailed {
 };
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty>;
+                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

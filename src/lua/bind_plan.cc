@@ -11,6 +11,7 @@
 #include "lua/stack.h"
 #include "plan/environment.h"
 #include "plan/placement.h"
+#include "plan/policy_names.h"
 #include "plan/python_path.h"
 
 namespace muster {
@@ -167,14 +168,56 @@ int BeginProcesses(lua_State* lua) {
   return 0;
 }
 
-// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract }
+// after, ready, restart, time_ms and silent_ms of the role's table at 1, as policy.lua checked them.
+void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
+  const Field after(lua, 1, "after");
+  for (int i = 1; after.is_table() && i <= static_cast<int>(lua_objlen(lua, after.index())); ++i) {
+    role.after.push_back(static_cast<std::uint32_t>(Field(lua, after.index(), i).number()) - 1);
+  }
+  role.limits.time_ms = static_cast<std::uint64_t>(Field(lua, 1, "time_ms").number());
+  role.limits.silent_ms = static_cast<std::uint64_t>(Field(lua, 1, "silent_ms").number());
+  if (const Field ready(lua, 1, "ready"); ready.is_table()) {
+    role.ready.kind = ReadinessNamed(TextField(lua, ready.index(), "kind")).value_or(Readiness::Kind::kStarted);
+    const std::string what = "the readiness of " + role.name;
+    role.ready.what = TextField(lua, ready.index(), "what");
+    CheckText(lua, role.ready.what.marked, what, place, false);
+    role.ready.every_ms = CountField(lua, ready.index(), "every_ms");
+    role.ready.timeout_ms = CountField(lua, ready.index(), "timeout_ms");
+    const Field command(lua, ready.index(), "command");
+    if (command.is_table()) {
+      for (std::string& word : TextList(lua, command.index())) {
+        CheckText(lua, word, what, place, false);
+        role.ready.command.emplace_back(std::move(word));
+      }
+    }
+  }
+  if (const Field restart(lua, 1, "restart"); restart.is_table()) {
+    RestartPolicy& policy = role.restart;
+    policy.max = CountField(lua, restart.index(), "max");
+    policy.within_ms = static_cast<std::uint64_t>(Field(lua, restart.index(), "within_ms").number());
+    policy.scope = RestartScopeNamed(TextField(lua, restart.index(), "scope")).value_or(RestartPolicy::Scope::kProcess);
+    policy.any_failure = Field(lua, restart.index(), "any_failure").truth();
+    policy.success = Field(lua, restart.index(), "success").truth();
+    const Field codes(lua, restart.index(), "codes");
+    for (int i = 1; i <= static_cast<int>(lua_objlen(lua, codes.index())); ++i) {
+      policy.codes.push_back(static_cast<std::int32_t>(Field(lua, codes.index(), i).number()));
+    }
+    const Field signals(lua, restart.index(), "signals");
+    policy.signals = TextList(lua, signals.index());
+    const Field backoff(lua, restart.index(), "backoff_ms");
+    if (backoff.given()) policy.backoff_ms = static_cast<std::uint32_t>(backoff.number());
+  }
+}
+
+// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract, and what
+// ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
   Role role;
   role.name = TextField(lua, 1, "name");
   role.plays = TextField(lua, 1, "plays");
   role.world = TextField(lua, 1, "world");
-  role.ending = TextField(lua, 1, "done") == "never" ? Ending::kNever : Ending::kAll;
+  role.ending = EndingNamed(TextField(lua, 1, "done")).value_or(Ending::kAll);
   role.linger_ms = CountField(lua, 1, "linger_ms");
   if (host.context) role.context = host.context->Settled();
   const std::string signal = TextField(lua, 1, "signal");
@@ -183,6 +226,7 @@ int AddRole(lua_State* lua) {
     const Field grace(lua, 1, "grace_ms");
     if (grace.given()) role.stop.grace_ms = static_cast<std::uint32_t>(grace.number());
   }
+  ReadPolicies(lua, PlaceField(lua, 1, "place"), role);
   Host::RoleEnvironment environment;
   environment.contract_clear.layer = Layer::kContract;
   environment.contract_clear.owner = "contract " + TextField(lua, 1, "contract");
@@ -242,7 +286,7 @@ void ReadPlaced(lua_State* lua, int table, Process& process) {
 }
 
 // process { role, index, placed, stage, rank_in_stage, command, cwd, env, contract_env, visible_name, visible,
-//           visible_count, python, python_surely, place }
+//           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
   Process process;
@@ -267,6 +311,7 @@ int AddProcess(lua_State* lua) {
     }
     process.command = std::move(words);
   }
+  if (std::string what = TextField(lua, 1, "ready_what"); !what.empty()) process.ready_what = Text(std::move(what));
   {
     const Field cwd(lua, 1, "cwd");
     process.cwd = Text(cwd.text());

@@ -62,12 +62,18 @@ Place PlaceOfReturn(const EvaluationRequest& request) {
   return {request.recipe_file, indented};
 }
 
+constexpr const char* kNestedTooDeeply =
+    "the recipe's calls are nested too deeply, or it failed while it handled an error of its own";
+
 // How the user's functions came to the place of the error: one note per call, at most three.
 void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
   constexpr std::size_t kMostCallers = 3;
+  constexpr int kMostLevels = 200;  // finding a level is a walk to it: a deep recursion is not walked whole
   lua_Debug frame;
   Place last;  // the blamed place, once its frame was found: error(message, 2) passes over frames below it
-  for (int level = 0; diagnostic.notes.size() < kMostCallers && lua_getstack(lua, level, &frame) != 0; ++level) {
+  for (int level = 0;
+       diagnostic.notes.size() < kMostCallers && level < kMostLevels && lua_getstack(lua, level, &frame) != 0;
+       ++level) {
     lua_getinfo(lua, "Sl", &frame);
     if (frame.source[0] != '@' || frame.currentline < 1) continue;
     const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
@@ -89,6 +95,12 @@ int OnError(lua_State* lua) {
       std::string text;  // what it says, if it can be asked at all
       if (lua_pcall(lua, 1, 1, 0) == 0 && ToExactText(lua, -1, text)) message = text;
     }
+  }
+  // Whether the interpreter still reaches this handler when its stack overflows depends on the very instruction; what
+  // people are told must not.
+  lua_Debug deep;
+  if (message.ends_with("stack overflow") && lua_getstack(lua, 10'000, &deep) != 0) {
+    message.replace(message.size() - std::string_view("stack overflow").size(), std::string::npos, kNestedTooDeeply);
   }
   const bool limit = host.state->out_of_instructions();
   Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
@@ -176,19 +188,22 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
 
 void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
   lua_getfield(lua, recipe, "limits");
-  if (lua_istable(lua, -1)) {
-    lua_getfield(lua, -1, "time");
-    if (!lua_isnil(lua, -1)) {
-      std::string text;
-      auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
-      if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
-      constexpr double kLongest = 1e9;  // seconds, more than thirty years
-      if (seconds && *seconds > 0 && *seconds <= kLongest) {
-        host.plan.time_limit_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
-      } else {
-        host.Report(Error("format", place,
-                          "limits.time is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
-      }
+  const std::pair<const char*, std::uint64_t*> limits[] = {
+      {"time", &host.plan.time_limit_ms}, {"start", &host.plan.start_limit_ms}, {"silent", &host.plan.silent_limit_ms}};
+  for (const auto& [name, limit] : limits) {
+    if (!lua_istable(lua, recipe + 1)) break;
+    lua_getfield(lua, recipe + 1, name);
+    if (lua_isnil(lua, -1)) continue;
+    std::string text;
+    auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
+    if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
+    constexpr double kLongest = 1e9;  // seconds, more than thirty years
+    if (seconds && *seconds > 0 && *seconds <= kLongest) {
+      *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+    } else {
+      host.Report(Error(
+          "format", place,
+          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
     }
   }
   lua_settop(lua, recipe);
@@ -273,9 +288,10 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   modules.prelude = load("muster/prelude.lua", {});
   modules.muster = load("muster/muster.lua", {modules.prelude});
   const int context = load("muster/context.lua", {});
-  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster});
+  const int policies = load("muster/policy.lua", {modules.muster});
+  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies});
   const int contracts = load("muster/contract.lua", {modules.prelude});
-  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, jobs, contracts});
+  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts});
 
   lua_getfield(lua, modules.muster, "api");
   const int api = lua_gettop(lua);
@@ -441,8 +457,7 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
   } else if (state.out_of_instructions() && !limit_told) {
     host.Report(Error("limit", last, state.InstructionsText()));
   } else if (status != 0 && !HasErrors(host.diagnostics)) {
-    host.Report(Error("lua", last,
-                      "the recipe's calls are nested too deeply, or it failed while it handled an error of its own"));
+    host.Report(Error("lua", last, kNestedTooDeeply));
   }
   evaluation.answer.diagnostics = Folded(host.diagnostics);
   if (!request.describe_only && !HasErrors(host.diagnostics)) {

@@ -128,4 +128,8 @@ const Text& EffectiveCwd(const Plan& plan, const Process& process) {
   return process.cwd ? *process.cwd : plan.roles[process.role].cwd;
 }
 
+const Text& EffectiveReadyWhat(const Plan& plan, const Process& process) {
+  return process.ready_what ? *process.ready_what : plan.roles[process.role].ready.what;
+}
+
 }  // namespace muster

@@ -19,9 +19,28 @@ void Fields(A& archive, StopPolicy& stop) {
 }
 
 template <class A>
+void Fields(A& archive, Readiness& ready) {
+  InRange(archive, ready.kind, Readiness::Kind::kDone);
+  archive(ready.what, ready.command, ready.every_ms, ready.timeout_ms);
+}
+
+template <class A>
+void Fields(A& archive, RestartPolicy& restart) {
+  archive(restart.max, restart.within_ms);
+  InRange(archive, restart.scope, RestartPolicy::Scope::kJob);
+  archive(restart.any_failure, restart.success, restart.codes, restart.signals, restart.backoff_ms);
+}
+
+template <class A>
+void Fields(A& archive, RoleLimits& limits) {
+  archive(limits.time_ms, limits.silent_ms);
+}
+
+template <class A>
 void Fields(A& archive, Role& role) {
   archive(role.name, role.plays, role.world);
   InRange(archive, role.ending, Ending::kNever);
+  archive(role.after, role.ready, role.restart, role.limits);
   archive(role.linger_ms, role.stop, role.command, role.shell, role.cwd, role.env, role.unset, role.context);
 }
 
@@ -29,7 +48,7 @@ template <class A>
 void Fields(A& archive, Process& process) {
   archive(process.role, process.index, process.rank, process.world_size, process.local_rank, process.local_size,
           process.host, process.devices, process.stage, process.rank_in_stage, process.command, process.cwd,
-          process.env, process.context);
+          process.ready_what, process.env, process.context);
 }
 
 template <class A>
@@ -55,7 +74,7 @@ void Fields(A& archive, SecretSource& secret) {
 template <class A>
 void Fields(A& archive, Plan& plan) {
   archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.roles, plan.processes,
-          plan.ports, plan.files, plan.secrets, plan.time_limit_ms, plan.doc, plan.params, plan.derived);
+          plan.ports, plan.files, plan.secrets, plan.time_limit_ms, plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.params, plan.derived);
 }
 
 }  // namespace muster

@@ -15,7 +15,9 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxProblems = 20;
-constexpr int kMaxValueDepth = 32;  // leaves room for what a plan's JSON puts around a value
+constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
+constexpr std::size_t kMaxEndings = 1'000;                     // that a restart policy names
+constexpr int kMaxValueDepth = 32;                             // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -47,6 +49,7 @@ class Validation {
     HostsPortsFilesAndSecrets();
     Roles();
     // What follows looks things up by index.
+    if (problems_.empty()) Order();
     if (problems_.empty() && ProcessesAreInPlace()) {
       Worlds();
       Devices();
@@ -125,8 +128,9 @@ class Validation {
     Plain(plan_.framework, "its framework");
     Plain(plan_.mindspore, "its release");
     Plain(plan_.doc, "its doc");
-    if (plan_.time_limit_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      Wrong("its time limit is too long");
+    for (const std::uint64_t limit : {plan_.time_limit_ms, plan_.start_limit_ms, plan_.silent_limit_ms}) {
+      if (limit > kMaxLimitMs) Wrong("one of its limits is too long");
+    }
     for (const auto* values : {&plan_.params, &plan_.derived}) {
       for (const auto& [name, value] : *values) {
         Plain(name, "the name of a parameter");
@@ -172,6 +176,7 @@ class Validation {
       if (role.stop.signal.starts_with("SIG") || !SignalNumber(role.stop.signal))
         Wrong(who + " stops by an unknown signal");
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
+      Policies(role, who);
       Command(role.command, who);
       Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
       for (const std::string& pattern : role.unset) {
@@ -182,6 +187,53 @@ class Validation {
       }
       Environment(role.env, who);
       Context(role.context, who);
+    }
+  }
+
+  void Policies(const Role& role, const std::string& who) {
+    for (std::size_t i = 0; i < role.after.size(); ++i) {
+      if (role.after[i] >= plan_.roles.size() || (i > 0 && role.after[i - 1] >= role.after[i]))
+        Wrong(who + " comes after no role of the plan, or twice after one");
+    }
+    for (const std::uint64_t limit : {role.limits.time_ms, role.limits.silent_ms, role.restart.within_ms}) {
+      if (limit > kMaxLimitMs) Wrong("a limit of " + who + " is too long");
+    }
+    Marked(role.ready.what, "the readiness of " + who, Secrets::kNowhere);
+    Command(role.ready.command, "the readiness of " + who);
+    if ((role.ready.kind == Readiness::Kind::kCommand) == role.ready.command.empty())
+      Wrong("the readiness of " + who + " has no command, or one that is not asked for");
+    if (role.ready.every_ms == 0) Wrong("the readiness of " + who + " is asked for without a pause");
+    if (role.restart.codes.size() + role.restart.signals.size() > kMaxEndings) Wrong(who + " has too many endings");
+    for (const std::string& signal : role.restart.signals) {
+      if (signal.starts_with("SIG") || !SignalNumber(signal)) Wrong(who + " restarts after an unknown signal");
+    }
+    for (const std::int32_t code : role.restart.codes) {
+      if (code < 0 || code > 255) Wrong(who + " restarts after an impossible exit code");
+    }
+  }
+
+  // `after` must let every role start at some time: no role waits for itself, over whatever others.
+  void Order() {
+    enum class Seen : std::uint8_t { kNot, kOpen, kDone };
+    std::vector<Seen> seen(plan_.roles.size(), Seen::kNot);
+    std::vector<std::pair<std::uint32_t, std::size_t>> path;
+    for (std::uint32_t first = 0; first < plan_.roles.size(); ++first) {
+      if (seen[first] != Seen::kNot) continue;
+      path.push_back({first, 0});
+      seen[first] = Seen::kOpen;
+      while (!path.empty()) {
+        auto& [role, next] = path.back();
+        if (next == plan_.roles[role].after.size()) {
+          seen[role] = Seen::kDone;
+          path.pop_back();
+          continue;
+        }
+        const std::uint32_t other = plan_.roles[role].after[next++];
+        if (seen[other] == Seen::kOpen) return Wrong("role " + Shown(plan_.roles[role].name) + " waits for itself");
+        if (seen[other] == Seen::kDone) continue;
+        seen[other] = Seen::kOpen;
+        path.push_back({other, 0});
+      }
     }
   }
 
@@ -276,6 +328,7 @@ class Validation {
     if (shell && command.size() > 1) Wrong(who + " has more than one text for its shell");
     if (process.command) Command(*process.command, who);
     if (process.cwd) Marked(*process.cwd, "the folder of " + who, Secrets::kNowhere);
+    if (process.ready_what) Marked(*process.ready_what, "the readiness of " + who, Secrets::kNowhere);
     Environment(process.env, who);
     Context(process.context, who);
   }

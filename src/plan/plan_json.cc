@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/plan_text.h"
+#include "plan/policy_names.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -40,14 +41,41 @@ Json EnvironmentOf(const Plan& plan, const Process& process) {
   return json;
 }
 
-Json RoleJson(const Role& role) {
+// What a role does not ask for is null.
+Json ReadinessJson(const Readiness& ready) {
+  if (ready == Readiness{}) return nullptr;
+  return {{"kind", ReadinessName(ready.kind)},
+          {"what", ready.what.marked},
+          {"command", Texts(ready.command)},
+          {"every_ms", ready.every_ms},
+          {"timeout_ms", ready.timeout_ms}};
+}
+
+Json RestartJson(const RestartPolicy& restart) {
+  if (restart.max == 0) return nullptr;
+  return {{"max", restart.max},
+          {"within_ms", restart.within_ms},
+          {"scope", RestartScopeName(restart.scope)},
+          {"any_failure", restart.any_failure},
+          {"success", restart.success},
+          {"codes", restart.codes},
+          {"signals", restart.signals},
+          {"backoff_ms", restart.backoff_ms}};
+}
+
+Json RoleJson(const Plan& plan, const Role& role) {
   Json json;
   json["name"] = role.name;
   json["plays"] = role.plays;
   json["world"] = role.world;
-  json["ending"] = role.ending == Ending::kAll ? "all" : "never";
+  json["ending"] = EndingName(role.ending);
   json["linger_ms"] = role.linger_ms;
   json["stop"] = {{"signal", role.stop.signal}, {"grace_ms", role.stop.grace_ms}};
+  json["after"] = Json::array();
+  for (const std::uint32_t other : role.after) json["after"].push_back(plan.roles[other].name);
+  json["ready"] = ReadinessJson(role.ready);
+  json["restart"] = RestartJson(role.restart);
+  json["limits"] = {{"time_ms", role.limits.time_ms}, {"silent_ms", role.limits.silent_ms}};
   json["shell"] = role.shell;
   json["unset"] = role.unset;
   return json;
@@ -68,6 +96,7 @@ Json ProcessJson(const Plan& plan, const Process& process) {
   json["rank_in_stage"] = process.rank_in_stage;
   json["command"] = Texts(EffectiveCommand(plan, process));
   json["cwd"] = EffectiveCwd(plan, process).marked;
+  if (process.ready_what) json["ready_what"] = process.ready_what->marked;
   json["env"] = EnvironmentOf(plan, process);
   json["unset"] = role.unset;
   json["context"] = ToJson(NestedContext(EffectiveContext(plan, process)));
@@ -119,10 +148,12 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
   Member(out, "mindspore", plan.mindspore);
   Member(out, "accept_release", plan.accept_release);
   Member(out, "time_limit_ms", plan.time_limit_ms);
+  Member(out, "start_limit_ms", plan.start_limit_ms);
+  Member(out, "silent_limit_ms", plan.silent_limit_ms);
   Members(out, "hosts", plan.hosts, [](const PlanHost& host) {
     return Json{{"label", host.label}, {"devices", host.devices}};
   });
-  Members(out, "roles", plan.roles, RoleJson);
+  Members(out, "roles", plan.roles, [&](const Role& role) { return RoleJson(plan, role); });
   Members(out, "processes", plan.processes, [&](const Process& process) { return ProcessJson(plan, process); });
   Json ports = Json::object();
   for (const auto& [name, port] : plan.ports) {

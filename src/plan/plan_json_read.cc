@@ -5,6 +5,7 @@
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "plan/policy_names.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -20,6 +21,7 @@ class Fields {
   }
 
   bool Has(const char* key) const { return map_ != nullptr && map_->contains(key); }
+
   const Value* Get(const char* key) {
     static const Value kNull;
     if (map_ == nullptr || !failure_.empty()) return &kNull;
@@ -76,6 +78,18 @@ class Fields {
     return list == nullptr ? kEmpty : *list;
   }
 
+  // A word out of a table of names.
+  template <class E>
+  void Read(const char* key, E& out, std::optional<E> (*named)(std::string_view)) {
+    std::string name;
+    Read(key, name);
+    if (const std::optional<E> member = named(name)) {
+      out = *member;
+    } else {
+      Wrong(key, "one of its words");
+    }
+  }
+
   void Wrong(const char* key, const char* wanted) {
     Fail("\"" + std::string(key) + "\" of " + name_ + " must be " + wanted);
   }
@@ -92,6 +106,12 @@ class Fields {
     return true;
   }
   static bool Element(const Value& value, std::uint32_t& out) { return Number(value, out); }
+  static bool Element(const Value& value, std::int32_t& out) {
+    const std::int64_t* number = value.AsInt();
+    if (number == nullptr || *number < 0 || *number > std::numeric_limits<std::int32_t>::max()) return false;
+    out = static_cast<std::int32_t>(*number);
+    return true;
+  }
   static bool Element(const Value& value, std::string& out) {
     const std::string* text = value.AsString();
     if (text != nullptr) out = *text;
@@ -123,6 +143,8 @@ class PlanReader {
     top.Read("mindspore", plan.mindspore);
     if (top.Has("accept_release")) top.Read("accept_release", plan.accept_release);  // younger than the format
     top.Read("time_limit_ms", plan.time_limit_ms);
+    top.Read("start_limit_ms", plan.start_limit_ms);
+    top.Read("silent_limit_ms", plan.silent_limit_ms);
     for (const Value& each : top.List("hosts")) {
       Fields fields(each, "a host", failure_);
       PlanHost& host = plan.hosts.emplace_back();
@@ -134,6 +156,7 @@ class PlanReader {
       const std::size_t number = plan.roles.size();
       ReadRole(each, plan.roles.emplace_back(), number);
     }
+    ResolveAfter(plan);
     for (const Value& each : top.List("processes")) {
       if (top.failed()) break;
       const std::size_t number = plan.processes.size();
@@ -149,17 +172,55 @@ class PlanReader {
     fields.Read("name", role.name);
     fields.Read("plays", role.plays);
     fields.Read("world", role.world);
-    std::string ending;
-    fields.Read("ending", ending);
-    if (ending != "all" && ending != "never") fields.Wrong("ending", "\"all\" or \"never\"");
-    role.ending = ending == "all" ? Ending::kAll : Ending::kNever;
+    fields.Read("ending", role.ending, EndingNamed);
     fields.Read("linger_ms", role.linger_ms);
     Fields stop(*fields.Get("stop"), "the stop of " + fields.name(), failure_);
     stop.Read("signal", role.stop.signal);
     stop.Read("grace_ms", role.stop.grace_ms);
+    ReadPolicies(fields, role);
     fields.Read("shell", role.shell);
     fields.Read("unset", role.unset);
     roles_.emplace(role.name, static_cast<std::uint32_t>(number));
+  }
+
+  void ReadPolicies(Fields& fields, Role& role) {
+    fields.Read("after", after_.emplace_back());
+    if (const Value* value = fields.Get("ready"); !value->IsNull()) {
+      Fields ready(*value, "the readiness of " + fields.name(), failure_);
+      ready.Read("kind", role.ready.kind, ReadinessNamed);
+      ready.Read("what", role.ready.what);
+      ready.Read("command", role.ready.command);
+      ready.Read("every_ms", role.ready.every_ms);
+      ready.Read("timeout_ms", role.ready.timeout_ms);
+    }
+    if (const Value* value = fields.Get("restart"); !value->IsNull()) {
+      Fields restart(*value, "the restart of " + fields.name(), failure_);
+      restart.Read("max", role.restart.max);
+      restart.Read("within_ms", role.restart.within_ms);
+      restart.Read("scope", role.restart.scope, RestartScopeNamed);
+      restart.Read("any_failure", role.restart.any_failure);
+      restart.Read("success", role.restart.success);
+      restart.Read("codes", role.restart.codes);
+      restart.Read("signals", role.restart.signals);
+      restart.Read("backoff_ms", role.restart.backoff_ms);
+    }
+    Fields limits(*fields.Get("limits"), "the limits of " + fields.name(), failure_);
+    limits.Read("time_ms", role.limits.time_ms);
+    limits.Read("silent_ms", role.limits.silent_ms);
+  }
+
+  // Roles may name later ones.
+  void ResolveAfter(Plan& plan) {
+    for (std::size_t r = 0; r < plan.roles.size() && r < after_.size(); ++r) {
+      for (const std::string& name : after_[r]) {
+        const auto found = roles_.find(name);
+        if (found == roles_.end()) {
+          if (failure_.empty()) failure_ = "\"after\" of role " + std::to_string(r) + " names no role of the plan";
+          return;
+        }
+        plan.roles[r].after.push_back(found->second);
+      }
+    }
   }
 
   void ReadProcess(const Value& json, Process& process, std::size_t number) {
@@ -176,6 +237,7 @@ class PlanReader {
     fields.Read("rank_in_stage", process.rank_in_stage);
     fields.Read("command", process.command.emplace());
     fields.Read("cwd", process.cwd.emplace());
+    if (fields.Has("ready_what")) fields.Read("ready_what", process.ready_what.emplace());
     for (const auto& [name, value] : fields.Map("env")) {
       const std::string* text = value.AsString();
       if (text == nullptr) return fields.Wrong("env", "an object of texts");
@@ -222,6 +284,7 @@ class PlanReader {
   std::string failure_;
   std::map<std::string, std::uint32_t> hosts_;
   std::map<std::string, std::uint32_t> roles_;
+  std::vector<std::vector<std::string>> after_;  // of each role, by name
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
+#include "plan/policy_names.h"
 
 namespace muster {
 namespace {
@@ -68,16 +69,50 @@ std::string Subject(const char* what, std::string_view name) {
   return begin;
 }
 
-void AppendRole(std::string& out, const Role& role, std::size_t count) {
+void AppendReadiness(std::string& out, const std::string& begin, const Readiness& ready) {
+  if (ready == Readiness{}) return;
+  Line line(out);
+  line << begin << " ready " << ReadinessName(ready.kind);
+  if (!ready.what.marked.empty()) line << " at " << Quoted(ready.what.marked);
+  for (const Text& word : ready.command) line << " " << Quoted(word.marked);
+  if (ready.kind == Readiness::Kind::kCommand) line << ", every " << ready.every_ms << " ms";
+  if (ready.timeout_ms != 0) line << ", within " << ready.timeout_ms << " ms";
+}
+
+void AppendRestart(std::string& out, const std::string& begin, const RestartPolicy& restart) {
+  if (restart.max == 0) return;
+  Line line(out);
+  line << begin << " restart " << RestartScopeName(restart.scope) << " at most " << restart.max << " times";
+  if (restart.within_ms != 0) line << " within " << restart.within_ms << " ms";
+  line << ", after";
+  if (restart.any_failure) line << " failure";
+  if (restart.success) line << " success";
+  for (const std::int32_t code : restart.codes) line << " exit code " << static_cast<std::uint64_t>(code);
+  for (const std::string& signal : restart.signals) line << " signal " << Word{signal};
+  line << ", waiting " << restart.backoff_ms << " ms";
+}
+
+void AppendPolicies(std::string& out, const std::string& begin, const Plan& plan, const Role& role) {
+  for (const std::uint32_t other : role.after) Line(out) << begin << " after " << Word{plan.roles[other].name};
+  AppendReadiness(out, begin, role.ready);
+  AppendRestart(out, begin, role.restart);
+  if (role.limits.time_ms != 0) Line(out) << begin << " limit time " << role.limits.time_ms << " ms";
+  if (role.limits.silent_ms != 0) Line(out) << begin << " limit silent " << role.limits.silent_ms << " ms";
+}
+
+void AppendRole(std::string& out, const Plan& plan, const Role& role, std::size_t count) {
   const std::string begin = Subject("role ", role.name);
   Line(out) << begin << " count " << count;
   Line(out) << begin << " plays " << Word{role.plays};
   if (!role.world.empty()) Line(out) << begin << " world " << Word{role.world};
   if (role.ending == Ending::kAll) {
     Line(out) << begin << " ends with all its processes";
+  } else if (role.ending == Ending::kAny) {
+    Line(out) << begin << " ends with one of its processes; the others then have " << role.linger_ms << " ms";
   } else {
     Line(out) << begin << " serves until the others end, then has " << role.linger_ms << " ms";
   }
+  AppendPolicies(out, begin, plan, role);
   Line(out) << begin << " stop " << Word{role.stop.signal} << ", KILL after " << role.stop.grace_ms << " ms";
   if (!role.command.empty()) AppendCommand(out, begin, role.shell ? " shell" : " command", role.command);
   if (role.command.empty() && role.shell) Line(out) << begin << " shell";
@@ -103,6 +138,7 @@ void AppendProcess(std::string& out, const Plan& plan, const Process& process) {
   AppendPosition(out, begin, plan, process);
   if (process.command) AppendCommand(out, begin, " command", *process.command);
   if (process.cwd) Line(out) << begin << " cwd " << Word{process.cwd->marked};
+  if (process.ready_what) Line(out) << begin << " ready " << Word{process.ready_what->marked};
   AppendVariables(out, begin, process.env);
   AppendValues(out, begin + " context", process.context);
 }
@@ -116,6 +152,8 @@ std::string PlanText(const Plan& plan) {
   if (!plan.mindspore.empty()) Line(out) << "plan mindspore " << Word{plan.mindspore};
   if (plan.accept_release) Line(out) << "plan accepts another release of mindspore";
   if (plan.time_limit_ms != 0) Line(out) << "plan time limit " << plan.time_limit_ms << " ms";
+  if (plan.start_limit_ms != 0) Line(out) << "plan start limit " << plan.start_limit_ms << " ms";
+  if (plan.silent_limit_ms != 0) Line(out) << "plan silent limit " << plan.silent_limit_ms << " ms";
   for (const PlanHost& host : plan.hosts) Line(out) << "host " << Word{host.label} << " devices " << host.devices;
   for (const auto& [name, port] : plan.ports) {
     Line line(out);
@@ -133,7 +171,7 @@ std::string PlanText(const Plan& plan) {
   std::vector<std::vector<const Process*>> members(plan.roles.size());
   for (const Process& process : plan.processes) members[process.role].push_back(&process);
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
-    AppendRole(out, plan.roles[r], members[r].size());
+    AppendRole(out, plan, plan.roles[r], members[r].size());
     for (const Process* process : members[r]) AppendProcess(out, plan, *process);
   }
   return out;

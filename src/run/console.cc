@@ -11,6 +11,7 @@
 #include <spdlog/sinks/base_sink.h>
 
 #include "base/shell_quote.h"
+#include "base/units.h"
 #include "run/ending_text.h"
 #include "run/log_follow.h"
 #include "run/output.h"
@@ -73,6 +74,7 @@ class Console::Impl {
 
   void Started(const ProcessStarted& event);
   void Ended(ProcessId process, bool well);
+  void StartsAgain(ProcessId process);
   void CheckDrained();
 
   struct RoleCount {
@@ -119,6 +121,14 @@ void Console::Impl::Ended(ProcessId process, bool well) {
   }
 }
 
+// Its role is told anew once all have started or ended.
+void Console::Impl::StartsAgain(ProcessId process) {
+  if (process >= plan.processes.size() || follower) return;
+  RoleCount& count = roles[plan.processes[process].role];
+  if (count.started > 0) --count.started;
+  if (count.ended > 0) --count.ended;
+}
+
 void Console::Impl::CheckDrained() {
   if (draining && out.empty() && err.empty() && done) boost::asio::post(io, std::exchange(done, nullptr));
 }
@@ -159,6 +169,20 @@ void Console::Saw(const Event& event) {
         }
       },
       event);
+}
+
+void Console::Passed(const LimitPassed& limit) { impl_->failure = EndingText(limit); }
+
+void Console::Restarting(const RestartPlanned& restart) {
+  Impl& impl = *impl_;
+  impl.logger.warn(
+      "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
+      restart.processes.size() == 1
+          ? std::string("it")
+          : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),
+      restart.delay_ms == 0 ? "" : fmt::format(" in {}", DurationText(static_cast<double>(restart.delay_ms) / 1000)),
+      restart.count, restart.max);
+  for (const ProcessId process : restart.processes) impl.StartsAgain(process);
 }
 
 void Console::Failed(const FirstFailure& failure) {

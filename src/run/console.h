@@ -44,6 +44,8 @@ class Console {
   void Follow(int logs, const std::string& path);
   // Everything that happens, as it happens.
   void Saw(const Event& event);
+  void Passed(const LimitPassed& limit);
+  void Restarting(const RestartPlanned& restart);
   void Failed(const FirstFailure& failure);
   // The user asked for an end, for the n-th time.
   void Stopping(std::uint32_t times);

@@ -5,6 +5,7 @@
 
 #include "base/shell_quote.h"
 #include "base/signal_name.h"
+#include "base/units.h"
 
 namespace muster {
 
@@ -16,6 +17,14 @@ std::string EndingText(const ProcessExited& event) {
 std::string EndingText(const SpawnFailed& event) {
   return fmt::format("could not be started: {}{}{}: {}", Printable(event.stage), event.detail.empty() ? "" : " ",
                      Printable(event.detail), ::strerror(event.error));
+}
+
+std::string EndingText(const LimitPassed& event) {
+  const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
+  if (event.limit == "ready") return fmt::format("was not ready within {}", time);
+  if (event.limit == "time") return fmt::format("ran longer than {}", time);
+  return fmt::format("was the first to fall silent, and nobody of its {} wrote anything for {}",
+                     event.limit == "silent_job" ? "job" : "role", time);
 }
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "muster/event.h"
+#include "run/facts.h"
 
 namespace muster {
 
@@ -12,5 +13,8 @@ std::string EndingText(const ProcessExited& event);
 
 // "could not be started: exec /usr/bin/train: No such file or directory"
 std::string EndingText(const SpawnFailed& event);
+
+// "was not ready within 60s"
+std::string EndingText(const LimitPassed& event);
 
 }  // namespace muster

@@ -122,6 +122,30 @@ struct FailureTraced {
   bool operator==(const FailureTraced&) const = default;
 };
 
+// Processes are started again after one ended, or as one has to end. Written before what is stopped for it.
+struct RestartPlanned {
+  ProcessId process = 0;  // which ended
+  std::uint32_t attempt = 0;
+  std::string scope;                 // "process", "role", "job"
+  std::vector<ProcessId> processes;  // to be started again, when all of them have ended and the delay is over
+  std::uint32_t count = 0;           // restarts of the role within its policy's time, this one included
+  std::uint32_t max = 0;
+  std::uint32_t delay_ms = 0;
+  std::string why;
+
+  bool operator==(const RestartPlanned&) const = default;
+};
+
+// A process took longer than its role or the job allows; it is ended for that.
+struct LimitPassed {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string limit;  // "ready", "time", "silent" (its role), "silent_job"
+  std::uint64_t ms = 0;
+
+  bool operator==(const LimitPassed&) const = default;
+};
+
 // A serving process left with exit code 0 while the roles it serves were still at work.
 struct EndedEarly {
   ProcessId process = 0;

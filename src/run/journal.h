@@ -28,7 +28,8 @@ namespace muster {
 using JournalEntry =
     std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered, PhaseChanged,
                  FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered, RunEnded, ProcessStarted,
-                 SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed>;
+                 SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
+                 ProcessReady, OutputSeen, RestartPlanned, LimitPassed>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

@@ -50,6 +50,23 @@ void JournalFields(A& a, FailureTraced& e) {
   a("process", e.process), a("attempt", e.attempt);
 }
 template <class A>
+void JournalFields(A& a, RestartPlanned& e) {
+  a("process", e.process), a("attempt", e.attempt), a("scope", e.scope), a("processes", e.processes),
+      a("count", e.count), a("max", e.max), a("delay_ms", e.delay_ms), a("why", e.why);
+}
+template <class A>
+void JournalFields(A& a, LimitPassed& e) {
+  a("process", e.process), a("attempt", e.attempt), a("limit", e.limit), a("ms", e.ms);
+}
+template <class A>
+void JournalFields(A& a, ProcessReady& e) {
+  a("process", e.process), a("attempt", e.attempt), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, OutputSeen& e) {
+  a("host", e.host), a("processes", e.processes), a("bytes", e.bytes);
+}
+template <class A>
 void JournalFields(A& a, EndedEarly& e) {
   a("process", e.process), a("attempt", e.attempt);
 }

@@ -28,13 +28,14 @@
 namespace muster {
 namespace {
 
-// What the journal says of one process.
+// What the journal says of one attempt of a process.
 struct Track {
   bool ordered = false;
   bool stopped = false;  // a stop was ordered before it ended
   std::optional<ProcessStarted> start;
   std::optional<ProcessExited> end;
   std::optional<SpawnFailed> no_start;
+  std::optional<LimitPassed> limit;  // for which it was ended
   std::string start_wall;
   std::string end_wall;
   std::uint32_t attempt = 0;
@@ -48,7 +49,8 @@ double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cas
 // Walks the records once and keeps what the report needs.
 class Reading {
  public:
-  Reading(const Plan& plan, const JournalContents& journal) : plan_(plan), tracks_(plan.processes.size()) {
+  Reading(const Plan& plan, const JournalContents& journal)
+      : plan_(plan), tracks_(plan.processes.size(), std::vector<Track>(1)) {
     for (const JournalRecord& record : journal.records) {
       std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
     }
@@ -58,7 +60,10 @@ class Reading {
   const std::optional<RunBegan>& began() const { return began_; }
   const std::optional<RunEnded>& ended() const { return ended_; }
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
-  const Track& track(ProcessId process) const { return tracks_[process]; }
+  // Of a process's last attempt; of one that was never ordered an empty one.
+  const Track& track(ProcessId process) const { return tracks_[process].back(); }
+  const std::vector<Track>& attempts(ProcessId process) const { return tracks_[process]; }
+  const std::vector<std::pair<RestartPlanned, std::string>>& restarts() const { return restarts_; }
 
   std::string HostName(std::uint32_t host) const {
     if (host < hosts_.size()) return hosts_[host].name;
@@ -68,9 +73,11 @@ class Reading {
   Receipt MakeReceipt() const {
     Receipt receipt;
     std::set<std::string> by(by_.begin(), by_.end());
-    for (const Track& track : tracks_) {
-      receipt.started += track.start ? 1 : 0;
-      receipt.reaped += track.start && track.end ? 1 : 0;
+    for (const std::vector<Track>& attempts : tracks_) {
+      for (const Track& track : attempts) {
+        receipt.started += track.start ? 1 : 0;
+        receipt.reaped += track.start && track.end ? 1 : 0;
+      }
     }
     // What an agent attested counts more than what had been heard of before the end.
     std::uint64_t attested_started = 0;
@@ -132,27 +139,40 @@ class Reading {
       if (e.killed > 0) by_.push_back("head");
     } else if constexpr (std::is_same_v<E, StopOrdered>) {
       for (const ProcessId process : e.processes) {
-        if (Track* track = Find(process)) track->stopped = track->stopped || !track->Ended();
+        if (process >= tracks_.size()) continue;
+        Track& track = tracks_[process].back();
+        track.stopped = track.stopped || !track.Ended();
       }
     } else if constexpr (std::is_same_v<E, StartOrdered>) {
-      if (Track* track = Find(e.process)) {
-        *track = Track();
-        track->ordered = true;
-        track->attempt = e.attempt;
+      if (e.process < tracks_.size()) {
+        if (tracks_[e.process].back().ordered) tracks_[e.process].emplace_back();
+        tracks_[e.process].back().ordered = true;
+        tracks_[e.process].back().attempt = e.attempt;
       }
     } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-      if (Track* track = Find(e.process)) track->start = e, track->start_wall = record.wall;
+      if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
     } else if constexpr (std::is_same_v<E, ProcessExited>) {
-      if (Track* track = Find(e.process)) track->end = e, track->end_wall = record.wall;
+      if (Track* track = Find(e.process, e.attempt)) track->end = e, track->end_wall = record.wall;
     } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-      if (Track* track = Find(e.process)) track->no_start = e, track->end_wall = record.wall;
+      if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
+    } else if constexpr (std::is_same_v<E, LimitPassed>) {
+      if (Track* track = Find(e.process, e.attempt)) track->limit = e;
+    } else if constexpr (std::is_same_v<E, RestartPlanned>) {
+      if (e.process < tracks_.size()) restarts_.emplace_back(e, record.wall);
     }
   }
 
-  Track* Find(ProcessId process) { return process < tracks_.size() ? &tracks_[process] : nullptr; }
+  Track* Find(ProcessId process, std::uint32_t attempt) {
+    if (process >= tracks_.size()) return nullptr;
+    for (auto track = tracks_[process].rbegin(); track != tracks_[process].rend(); ++track) {
+      if (track->ordered && track->attempt == attempt) return &*track;
+    }
+    return nullptr;
+  }
 
   const Plan& plan_;
-  std::vector<Track> tracks_;
+  std::vector<std::vector<Track>> tracks_;  // of each process its attempts, at least one
+  std::vector<std::pair<RestartPlanned, std::string>> restarts_;
   std::optional<RunBegan> began_;
   std::optional<RunEnded> ended_;
   std::optional<FirstFailure> first_failure_;
@@ -211,6 +231,8 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   failure.last_lines = LastLines(folder, failure.log);
   if (track.no_start) failure.why = EndingText(*track.no_start);
   if (track.end) failure.why = EndingText(*track.end);
+  if (track.EndedWell()) failure.why += " before it was ready";  // nothing else makes that a failure
+  if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
   return failure;
 }
@@ -284,7 +306,9 @@ Result<Report> MakeReport(const std::string& run_dir) {
     const Track& track = reading.track(id);
     ProcessReport told{
         plan->roles[process.role].name, process.index, process.rank, reading.HostName(process.host), {}, {}};
-    if (track.ordered) told.attempts.push_back(AttemptOf(track));
+    for (const Track& attempt : reading.attempts(id)) {
+      if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt));
+    }
     const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
     told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
     report.processes.push_back(std::move(told));
@@ -292,6 +316,11 @@ Result<Report> MakeReport(const std::string& run_dir) {
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
   report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
+  for (const auto& [restart, wall] : reading.restarts()) {
+    const Process& process = plan->processes[restart.process];
+    report.restarts.push_back({plan->roles[process.role].name, process.index, restart.attempt, restart.scope,
+                               restart.processes.size(), wall, restart.why});
+  }
   if (reading.first_failure()) {
     report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
   }

@@ -86,6 +86,17 @@ struct ContextReport {
   std::vector<Problem> errors;
 };
 
+// A restart: who ended, and what was started again for it.
+struct RestartReport {
+  std::string role;
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;  // which ended
+  std::string scope;          // "process", "role", "job"
+  std::uint64_t processes = 0;
+  std::string at;  // UTC
+  std::string why;
+};
+
 struct Receipt {
   std::uint64_t started = 0;
   std::uint64_t reaped = 0;
@@ -116,6 +127,7 @@ struct Report {
   std::int32_t exit_code = 0;
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
+  std::vector<RestartReport> restarts;  // in order
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index
   Receipt receipt;

@@ -82,6 +82,12 @@ Json ContextJson(const ContextReport& context) {
           {"errors", std::move(errors)}};
 }
 
+Json RestartJson(const RestartReport& restart) {
+  return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
+          {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
+          {"why", Plain(restart.why)}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -98,6 +104,8 @@ std::string ReportJson(const Report& report) {
   }
   Json contexts = Json::array();
   for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
+  Json restarts = Json::array();
+  for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
   const Timings& t = report.timings;
   const Json json = {{"format", 1},
                      {"run", Plain(report.run)},
@@ -106,6 +114,7 @@ std::string ReportJson(const Report& report) {
                      {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                      {"why", TextOrNull(report.why)},
                      {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+                     {"restarts", std::move(restarts)},
                      {"processes", std::move(processes)},
                      {"contexts", std::move(contexts)},
                      {"receipt",

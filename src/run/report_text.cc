@@ -54,6 +54,21 @@ std::string Counted(const Report& report) {
   return text;
 }
 
+// The last few, which are the ones that matter.
+std::string RestartLines(const Report& report) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  const std::size_t skipped = report.restarts.size() > kShown ? report.restarts.size() - kShown : 0;
+  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", "restart", skipped);
+  for (std::size_t i = skipped; i < report.restarts.size(); ++i) {
+    const RestartReport& restart = report.restarts[i];
+    text +=
+        fmt::format("  {:<10}{}{}\n", "restart", Printable(restart.why),
+                    restart.processes == 1 ? "" : fmt::format("; all {} of its {}", restart.processes, restart.scope));
+  }
+  return text;
+}
+
 // What is not known to be gone is called left only by those who know: an agent that attested its end. A head
 // that was killed attests nothing, though its agents will have ended everything.
 std::string ReceiptLine(const Report& report) {
@@ -87,6 +102,7 @@ std::string ReportText(const Report& report) {
     text += fmt::format("  last lines of {}:\n", report.first_failure->log);
     for (const std::string& line : report.first_failure->last_lines) text += fmt::format("    {}\n", Printable(line));
   }
+  text += RestartLines(report);
   text += Counted(report);
   text += ContextText(report.contexts);
   text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));

@@ -25,6 +25,7 @@
 #include "run/run_directory.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
+#include "run/timer_queue.h"
 
 namespace muster {
 namespace {
@@ -140,7 +141,7 @@ class Session {
   std::optional<RunDirectory> directory_;
   std::optional<JournalWriter> journal_;
   UniqueFd logs_;
-  std::map<std::uint64_t, MonotonicNs> timers_;
+  TimerQueue timers_;
   std::uint32_t stops_asked_ = 0;
   bool ended_ = false;
   bool warned_of_journal_ = false;
@@ -257,6 +258,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
         } else {
+          if constexpr (std::is_same_v<M, OutputSeen>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
             m.host = host;
             agents_[host].over = true;
@@ -350,9 +352,11 @@ void Session::Perform(const std::vector<Action>& actions) {
         [this](const auto& a) {
           using A = std::decay_t<decltype(a)>;
           if constexpr (std::is_same_v<A, ArmTimer>) {
-            timers_[a.timer] = a.deadline;
+            timers_.Arm(a.timer, a.deadline);
           } else if constexpr (std::is_same_v<A, DisarmTimer>) {
-            timers_.erase(a.timer);
+            timers_.Disarm(a.timer);
+          } else if constexpr (std::is_same_v<A, AskOutput>) {
+            for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, a);
           } else if constexpr (std::is_same_v<A, EndRun>) {
             ended_ = true;
           } else {
@@ -360,6 +364,8 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, StartOrdered>) Start(a);
             if constexpr (std::is_same_v<A, StopOrdered>) Stop(a);
             if constexpr (std::is_same_v<A, FirstFailure>) console_.Failed(a);
+            if constexpr (std::is_same_v<A, RestartPlanned>) console_.Restarting(a);
+            if constexpr (std::is_same_v<A, LimitPassed>) console_.Passed(a);
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
@@ -396,24 +402,18 @@ void Session::Send(std::uint32_t host, const AgentCommand& command) {
 }
 
 void Session::SetAlarm() {
-  const auto earliest = std::min_element(timers_.begin(), timers_.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (earliest == timers_.end()) {
-    clock_->ClearAlarm();
+  if (const std::optional<MonotonicNs> earliest = timers_.Earliest()) {
+    clock_->SetAlarm(*earliest, [this] { OnAlarm(); });
   } else {
-    clock_->SetAlarm(earliest->second, [this] { OnAlarm(); });
+    clock_->ClearAlarm();
   }
 }
 
 void Session::OnAlarm() {
   if (ended_) return;
-  const MonotonicNs now = clock_->Monotonic();
-  const auto due =
-      std::find_if(timers_.begin(), timers_.end(), [now](const auto& timer) { return timer.second <= now; });
-  if (due == timers_.end()) return SetAlarm();
-  const std::uint64_t timer = due->first;
-  timers_.erase(due);
-  Happened(DeadlinePassed{timer});  // sets the alarm for the next one
+  const std::optional<std::uint64_t> due = timers_.TakeDue(clock_->Monotonic());
+  if (!due) return SetAlarm();
+  Happened(DeadlinePassed{*due});  // sets the alarm for the next one
 }
 
 void Session::Record(JournalEntry entry) {
@@ -424,7 +424,7 @@ void Session::Record(JournalEntry entry) {
 }
 
 void Session::End() {
-  timers_.clear();
+  timers_.Clear();
   clock_->ClearAlarm();
   const RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
   Record(ended);

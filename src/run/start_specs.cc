@@ -1,5 +1,6 @@
 #include "run/start_specs.h"
 
+#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -169,8 +170,51 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
     start.passed.push_back({number, secret->second});
   }
 
+  Result<ReadyWhen> ready = ReadyOf(process, attempt);
+  if (!ready) return Fail(std::move(ready.error()));
+  start.ready = std::move(*ready);
+
   if (const auto ports = released_.find(id); ports != released_.end()) start.release_ports = ports->second;
   return start;
+}
+
+Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt) const {
+  const Readiness& readiness = plan_.roles[process.role].ready;
+  ReadyWhen when;
+  Result<std::string> what = FillHoles(EffectiveReadyWhat(plan_, process), binding_, attempt);
+  if (!what) return Fail(std::move(what.error()));
+  switch (readiness.kind) {
+    case Readiness::Kind::kStarted:
+    case Readiness::Kind::kDone:
+      return when;
+    case Readiness::Kind::kPort: {
+      when.kind = ReadyWhen::Kind::kPort;
+      const char* const end = what->data() + what->size();
+      const auto [stopped, error] = std::from_chars(what->data(), end, when.port);
+      if (error != std::errc() || stopped != end || when.port == 0) {
+        return Fail(Error("ready", {}, fmt::format("{} is no port to wait for", Quoted(*what))));
+      }
+      return when;
+    }
+    case Readiness::Kind::kFile:
+      when.kind = ReadyWhen::Kind::kFile;
+      when.text = std::move(*what);
+      return when;
+    case Readiness::Kind::kLine:
+      when.kind = ReadyWhen::Kind::kLine;
+      when.text = std::move(*what);
+      return when;
+    case Readiness::Kind::kCommand:
+      when.kind = ReadyWhen::Kind::kCommand;
+      when.every_ms = readiness.every_ms;
+      for (const Text& word : readiness.command) {
+        Result<std::string> filled = FillHoles(word, binding_, attempt);
+        if (!filled) return Fail(std::move(filled.error()));
+        when.argv.push_back(std::move(*filled));
+      }
+      return when;
+  }
+  return when;
 }
 
 std::string LogPath(const Plan& plan, ProcessId process, std::uint32_t attempt) {

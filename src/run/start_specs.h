@@ -38,6 +38,8 @@ class Starts {
   Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
 
  private:
+  Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
+
   const Plan& plan_;
   const Binding& binding_;
   const Surroundings& surroundings_;

@@ -9,18 +9,15 @@
 #include <fmt/format.h>
 
 #include "base/signal_name.h"
+#include "base/units.h"
 #include "run/ending_text.h"
 
 namespace muster {
 namespace {
 
-// Timers by number; a serving role's linger timer is kLingerTimer + its index.
-constexpr std::uint64_t kTimeTimer = 1;
-constexpr std::uint64_t kStopTimer = 2;
-constexpr std::uint64_t kFinishTimer = 3;
-constexpr std::uint64_t kLingerTimer = 16;
-
 constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
+
+std::string MsText(std::uint64_t ms) { return DurationText(static_cast<double>(ms) / 1000); }
 
 constexpr std::int32_t kKill = SIGKILL;
 constexpr std::int32_t kTerm = SIGTERM;
@@ -28,11 +25,19 @@ constexpr std::int32_t kTerm = SIGTERM;
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan)
-    : plan_(plan), processes_(plan.processes.size()), host_over_(plan.hosts.size(), false) {
+    : plan_(plan),
+      processes_(plan.processes.size()),
+      host_over_(plan.hosts.size(), false),
+      well_(plan.roles.size(), 0),
+      order_(plan),
+      silence_(plan),
+      budgets_(plan.roles.size()) {
   hosts_left_ = static_cast<std::uint32_t>(plan.hosts.size());
-  left_ = unstarted_ = static_cast<std::uint32_t>(plan.processes.size());
-  for (const Process& process : plan.processes) {
-    if (plan.roles[process.role].ending == Ending::kAll) ++musts_;
+  left_ = unready_ = static_cast<std::uint32_t>(plan.processes.size());
+  for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
+    const std::uint32_t count = order_.Last(role) - order_.First(role);
+    if (plan.roles[role].ending == Ending::kAll) musts_ += count;
+    if (plan.roles[role].ending == Ending::kAny) musts_ += std::min(count, 1U);
   }
   musts_left_ = musts_;
 }
@@ -63,18 +68,18 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, ProcessStarted>) {
-          OnProcess({e.process, e.attempt}, ProcessInput::kStarted, "started", now);
+          OnStarted({e.process, e.attempt}, now);
+        } else if constexpr (std::is_same_v<E, ProcessReady>) {
+          OnReady(e);
+        } else if constexpr (std::is_same_v<E, OutputSeen>) {
+          OnOutput(e, now);
         } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-          failing_to_spawn_ = true;
-          OnProcess({e.process, e.attempt}, ProcessInput::kSpawnFailed, EndingText(e), now);
-        } else if constexpr (std::is_same_v<E, ProcessExited>) {
-          const bool well = !e.signalled && e.code == 0;
-          failing_to_spawn_ = false;
-          failing_code_ = e.signalled ? 128 + e.code : e.code;
-          failing_by_code_ = !e.signalled;
           failing_at_ = e.at;
-          OnProcess({e.process, e.attempt}, well ? ProcessInput::kExitedWell : ProcessInput::kExitedBadly,
-                    EndingText(e), now);
+          OnEnd({e.process, e.attempt}, {HowEnded::Kind::kNotStarted, e.error}, EndingText(e), now);
+        } else if constexpr (std::is_same_v<E, ProcessExited>) {
+          failing_at_ = e.at;
+          const auto kind = e.signalled ? HowEnded::Kind::kSignalled : HowEnded::Kind::kExited;
+          OnEnd({e.process, e.attempt}, {kind, e.code}, EndingText(e), now);
           TraceFailure(e);
         } else if constexpr (std::is_same_v<E, AgentEmpty>) {
           OnHostOver(e.host, true, "the agent ended unasked", now);
@@ -97,31 +102,119 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
       event);
 }
 
-void Supervisor::OnProcess(const ProcessAttempt& who, ProcessInput input, std::string why, MonotonicNs now) {
-  if (who.process >= processes_.size() || processes_[who.process].attempt != who.attempt) {
-    actions_.emplace_back(StrayEvent{fmt::format("process {} attempt {} {}", who.process, who.attempt, why)});
-    return;
+bool Supervisor::IsCurrent(const ProcessAttempt& who, std::string_view what) {
+  if (who.process < processes_.size() && processes_[who.process].attempt == who.attempt) return true;
+  actions_.emplace_back(StrayEvent{fmt::format("process {} attempt {} {}", who.process, who.attempt, what)});
+  return false;
+}
+
+void Supervisor::OnStarted(const ProcessAttempt& who, MonotonicNs now) {
+  if (!IsCurrent(who, "started")) return;
+  const Role& role = RoleOf(who.process);
+  if (ApplyTo(who.process, ProcessInput::kStarted) == ProcessEffect::kStray) {
+    actions_.emplace_back(StrayEvent{fmt::format("{} started", NameOf(who.process))});
+  } else if (processes_[who.process].state == ProcessState::kRunning) {
+    silence_.Started(who.process, now);
+    if (role.limits.time_ms > 0) Arm(kProcessTimeTimers + who.process, now + FromMs(role.limits.time_ms));
+    if (role.ready.kind == Readiness::Kind::kStarted) {
+      BecameReady(who.process);
+    } else if (role.ready.timeout_ms > 0) {
+      Arm(kReadyTimers + who.process, now + FromMs(role.ready.timeout_ms));
+    }
   }
-  const Process& process = plan_.processes[who.process];
-  why_ = fmt::format("{} {}", ProcessName(plan_, process), why);
+}
+
+void Supervisor::OnEnd(const ProcessAttempt& who, HowEnded end, const std::string& how, MonotonicNs now) {
+  if (!IsCurrent(who, how)) return;
+  why_ = fmt::format("{} {}", NameOf(who.process), how);
+  ProcessInput input = end.Well() ? ProcessInput::kExitedWell : ProcessInput::kExitedBadly;
+  if (end.kind == HowEnded::Kind::kNotStarted) input = ProcessInput::kSpawnFailed;
+  Disarm(kReadyTimers + who.process);
+  Disarm(kProcessTimeTimers + who.process);
+  silence_.Ended(who.process, now);
   switch (ApplyTo(who.process, input)) {
     case ProcessEffect::kStray:
       actions_.emplace_back(StrayEvent{why_});
       break;
     case ProcessEffect::kWell:
-      if (plan_.roles[process.role].ending == Ending::kAll) {
-        --musts_left_;
-      } else if (musts_left_ > 0) {
-        actions_.emplace_back(EndedEarly{who.process, who.attempt});
-      }
+      OnWell(who, end, now);
       break;
     case ProcessEffect::kFailed:
-      failing_ = who;
-      Apply(JobInput::kFailed, now);
+      OnFailure(who, end, now);
+      break;
+    case ProcessEffect::kOver:
+      if (processes_[who.process].renewal) OnRenewedEnded(who.process);
       break;
     default:
       break;
   }
+}
+
+void Supervisor::OnWell(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now) {
+  const Role& role = RoleOf(who.process);
+  const std::optional<std::uint32_t> waiting = order_.AwaitedBy(who.process);
+  if (role.ready.kind != Readiness::Kind::kDone && waiting && AtWork()) {
+    why_ += fmt::format(" before it was ready, and role {} waits for it", plan_.roles[*waiting].name);
+    return OnFailure(who, end, now);
+  }
+  if (Restarts(role.restart, end) && Restart(who, now)) return;
+  MarkWell(who.process, true);
+  if (role.ending == Ending::kNever && musts_left_ > 0) actions_.emplace_back(EndedEarly{who.process, who.attempt});
+  BecameReady(who.process);
+}
+
+void Supervisor::OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now) {
+  failing_ = who;
+  failing_end_ = end;
+  if (Restarts(RoleOf(who.process).restart, end) && Restart(who, now)) return;
+  Apply(JobInput::kFailed, now);
+}
+
+void Supervisor::MarkWell(ProcessId process, bool well) {
+  if (std::exchange(processes_[process].well, well) == well) return;
+  const std::uint32_t role = plan_.processes[process].role;
+  const std::uint32_t before = well_[role];
+  well_[role] = well ? before + 1 : before - 1;
+  const Ending ending = plan_.roles[role].ending;
+  // Of a kAny role only the first counts.
+  if (ending == Ending::kAll || (ending == Ending::kAny && (before == 0 || well_[role] == 0))) {
+    musts_left_ = well ? musts_left_ - 1 : musts_left_ + 1;
+  }
+}
+
+void Supervisor::OnReady(const ProcessReady& event) {
+  if (!IsCurrent({event.process, event.attempt}, "became ready")) return;
+  // It may have been told to stop meanwhile.
+  if (processes_[event.process].state == ProcessState::kRunning) BecameReady(event.process);
+}
+
+void Supervisor::BecameReady(ProcessId process) {
+  if (order_.IsReady(process)) return;
+  if (processes_[process].state != ProcessState::kEnded) --unready_;
+  Disarm(kReadyTimers + process);
+  const std::vector<std::uint32_t> freed = order_.SetReady(process);
+  if (!AtWork()) return;
+  for (const std::uint32_t role : freed) StartRole(role);
+}
+
+void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
+  for (std::size_t i = 0; i < event.processes.size() && i < event.bytes.size(); ++i) {
+    if (event.processes[i] < processes_.size()) silence_.Saw(event.processes[i], event.bytes[i], now);
+  }
+  // Only what all hosts have told is a silence.
+  if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork()) return;
+  if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) {
+    PassLimit(silent->process, silent->scope.role ? "silent" : "silent_job", silent->scope.limit_ms, now);
+  }
+}
+
+void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now) {
+  const ProcessAttempt who{process, processes_[process].attempt};
+  LimitPassed passed{who.process, who.attempt, std::string(limit), ms};
+  why_ = fmt::format("{} {}", NameOf(process), EndingText(passed));
+  actions_.emplace_back(std::move(passed));
+  failing_at_ = now;
+  OnFailure(who, {HowEnded::Kind::kLimit, 1}, now);
 }
 
 void Supervisor::TraceFailure(const ProcessExited& exit) {
@@ -155,41 +248,80 @@ void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string
 }
 
 void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
-  if (armed_.erase(timer) == 0) {
+  if (!timers_.Disarm(timer)) {
     actions_.emplace_back(StrayEvent{fmt::format("timer {} was not armed", timer)});
+  } else if (timer >= kReadyTimers) {
+    OnProcessDeadline(timer, now);
   } else if (timer == kTimeTimer) {
-    why_ = fmt::format("the time limit of {} ms passed", plan_.time_limit_ms);
+    why_ = fmt::format("the time limit of {} passed", MsText(plan_.time_limit_ms));
     Apply(JobInput::kTimePassed, now);
+  } else if (timer == kStartTimer) {
+    why_ = fmt::format("not everything was ready within {}: {}", MsText(plan_.start_limit_ms), UnreadyText());
+    Apply(JobInput::kTimePassed, now);
+  } else if (timer == kSilenceTimer) {
+    if (answers_due_ == 0) {
+      answers_due_ = hosts_left_;
+      actions_.emplace_back(AskOutput{});
+    }
+    Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));
   } else if (timer == kStopTimer) {
     const auto stuck = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Progress& p) { return p.state == ProcessState::kStopping; });
     if (stuck != processes_.end()) {
-      const auto at = static_cast<std::size_t>(stuck - processes_.begin());
-      why_ = fmt::format("{} did not end after SIGKILL", ProcessName(plan_, plan_.processes[at]));
+      why_ = fmt::format("{} did not end after SIGKILL", NameOf(static_cast<ProcessId>(stuck - processes_.begin())));
     }
     Apply(JobInput::kStopOverdue, now);
   } else if (timer == kFinishTimer) {
     why_ = "an agent did not answer the end of the run";
     Apply(JobInput::kFinishOverdue, now);
   } else {
-    linger_role_ = static_cast<std::uint32_t>(timer - kLingerTimer);
+    linger_role_ = static_cast<std::uint32_t>(timer - kLingerTimers);
     Apply(JobInput::kLingerPassed, now);
   }
+}
+
+void Supervisor::OnProcessDeadline(std::uint64_t timer, MonotonicNs now) {
+  if (timer >= kRenewalTimers) return OnDelayOver(timer - kRenewalTimers);
+  const bool of_time = timer >= kProcessTimeTimers;
+  const auto process = static_cast<ProcessId>(timer - (of_time ? kProcessTimeTimers : kReadyTimers));
+  if (processes_[process].state != ProcessState::kRunning || !AtWork()) return;
+  const Role& role = RoleOf(process);
+  PassLimit(process, of_time ? "time" : "ready", of_time ? role.limits.time_ms : role.ready.timeout_ms, now);
+}
+
+// "worker.0 and 3 others were not", or nothing more than that.
+std::string Supervisor::UnreadyText() const {
+  std::string first;
+  std::uint32_t others = 0;
+  for (ProcessId process = 0; process < processes_.size(); ++process) {
+    if (order_.IsReady(process) || processes_[process].state == ProcessState::kEnded) continue;
+    if (first.empty()) {
+      first = NameOf(process);
+    } else {
+      ++others;
+    }
+  }
+  return others == 0 ? first + " was not" : fmt::format("{} and {} more were not", first, others);
 }
 
 ProcessEffect Supervisor::ApplyTo(ProcessId process, ProcessInput input) {
   Progress& progress = processes_[process];
   const ProcessState before = progress.state;
   const ProcessCell& cell = Decide(before, input);
-  const auto unstarted = [](ProcessState s) { return s == ProcessState::kWaiting || s == ProcessState::kStarting; };
+  const auto count = [&](ProcessState state, std::uint32_t& counter, bool counts) {
+    if (before != state && cell.next == state) counter = counts ? counter + 1 : counter - 1;
+    if (before == state && cell.next != state) counter = counts ? counter - 1 : counter + 1;
+  };
   progress.state = cell.next;
-  if (unstarted(before) && !unstarted(cell.next)) --unstarted_;
-  if (before != ProcessState::kEnded && cell.next == ProcessState::kEnded) --left_;
+  count(ProcessState::kStopping, stopping_, true);
+  count(ProcessState::kEnded, left_, false);
+  if (!order_.IsReady(process)) count(ProcessState::kEnded, unready_, false);
   return cell.effect;
 }
 
 void Supervisor::Settle(MonotonicNs now) {
   while (const std::optional<JobInput> input = DueFromCounts()) Apply(*input, now);
+  if (AtWork() && stopping_ == 0) Disarm(kStopTimer);
 }
 
 std::optional<JobInput> Supervisor::DueFromCounts() const {
@@ -198,7 +330,7 @@ std::optional<JobInput> Supervisor::DueFromCounts() const {
     case Phase::kRunning:
       if (left_ == 0) return JobInput::kAllEnded;
       if (musts_ > 0 && musts_left_ == 0) return JobInput::kMustsEnded;
-      if (phase_ == Phase::kStarting && unstarted_ == 0) return JobInput::kAllStarted;
+      if (phase_ == Phase::kStarting && unready_ == 0) return JobInput::kAllReady;
       return std::nullopt;
     case Phase::kLingering:
     case Phase::kStopping:
@@ -219,18 +351,23 @@ void Supervisor::Apply(JobInput input, MonotonicNs now) {
   if ((cell.effects & kBlame) != 0) Blame(input);
   if (cell.next != phase_) actions_.emplace_back(PhaseChanged{phase_, cell.next});
   phase_ = cell.next;
+  if (phase_ != Phase::kStarting) Disarm(kStartTimer);
+  if (!AtWork()) {
+    Disarm(kSilenceTimer);
+    ForgetRenewals();
+  }
   if ((cell.effects & kStartAll) != 0) StartAll(now);
   if ((cell.effects & kLinger) != 0) Linger(now);
   if ((cell.effects & kStopRole) != 0) Stop(now, linger_role_, false);
   if ((cell.effects & kStopAll) != 0) Stop(now, std::nullopt, false);
   if ((cell.effects & kKillAll) != 0) Stop(now, std::nullopt, true);
   if ((cell.effects & kFinishAll) != 0) {
-    while (!armed_.empty()) Disarm(armed_.begin()->first);
+    while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
     actions_.emplace_back(FinishOrdered{});
     Arm(kFinishTimer, now + FromMs(kFinishMarginMs));
   }
   if ((cell.effects & kEnd) != 0) {
-    while (!armed_.empty()) Disarm(armed_.begin()->first);
+    while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
     actions_.emplace_back(EndRun{});
   }
 }
@@ -239,10 +376,11 @@ void Supervisor::Blame(JobInput input) {
   if (cause_ != Cause::kNone) return;
   switch (input) {
     case JobInput::kFailed:
-      cause_ = failing_to_spawn_ ? Cause::kSpawn : Cause::kFailed;
-      passed_code_ = failing_code_;
+      cause_ = failing_end_.kind == HowEnded::Kind::kNotStarted ? Cause::kSpawn : Cause::kFailed;
+      passed_code_ = failing_end_.kind == HowEnded::Kind::kSignalled ? 128 + failing_end_.code : failing_end_.code;
+      if (passed_code_ == 0) passed_code_ = 1;  // exit code 0 of one that others waited for
       first_failure_ = FirstFailure{failing_.process, failing_.attempt};
-      first_failure_by_code_ = !failing_to_spawn_ && failing_by_code_;
+      first_failure_by_code_ = failing_end_.kind == HowEnded::Kind::kExited;
       first_failure_at_ = failing_at_;
       actions_.emplace_back(*first_failure_);
       break;
@@ -268,7 +406,15 @@ void Supervisor::Blame(JobInput input) {
 
 void Supervisor::StartAll(MonotonicNs now) {
   if (plan_.time_limit_ms > 0) Arm(kTimeTimer, now + FromMs(plan_.time_limit_ms));
-  for (ProcessId process = 0; process < processes_.size(); ++process) {
+  if (plan_.start_limit_ms > 0) Arm(kStartTimer, now + FromMs(plan_.start_limit_ms));
+  if (!silence_.empty()) Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));
+  for (std::uint32_t role = 0; role < order_.roles(); ++role) {
+    if (order_.MayStart(role)) StartRole(role);
+  }
+}
+
+void Supervisor::StartRole(std::uint32_t role) {
+  for (ProcessId process = order_.First(role); process < order_.Last(role); ++process) {
     if (ApplyTo(process, ProcessInput::kStart) == ProcessEffect::kStart) {
       actions_.emplace_back(StartOrdered{process, processes_[process].attempt});
     }
@@ -279,21 +425,31 @@ void Supervisor::Linger(MonotonicNs now) {
   Disarm(kTimeTimer);
   std::vector<bool> serving(plan_.roles.size(), false);
   for (ProcessId process = 0; process < processes_.size(); ++process) {
-    if (processes_[process].state != ProcessState::kEnded) serving[plan_.processes[process].role] = true;
+    const ProcessState state = processes_[process].state;
+    if (state == ProcessState::kWaiting || state == ProcessState::kResting) {
+      ApplyTo(process, ProcessInput::kStop);  // nobody needs it any more
+    } else if (state != ProcessState::kEnded) {
+      serving[plan_.processes[process].role] = true;
+    }
   }
   for (std::size_t role = 0; role < serving.size(); ++role) {
-    if (serving[role]) Arm(kLingerTimer + role, now + FromMs(plan_.roles[role].linger_ms));
+    if (serving[role]) Arm(kLingerTimers + role, now + FromMs(plan_.roles[role].linger_ms));
   }
 }
 
 void Supervisor::Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, bool at_once) {
-  std::vector<std::vector<ProcessId>> by_role(plan_.roles.size());
+  std::vector<ProcessId> signalled;
   for (ProcessId process = 0; process < processes_.size(); ++process) {
-    const std::uint32_t role = plan_.processes[process].role;
-    if (only_role && role != *only_role) continue;
+    if (only_role && plan_.processes[process].role != *only_role) continue;
     const ProcessInput input = at_once ? ProcessInput::kKill : ProcessInput::kStop;
-    if (ApplyTo(process, input) == ProcessEffect::kSignal) by_role[role].push_back(process);
+    if (ApplyTo(process, input) == ProcessEffect::kSignal) signalled.push_back(process);
   }
+  OrderStops(signalled, at_once, now);
+}
+
+void Supervisor::OrderStops(const std::vector<ProcessId>& processes, bool at_once, MonotonicNs now) {
+  std::vector<std::vector<ProcessId>> by_role(plan_.roles.size());
+  for (const ProcessId process : processes) by_role[plan_.processes[process].role].push_back(process);
   std::uint32_t longest_ms = 0;
   for (std::size_t role = 0; role < by_role.size(); ++role) {
     if (by_role[role].empty()) continue;
@@ -307,20 +463,24 @@ void Supervisor::Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, b
     actions_.emplace_back(std::move(order));
   }
   MonotonicNs deadline = now + FromMs(std::uint64_t{longest_ms} + kStopMarginMs);
-  if (const auto armed = armed_.find(kStopTimer); armed != armed_.end() && !at_once) {
-    deadline = std::max(deadline, armed->second);
-  }
+  if (const auto armed = timers_.Deadline(kStopTimer); armed && !at_once) deadline = std::max(deadline, *armed);
   if (left_ > 0) Arm(kStopTimer, deadline);
 }
 
 void Supervisor::Arm(std::uint64_t timer, MonotonicNs deadline) {
-  armed_[timer] = deadline;
+  timers_.Arm(timer, deadline);
   actions_.emplace_back(ArmTimer{timer, deadline});
 }
 
 void Supervisor::Disarm(std::uint64_t timer) {
-  if (armed_.erase(timer) != 0) actions_.emplace_back(DisarmTimer{timer});
+  if (timers_.Disarm(timer)) actions_.emplace_back(DisarmTimer{timer});
 }
+
+bool Supervisor::AtWork() const { return phase_ == Phase::kStarting || phase_ == Phase::kRunning; }
+
+const Role& Supervisor::RoleOf(ProcessId process) const { return plan_.roles[plan_.processes[process].role]; }
+
+std::string Supervisor::NameOf(ProcessId process) const { return ProcessName(plan_, plan_.processes[process]); }
 
 RunEnded Supervisor::Ended(bool pass_exit_code) const {
   RunEnded ended{cause_, 0, cause_why_};

@@ -7,12 +7,18 @@
 //  - A process that is not being stopped and exits non-zero, dies by a signal or cannot be started has
 //    failed. The first one is recorded before any stop is ordered; then everything else is stopped at
 //    once, each role by its own StopPolicy, and later deaths are its victims.
+//  - A failure that its role's RestartPolicy covers, and for which there is budget left, is none: what the policy's
+//    scope names is stopped, waits for the delay, and is started again with its next attempt. Only while the job
+//    starts and runs.
+//  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
+//    in time, has failed. So has a process that outlives its role's time, and the first to fall silent where a whole
+//    role or job is silent for its limit.
 //  - A death by a signal that muster did not send, close to a first failure that was an exit code, becomes the
 //    origin after the fact (FailureTraced): peers of a killed process can be seen to end before it.
-//  - The job has ended well when every process of the kAll roles has exited 0. The kNever roles then have
-//    linger_ms to leave, and are stopped if they do not. One that fails while lingering still fails the
-//    job; one that exits 0 while kAll roles are at work is recorded and left at that.
-//  - A job without kAll processes ends when all its processes have.
+//  - The work is done when every process of the kAll roles and one of each kAny role has exited 0. What still runs
+//    has its role's linger_ms to leave, and is stopped if it does not. One that fails while lingering still fails
+//    the job; one of a kNever role that exits 0 while others are at work is recorded and left at that.
+//  - A job without kAll and kAny processes ends when all its processes have.
 //  - The first cause decides outcome and exit code, whatever follows.
 //  - Every stop ends: what outlives SIGKILL by kStopMarginMs is reported, not waited for.
 #pragma once
@@ -21,6 +27,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,6 +35,10 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/facts.h"
+#include "run/restart_budget.h"
+#include "run/silence_watch.h"
+#include "run/start_order.h"
+#include "run/timer_queue.h"
 
 namespace muster {
 
@@ -53,29 +64,51 @@ struct EndRun {
   bool operator==(const EndRun&) const = default;
 };
 
-using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged,
-                            FirstFailure, FailureTraced, EndedEarly, StrayEvent>;
+using Action =
+    std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged, FirstFailure,
+                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput>;
 
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
 inline constexpr std::uint32_t kTraceMs = 250;            // how much later than the first failure its cause may be seen
 
+// Timers by number (docs/journal.md).
+inline constexpr std::uint64_t kTimeTimer = 1;
+inline constexpr std::uint64_t kStopTimer = 2;
+inline constexpr std::uint64_t kFinishTimer = 3;
+inline constexpr std::uint64_t kStartTimer = 4;
+inline constexpr std::uint64_t kSilenceTimer = 5;
+inline constexpr std::uint64_t kLingerTimers = 16;                           // + role
+inline constexpr std::uint64_t kReadyTimers = std::uint64_t{1} << 32;        // + process
+inline constexpr std::uint64_t kProcessTimeTimers = std::uint64_t{2} << 32;  // + process
+inline constexpr std::uint64_t kRenewalTimers = std::uint64_t{3} << 32;      // + a number of its own for each restart
+
 // --- the tables ------------------------------------------------------------------------------------
 
-enum class ProcessState : std::uint8_t { kWaiting, kStarting, kRunning, kStopping, kEnded };
-inline constexpr int kProcessStates = 5;
+enum class ProcessState : std::uint8_t {
+  kWaiting,   // to be started; its role may have to wait for others
+  kStarting,  // ordered
+  kRunning,
+  kStopping,  // told to end
+  kResting,   // ended, to be started again
+  kEnded
+};
+inline constexpr int kProcessStates = 6;
 
 enum class ProcessInput : std::uint8_t {
-  kStart,  // the job starts
+  kStart,  // it may
   kStarted,
   kSpawnFailed,
   kExitedWell,   // exit code 0
   kExitedBadly,  // any other code, or a signal
   kStop,         // the job, or its role, is to stop
   kKill,         // … at once
-  kLost          // its host's agent is gone
+  kLost,         // its host's agent is gone
+  kRenew,        // it is to be started again, and to end for that if it runs
+  kRest,         // it ended, and is to be started again
+  kRested        // now
 };
-inline constexpr int kProcessInputs = 8;
+inline constexpr int kProcessInputs = 11;
 
 enum class ProcessEffect : std::uint8_t {
   kUndecided,  // no cell may hold this
@@ -97,9 +130,9 @@ const ProcessCell& Decide(ProcessState state, ProcessInput input);
 enum class JobInput : std::uint8_t {
   kBegin,
   kUnready,
-  kAllStarted,
+  kAllReady,
   kFailed,
-  kMustsEnded,  // all kAll processes exited 0
+  kMustsEnded,  // all kAll processes and one of each kAny role exited 0
   kAllEnded,    // no process is left
   kLost,
   kStop,        // the user, once
@@ -157,8 +190,17 @@ class Supervisor {
   struct Progress {
     ProcessState state = ProcessState::kWaiting;
     std::uint32_t attempt = 0;
-    bool signalled = false;  // an agent delivered a stop signal to it
-    bool killed = false;     // … and SIGKILL
+    bool signalled = false;                // an agent delivered a stop signal to it
+    bool killed = false;                   // … and SIGKILL
+    bool well = false;                     // it exited 0
+    std::optional<std::uint64_t> renewal;  // by which it is stopped, or rests
+  };
+  // Processes on their way to their next attempt: those of one restart, whoever ended it first.
+  struct Renewal {
+    std::vector<ProcessId> processes;
+    std::uint32_t members = 0;   // of them, not taken over by a wider restart
+    std::uint32_t stopping = 0;  // of these, not ended yet
+    bool rested = false;         // the delay is over
   };
 
   void Apply(JobInput input, MonotonicNs now);
@@ -168,18 +210,52 @@ class Supervisor {
   void Settle(MonotonicNs now);
   std::optional<JobInput> DueFromCounts() const;
   void On(const Event& event, MonotonicNs now);
-  // A process event: strays are recorded, a failure becomes the job's input.
-  void OnProcess(const ProcessAttempt& who, ProcessInput input, std::string why, MonotonicNs now);
+  // Whether the event is about a process's latest attempt; if not it is a stray.
+  bool IsCurrent(const ProcessAttempt& who, std::string_view what);
+  void OnStarted(const ProcessAttempt& who, MonotonicNs now);
+  void OnEnd(const ProcessAttempt& who, HowEnded end, const std::string& how, MonotonicNs now);
   // Whether this end, of a process that was told to stop, is rather what made the first failure fail.
   void TraceFailure(const ProcessExited& exit);
+  // The process ended badly or must end: a restart, or the job's failure.
+  void OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
+  void OnWell(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
+  void MarkWell(ProcessId process, bool well);
+  void OnReady(const ProcessReady& event);
+  void OnOutput(const OutputSeen& event, MonotonicNs now);
   void OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now);
   void OnDeadline(std::uint64_t timer, MonotonicNs now);
+  void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
+  // A running process took too long: it has failed, though it is still there.
+  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
   void Blame(JobInput input);
   void StartAll(MonotonicNs now);
+  void StartRole(std::uint32_t role);
+  void BecameReady(ProcessId process);
   void Linger(MonotonicNs now);
+
+  // --- restarts (supervisor_restart.cc) ---
+  // False, with why_ told, if the budget of the process's role is spent or the job is not at work any more.
+  bool Restart(const ProcessAttempt& who, MonotonicNs now);
+  // What is started again with the process, by the scope of its role's policy: all that do not wait anyway.
+  std::vector<ProcessId> RestartMembers(ProcessId process) const;
+  void BeginRenewal(const std::vector<ProcessId>& members, std::uint32_t delay_ms, MonotonicNs now);
+  void LeaveRenewal(ProcessId process);
+  // The process ended while its renewal waited for that.
+  void OnRenewedEnded(ProcessId process);
+  void OnDelayOver(std::uint64_t renewal);
+  void RenewIfDue(std::uint64_t renewal);
+  void ForgetRenewals();
+
+  // Orders the stops of these processes, in the plan's order, and arms the timer that watches over them.
+  void OrderStops(const std::vector<ProcessId>& processes, bool at_once, MonotonicNs now);
   void Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, bool at_once);
   void Arm(std::uint64_t timer, MonotonicNs deadline);
   void Disarm(std::uint64_t timer);
+
+  bool AtWork() const;  // starting or running
+  const Role& RoleOf(ProcessId process) const;
+  std::string NameOf(ProcessId process) const;  // "worker.2"
+  std::string UnreadyText() const;
   std::vector<Action> Take();
 
   const Plan& plan_;
@@ -190,9 +266,7 @@ class Supervisor {
   // Of the event at hand.
   std::string why_;
   ProcessAttempt failing_;
-  bool failing_to_spawn_ = false;
-  std::int32_t failing_code_ = 1;
-  bool failing_by_code_ = false;
+  HowEnded failing_end_;
   MonotonicNs failing_at_ = 0;
   std::int32_t stop_signal_ = 0;
   std::uint32_t linger_role_ = 0;
@@ -203,11 +277,19 @@ class Supervisor {
   std::vector<Progress> processes_;
   std::vector<bool> host_over_;
   std::uint32_t hosts_left_ = 0;
-  std::uint32_t left_ = 0;        // processes not ended
-  std::uint32_t unstarted_ = 0;   // processes waiting or starting
-  std::uint32_t musts_ = 0;       // kAll processes of the plan
-  std::uint32_t musts_left_ = 0;  // of those, not exited 0
-  std::map<std::uint64_t, MonotonicNs> armed_;
+  std::uint32_t left_ = 0;           // processes not ended
+  std::uint32_t unready_ = 0;        // of those, not ready
+  std::uint32_t stopping_ = 0;       // processes told to stop and not ended
+  std::uint32_t musts_ = 0;          // kAll processes and kAny roles of the plan
+  std::uint32_t musts_left_ = 0;     // of those, without an exit code 0
+  std::vector<std::uint32_t> well_;  // of each role: processes that exited 0
+  StartOrder order_;
+  SilenceWatch silence_;
+  std::vector<RestartBudget> budgets_;  // of each role
+  std::map<std::uint64_t, Renewal> renewals_;
+  std::uint64_t next_renewal_ = 0;
+  std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
+  TimerQueue timers_;
   std::vector<Action> actions_;
 };
 

@@ -18,7 +18,7 @@ using ProcessTable = std::array<std::array<ProcessCell, kProcessInputs>, kProces
 constexpr ProcessTable MakeProcessTable() {
   using S = ProcessState;
   using E = ProcessEffect;
-  // Columns: start, started, spawn failed, exited well, exited badly, stop, kill, lost.
+  // Columns: start, started, spawn failed, exited well, exited badly, stop, kill, lost, renew, rest, rested.
   return {{
       // waiting
       {{{S::kStarting, E::kStart},
@@ -28,7 +28,10 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kWaiting, E::kStray},
         {S::kEnded, E::kOver},
         {S::kEnded, E::kOver},
-        {S::kEnded, E::kOver}}},
+        {S::kEnded, E::kOver},
+        {S::kWaiting, E::kNothing},
+        {S::kWaiting, E::kNothing},
+        {S::kWaiting, E::kNothing}}},
       // starting: an exit may overtake the news of the start
       {{{S::kStarting, E::kNothing},
         {S::kRunning, E::kNothing},
@@ -37,7 +40,10 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kEnded, E::kFailed},
         {S::kStopping, E::kSignal},
         {S::kStopping, E::kSignal},
-        {S::kEnded, E::kOver}}},
+        {S::kEnded, E::kOver},
+        {S::kStopping, E::kSignal},
+        {S::kStarting, E::kNothing},
+        {S::kStarting, E::kNothing}}},
       // running
       {{{S::kRunning, E::kNothing},
         {S::kRunning, E::kStray},
@@ -46,7 +52,10 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kEnded, E::kFailed},
         {S::kStopping, E::kSignal},
         {S::kStopping, E::kSignal},
-        {S::kEnded, E::kOver}}},
+        {S::kEnded, E::kOver},
+        {S::kStopping, E::kSignal},
+        {S::kRunning, E::kNothing},
+        {S::kRunning, E::kNothing}}},
       // stopping: it was told to end, so no way of ending is a failure; one signal is enough
       {{{S::kStopping, E::kNothing},
         {S::kStopping, E::kNothing},
@@ -55,7 +64,22 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kEnded, E::kOver},
         {S::kStopping, E::kNothing},
         {S::kStopping, E::kSignal},
-        {S::kEnded, E::kOver}}},
+        {S::kEnded, E::kOver},
+        {S::kStopping, E::kNothing},
+        {S::kStopping, E::kNothing},
+        {S::kStopping, E::kNothing}}},
+      // resting: its next attempt is not due yet
+      {{{S::kResting, E::kNothing},
+        {S::kResting, E::kStray},
+        {S::kResting, E::kStray},
+        {S::kResting, E::kStray},
+        {S::kResting, E::kStray},
+        {S::kEnded, E::kOver},
+        {S::kEnded, E::kOver},
+        {S::kEnded, E::kOver},
+        {S::kResting, E::kNothing},
+        {S::kResting, E::kNothing},
+        {S::kWaiting, E::kNothing}}},
       // ended
       {{{S::kEnded, E::kNothing},
         {S::kEnded, E::kStray},
@@ -64,6 +88,9 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kEnded, E::kStray},
         {S::kEnded, E::kNothing},
         {S::kEnded, E::kNothing},
+        {S::kEnded, E::kNothing},
+        {S::kResting, E::kNothing},
+        {S::kResting, E::kNothing},
         {S::kEnded, E::kNothing}}},
   }};
 }
@@ -90,7 +117,7 @@ constexpr JobTable MakeJobTable() {
   using I = JobInput;
   using P = Phase;
   constexpr JobRule kAtWork[] = {
-      {I::kAllStarted, P::kRunning, 0},
+      {I::kAllReady, P::kRunning, 0},
       {I::kFailed, P::kStopping, kBlame | kStopAll},
       {I::kMustsEnded, P::kLingering, kLinger},
       {I::kAllEnded, P::kFinishing, kFinishAll},
@@ -99,6 +126,7 @@ constexpr JobTable MakeJobTable() {
       {I::kStopAtOnce, P::kStopping, kBlame | kKillAll},
       {I::kInsist, P::kFinishing, kBlame | kFinishAll},
       {I::kTimePassed, P::kStopping, kBlame | kStopAll},
+      {I::kStopOverdue, P::kFinishing, kBlame | kFinishAll},  // of what was to be started again
   };
   JobTable table{};
   table[At(P::kPreparing)] = Row(P::kPreparing, {

@@ -10,6 +10,7 @@
 #include "spawn/descendants.h"
 #include "spawn/reap.h"
 #include "support/await.h"
+#include "support/places.h"
 #include "support/processes.h"
 #include "support/temp_dir.h"
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "cli/muster_command.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/command.h"
+#include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

@@ -1,5 +1,6 @@
 // An installed muster that was moved afterwards: it needs nothing of the build tree, Python's side included.
 #include "context/python_job.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {

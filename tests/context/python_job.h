@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/command.h"
+#include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

@@ -21,6 +21,7 @@
 #include "ps_digits/roster.h"
 #include "ps_digits/softmax.h"
 #include "ps_digits/weight_shard.h"
+#include "support/places.h"
 
 namespace ps_digits {
 namespace {

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "support/command.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {

@@ -18,6 +18,7 @@
 #include "base/diagnostic_text.h"
 #include "evaluator/evaluate.h"
 #include "support/command.h"
+#include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

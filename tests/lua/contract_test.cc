@@ -8,6 +8,7 @@
 
 #include "lua/evaluated.h"
 #include "muster/binding.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {

@@ -56,6 +56,57 @@ TEST(Roles, RememberHowTheyEnd) {
   EXPECT_EQ(plan.roles[1].ending, Ending::kNever);
 }
 
+TEST(Roles, RememberWhenTheyStartAndWhenTheyAreReady) {
+  const Plan plan = PlanOf(
+      "job:role 'a' { command = { 'a' }, count = 2, ports = 'rpc', ready = { port = 'rpc' } }"
+      "job:role 'b' { command = { 'b' }, after = 'a', ready = { file = job.run_dir .. '/b', timeout = '90s' } }"
+      "job:role 'c' { command = { 'c' }, after = { 'b', 'a' }, ready = { command = { 'curl', 'x' }, every = 0.5 } }"
+      "job:role 'd' { command = { 'd' }, after = { 'c' }, ready = { line = 'up [ok]' } }"
+      "job:role 'e' { command = { 'e' }, ready = { port = job:port 'web' } }"
+      "job:workers { count = 1, command = { 'f' }, after = { 'd', 'd' }, ready = { done = true }, done = 'any' }");
+  EXPECT_EQ(plan.roles[0].ready, (Readiness{Readiness::Kind::kPort, "", {}, 1'000, 300'000}));
+  EXPECT_EQ(EffectiveReadyWhat(plan, ProcessNamed(plan, "a.1")).marked, "${muster:port:a.1.rpc}");
+  EXPECT_EQ(plan.roles[1].after, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(plan.roles[1].ready, (Readiness{Readiness::Kind::kFile, "${muster:run_dir}/b", {}, 1'000, 90'000}));
+  EXPECT_EQ(plan.roles[2].after, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(plan.roles[2].ready, (Readiness{Readiness::Kind::kCommand, "", {"curl", "x"}, 500, 300'000}));
+  EXPECT_EQ(plan.roles[3].ready, (Readiness{Readiness::Kind::kLine, "up [ok]", {}, 1'000, 300'000}));
+  EXPECT_EQ(EffectiveReadyWhat(plan, ProcessNamed(plan, "e.0")).marked, "${muster:port:web}");
+  EXPECT_EQ(plan.roles[5].after, (std::vector<std::uint32_t>{3}));
+  EXPECT_EQ(plan.roles[5].ready.kind, Readiness::Kind::kDone);
+  EXPECT_EQ(plan.roles[5].ending, Ending::kAny);
+}
+
+TEST(Roles, RememberRestartsAndLimits) {
+  const Plan plan = PlanOf(
+      "job:role 'a' { command = { 'a' }, restart = 3, limits = { time = '2h', silent = '15m' } }"
+      "job:role 'b' { command = { 'b' }, restart = { max = 2, within = '10m', scope = 'role', backoff = '2s', on = "
+      "'always' } }"
+      "job:role 'c' { command = { 'c' }, restart = { max = 1, scope = 'job', backoff = 0, on = { 75, 'SIGKILL', "
+      "'success' } } }"
+      "job:role 'd' { command = { 'd' } }",
+      "limits = { time = '1d', start = '5m', silent = 90 },");
+  using Scope = RestartPolicy::Scope;
+  EXPECT_EQ(plan.roles[0].restart, (RestartPolicy{3, 0, Scope::kProcess, true, false, {}, {}, 1'000}));
+  EXPECT_EQ(plan.roles[0].limits, (RoleLimits{7'200'000, 900'000}));
+  EXPECT_EQ(plan.roles[1].restart, (RestartPolicy{2, 600'000, Scope::kRole, true, true, {}, {}, 2'000}));
+  EXPECT_EQ(plan.roles[2].restart, (RestartPolicy{1, 0, Scope::kJob, false, true, {75}, {"KILL"}, 0}));
+  EXPECT_EQ(plan.roles[3].restart, RestartPolicy{});
+  EXPECT_EQ(plan.time_limit_ms, 86'400'000U);
+  EXPECT_EQ(plan.start_limit_ms, 300'000U);
+  EXPECT_EQ(plan.silent_limit_ms, 90'000U);
+}
+
+TEST(Roles, ThatWaitForEachOtherAreRefused) {
+  EXPECT_EQ(
+      ProblemsOf("job:role 'a' { command = { 'x' }, after = 'b' } job:role 'b' { command = { 'x' }, after = 'a' }"),
+      Lines{"recipe.lua:4 error roles: roles wait for each other: a after b after a"});
+  EXPECT_EQ(ProblemsOf("job:role 'a' { command = { 'x' }, after = 'a' }"),
+            Lines{"recipe.lua:4 error roles: roles wait for each other: a after a"});
+  EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, after = 'workers' }"),
+            Lines{"recipe.lua:4 error roles: role worker comes after role workers, which there is not"});
+}
+
 TEST(Roles, OptionsAreCheckedOneByOne) {
   const std::pair<const char*, const char*> cases[] = {
       {"count = 1.5", "range"},
@@ -68,6 +119,38 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
       {"devices = 0.5", "range"},
       {"spread = 'x'", "enum"},
       {"done = true", "enum"},
+      {"after = 3", "type"},
+      {"after = { 3 }", "type"},
+      {"ready = 'x'", "type"},
+      {"ready = {}", "missing"},
+      {"ready = { prt = 3 }", "unknown_key"},
+      {"ready = { port = 3, file = 'x' }", "conflict"},
+      {"ready = { port = 'nope' }", "format"},
+      {"ready = { port = 0 }", "format"},
+      {"ready = { port = 65536 }", "format"},
+      {"ready = { file = 3 }", "format"},
+      {"ready = { line = '' }", "format"},
+      {"ready = { line = 'a\\nb' }", "format"},
+      {"ready = { done = false }", "type"},
+      {"ready = { command = 'x' }", "command"},
+      {"ready = { command = {} }", "command"},
+      {"ready = { file = 'x', timeout = 'soon' }", "format"},
+      {"ready = { file = 'x', every = '1s' }", "conflict"},
+      {"restart = 'x'", "type"},
+      {"restart = {}", "range"},
+      {"restart = -1", "range"},
+      {"restart = { max = 1.5 }", "range"},
+      {"restart = { max = 1, scope = 'worker' }", "enum"},
+      {"restart = { max = 1, on = 'never' }", "enum"},
+      {"restart = { max = 1, on = {} }", "range"},
+      {"restart = { max = 1, on = { 256 } }", "enum"},
+      {"restart = { max = 1, on = { 'SIGNOPE' } }", "enum"},
+      {"restart = { max = 1, within = 'x' }", "format"},
+      {"restart = { max = 1, backoff = -1 }", "format"},
+      {"limits = 3", "type"},
+      {"limits = { tme = 3 }", "unknown_key"},
+      {"limits = { time = 0 }", "format"},
+      {"limits = { silent = 'x' }", "format"},
       {"cwd = 7", "type"},
       {"each = 'x'", "type"},
       {"hosts = 'a'", "type"},

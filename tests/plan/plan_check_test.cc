@@ -87,7 +87,28 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.roles[0].env["A"] = std::string(1, '\0'); }, "zero bytes"},
       {[](Plan& p) { p.roles[0].command = {std::string("a\0b", 3)}; }, "zero bytes"},
       {[](Plan& p) { p.name = "\xc0\x80"; }, "its name"},
-      {[](Plan& p) { p.time_limit_ms = 0xffffffffffffffffULL; }, "its time limit"},
+      {[](Plan& p) { p.time_limit_ms = 0xffffffffffffffffULL; }, "one of its limits"},
+      {[](Plan& p) { p.roles[0].limits.silent_ms = 0xffffffffffffffffULL; }, "a limit of role"},
+      {[](Plan& p) { p.roles[0].after = {9}; }, "comes after no role"},
+      {[](Plan& p) {
+         p.roles[2].after = {1, 0};
+       },
+       "twice after one"},
+      {[](Plan& p) { p.roles[1].after = {1}; }, "waits for itself"},
+      {[](Plan& p) {
+         p.roles[0].after = {2};
+         p.roles[1].after = {0};
+         p.roles[2].after = {1};
+       },
+       "waits for itself"},
+      {[](Plan& p) { p.roles[0].ready.kind = Readiness::Kind::kCommand; }, "has no command"},
+      {[](Plan& p) { p.roles[0].ready.command = {"x"}; }, "not asked for"},
+      {[](Plan& p) { p.roles[0].ready.every_ms = 0; }, "without a pause"},
+      {[](Plan& p) { p.roles[0].ready.what = "${muster:port:none}"; }, "names no port"},
+      {[](Plan& p) { p.processes[0].ready_what = "${muster:port:none}"; }, "names no port"},
+      {[](Plan& p) { p.roles[0].restart.signals = {"SIGKILL"}; }, "unknown signal"},
+      {[](Plan& p) { p.roles[0].restart.codes = {256}; }, "impossible exit code"},
+      {[](Plan& p) { p.roles[0].restart.codes.resize(2'000); }, "too many endings"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:port:none}"; }, "names no port"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:host_name:1}"; }, "names no host"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:secret:none}"; }, "names no secret"},

@@ -106,6 +106,44 @@ TEST(PlanId, TellsEveryDifferenceOfWhatIsExecuted) {
       [](Plan& p) { p.accept_release = true; },
       [](Plan& p) { p.mindspore.clear(); },
       [](Plan& p) { p.time_limit_ms = 1; },
+      [](Plan& p) { p.start_limit_ms = 1; },
+      [](Plan& p) { p.silent_limit_ms = 1; },
+      [](Plan& p) { p.roles[2].ending = Ending::kAny; },
+      [](Plan& p) { p.roles[2].after = {0}; },
+      [](Plan& p) {
+        p.roles[2].after = {0, 1};
+      },
+      [](Plan& p) { p.roles[2].ready.kind = Readiness::Kind::kPort; },
+      [](Plan& p) { p.roles[2].ready.kind = Readiness::Kind::kDone; },
+      [](Plan& p) { p.roles[2].ready.what = "x"; },
+      [](Plan& p) { p.roles[2].ready.command = {"x"}; },
+      [](Plan& p) {
+        p.roles[2].ready.kind = Readiness::Kind::kCommand;
+        p.roles[2].ready.every_ms = 7;
+      },
+      [](Plan& p) { p.roles[2].ready.timeout_ms = 1; },
+      [](Plan& p) { p.roles[2].restart.max = 1; },
+      [](Plan& p) {
+        p.roles[2].restart = {1, 5};
+      },
+      [](Plan& p) {
+        p.roles[2].restart = {1, 0, RestartPolicy::Scope::kRole};
+      },
+      [](Plan& p) {
+        p.roles[2].restart = {1, 0, RestartPolicy::Scope::kJob};
+      },
+      [](Plan& p) {
+        p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false};
+      },
+      [](Plan& p) {
+        p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, true, true};
+      },
+      [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {3}}; },
+      [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {}, {"KILL"}}; },
+      [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {}, {}, 7}; },
+      [](Plan& p) { p.roles[2].limits.time_ms = 1; },
+      [](Plan& p) { p.roles[2].limits.silent_ms = 1; },
+      [](Plan& p) { p.processes[4].ready_what = "x"; },
       [](Plan& p) { p.hosts[0].label = "host1"; },
       [](Plan& p) { p.hosts[0].devices = 5; },
       [](Plan& p) {

@@ -83,6 +83,26 @@ std::vector<Text> RandomCommand(std::mt19937& random) {
   return command;
 }
 
+void RandomPolicies(std::mt19937& random, Role& role) {
+  if (Coin(random)) {
+    role.ready.kind = static_cast<Readiness::Kind>(Below(random, 6));
+    role.ready.what = RandomText(random);
+    if (role.ready.kind == Readiness::Kind::kCommand) role.ready.command = RandomCommand(random);
+    role.ready.timeout_ms = static_cast<std::uint32_t>(random() >> 8);
+  }
+  if (Coin(random)) {
+    role.restart.max = 1 + static_cast<std::uint32_t>(Below(random, 9));
+    role.restart.within_ms = random() >> 8;
+    role.restart.scope = static_cast<RestartPolicy::Scope>(Below(random, 3));
+    role.restart.any_failure = Coin(random);
+    role.restart.success = Coin(random);
+    if (Coin(random)) role.restart.codes = {75, 3};
+    if (Coin(random)) role.restart.signals = {"KILL", "SEGV"};
+    role.restart.backoff_ms = static_cast<std::uint32_t>(random() >> 16);
+  }
+  if (Coin(random)) role.limits = {random() >> 8, random() >> 8};
+}
+
 void AddProcesses(Plan& plan, const std::vector<RoleLayout>& layouts) {
   const auto placed = PlaceProcesses(layouts, plan.hosts);
   ASSERT_TRUE(placed) << placed.error().front().message;
@@ -149,7 +169,9 @@ Plan RandomPlan(std::mt19937& random) {
   plan.framework = "none";
   plan.accept_release = Coin(random);
   plan.doc = "doc";
-  plan.time_limit_ms = Coin(random) ? 0 : random();
+  plan.time_limit_ms = Coin(random) ? 0 : random() >> 24;
+  plan.start_limit_ms = Coin(random) ? 0 : random() >> 24;
+  plan.silent_limit_ms = Coin(random) ? 0 : random() >> 24;
   for (std::size_t i = 0, n = 1 + Below(random, 4); i < n; ++i) plan.hosts.push_back({"host" + std::to_string(i), 16});
   plan.ports["p0"] = {0, 0, ""};
   plan.secrets["key"] = {"KEY", ""};
@@ -162,7 +184,11 @@ Plan RandomPlan(std::mt19937& random) {
     role.name = "role" + std::to_string(i);
     role.plays = "other";
     if (Coin(random)) role.world = "world" + std::to_string(Below(random, 2));
-    role.ending = Coin(random) ? Ending::kAll : Ending::kNever;
+    role.ending = static_cast<Ending>(Below(random, 3));
+    RandomPolicies(random, role);
+    if (!plan.roles.empty() && Coin(random)) {
+      role.after = {static_cast<std::uint32_t>(Below(random, plan.roles.size()))};
+    }
     role.command = RandomCommand(random);
     role.cwd = RandomText(random);
     role.env = RandomVariables(random);

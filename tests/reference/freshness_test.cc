@@ -11,6 +11,7 @@
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 #include "reference/own_reference.h"
+#include "support/places.h"
 
 namespace muster {
 namespace {

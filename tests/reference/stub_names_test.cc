@@ -11,6 +11,7 @@
 #include <lua.hpp>
 
 #include "settings/parameter.h"
+#include "support/places.h"
 
 namespace muster {
 namespace {

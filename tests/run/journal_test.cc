@@ -51,6 +51,10 @@ std::vector<JournalEntry> OneOfEach() {
           AgentLost{1, "cut", 12},
           StopRequested{2, 2},
           DeadlinePassed{16},
+          ProcessReady{3, 1, 77},
+          OutputSeen{1, {3, 4}, {0, 1ULL << 40}},
+          RestartPlanned{3, 1, "role", {2, 3}, 2, 5, 4'000, "worker.3 exited with code 7"},
+          LimitPassed{3, 1, "silent", 900'000},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed"}};
 }
 

@@ -138,6 +138,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   ],
   "why": "was killed by SIGKILL"
  },
+ "restarts": [],
  "processes": [
   {
    "role": "server",
@@ -289,6 +290,50 @@ TEST_F(ReportTest, TellsOfAProcessThatCouldNotBeStarted) {
       text.starts_with("sample failed: worker.1 (rank 1) on node-1 could not be started: exec /no/such: No such "
                        "file or directory\n"))
       << text;
+}
+
+TEST_F(ReportTest, ListsRestartsAndEveryAttempt) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(50, Exited(1, 7, false, 1'050 * kMs));
+  Say(50, RestartPlanned{1, 0, "role", {0, 1}, 1, 3, 1'000, "worker.1 exited with code 7"});
+  Say(50, StopOrdered{{0}, SIGTERM, 10'000});
+  Say(60, Exited(0, SIGTERM, true, 1'060 * kMs));
+  for (ProcessId process = 0; process < 2; ++process) {
+    Say(70, StartOrdered{process, 1});
+    Say(71, ProcessStarted{process, 1, 2'000 + static_cast<int>(process), 7, 1'071 * kMs});
+    ProcessExited exited;
+    exited.process = process;
+    exited.attempt = 1;
+    Say(80, exited);
+  }
+  SayEnded(90, {Cause::kNone, 0, ""}, 4);
+  const Report report = Made();
+  EXPECT_EQ(Verdicts(), (Words{"ok", "ok"}));
+  ASSERT_EQ(report.processes[0].attempts.size(), 2U);
+  EXPECT_EQ(report.processes[0].attempts[0].signal, "SIGTERM");
+  EXPECT_EQ(report.processes[1].attempts[0].exit_code, 7);
+  EXPECT_EQ(report.processes[1].attempts[1].exit_code, 0);
+  EXPECT_EQ(report.receipt.started, 4U);
+  EXPECT_EQ(report.receipt.left, 0U);
+  EXPECT_FALSE(report.first_failure);
+  EXPECT_NE(ReportText(report).find("  restart   worker.1 exited with code 7; all 2 of its role\n"), std::string::npos)
+      << ReportText(report);
+  EXPECT_NE(ReportJson(report).find("\"why\": \"worker.1 exited with code 7\""), std::string::npos);
+}
+
+TEST_F(ReportTest, SaysWhichLimitAProcessPassed) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(50, LimitPassed{1, 0, "time", 3'000});
+  Say(50, FirstFailure{1, 0});
+  Say(50, StopOrdered{{0, 1}, SIGTERM, 10'000});
+  Say(60, Exited(0, SIGTERM, true, 1'060 * kMs));
+  Say(60, Exited(1, SIGTERM, true, 1'060 * kMs));
+  SayEnded(70, {Cause::kFailed, 1, "worker.1 ran longer than 3.0 s"}, 2);
+  const Report report = Made();
+  EXPECT_EQ(report.first_failure->why, "ran longer than 3.0 s");
+  EXPECT_EQ(Verdicts(), (Words{"victim", "origin"}));
 }
 
 TEST_F(ReportTest, TellsOfARunThatNeverStartedAnything) {

@@ -9,6 +9,7 @@
 #include "plan/python_path.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
+#include "support/places.h"
 
 namespace muster {
 namespace {

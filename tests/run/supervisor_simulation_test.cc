@@ -44,13 +44,17 @@ class Simulation {
   }
 
  private:
+  // Of its latest attempt.
   struct MachineProcess {
     bool ordered = false;
+    std::uint32_t attempt = 0;
     bool alive = false;
     bool told_to_stop = false;
     bool unkillable = false;  // once it is told to stop
     bool ended_well = false;
+    bool told_ready = false;  // the supervisor has heard of it
     int reaped = 0;
+    std::uint64_t written = 0;
   };
   struct MachineAgent {
     bool gone = false;
@@ -67,9 +71,32 @@ class Simulation {
     if (Chance(2)) roles.push_back({"scheduler", 1, Ending::kNever, Below(3) * 1'000, Below(3) * 1'000});
     if (Chance(2)) roles.push_back({"server", Below(4), Ending::kNever, Below(3) * 1'000, Below(3) * 1'000});
     if (!Chance(8)) roles.push_back({"worker", Below(7), Ending::kAll, Below(3) * 1'000, 0});
+    if (Chance(4)) roles.push_back({"racer", 1 + Below(3), Ending::kAny, Below(3) * 1'000, 0});
     Plan plan = SamplePlan(roles, 1 + Below(3));
     if (Chance(4)) plan.time_limit_ms = 1 + Below(5'000);
+    if (Chance(6)) plan.start_limit_ms = 1 + Below(3'000);
+    if (Chance(8)) plan.silent_limit_ms = 100 + Below(3'000);
+    for (std::uint32_t role = 0; role < plan.roles.size(); ++role) AddPolicies(plan.roles[role], role);
     return plan;
+  }
+
+  void AddPolicies(Role& role, std::uint32_t index) {
+    for (std::uint32_t other = 0; other < index; ++other) {
+      if (Chance(3)) role.after.push_back(other);
+    }
+    constexpr Readiness::Kind kKinds[] = {Readiness::Kind::kPort, Readiness::Kind::kLine, Readiness::Kind::kDone};
+    if (Chance(3)) role.ready.kind = kKinds[Below(3)];
+    if (Chance(2)) role.ready.timeout_ms = 1 + Below(2'000);
+    if (Chance(6)) role.limits.time_ms = 1 + Below(4'000);
+    if (Chance(8)) role.limits.silent_ms = 100 + Below(3'000);
+    if (Chance(2)) return;
+    role.restart.max = 1 + Below(4);
+    role.restart.within_ms = Below(3) * 700;
+    role.restart.scope = static_cast<RestartPolicy::Scope>(Below(3));
+    role.restart.any_failure = !Chance(4);
+    role.restart.success = Chance(5);
+    if (Chance(3)) role.restart.codes = {1};
+    role.restart.backoff_ms = Below(3) * 100;
   }
 
   void Feed(const Event& event) {
@@ -77,8 +104,19 @@ class Simulation {
     const bool had_cause = supervisor_.cause() != Cause::kNone;
     const Cause cause = supervisor_.cause();
     if (std::holds_alternative<StopRequested>(event)) ++stops_asked_;
+    if (const auto* started = std::get_if<ProcessStarted>(&event)) {
+      if (RoleOf(started->process).ready.kind == Readiness::Kind::kStarted) Tell(started->process, started->attempt);
+    } else if (const auto* ready = std::get_if<ProcessReady>(&event)) {
+      Tell(ready->process, ready->attempt);
+    } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+      if (!exited->signalled && exited->code == 0) Tell(exited->process, exited->attempt);
+    }
     Do(supervisor_.Step(event, now_));
     ASSERT_TRUE(!had_cause || supervisor_.cause() == cause) << "the first cause stays";
+  }
+
+  void Tell(ProcessId process, std::uint32_t attempt) {
+    if (processes_[process].attempt == attempt) processes_[process].told_ready = true;
   }
 
   void Do(const std::vector<Action>& actions) {
@@ -90,9 +128,17 @@ class Simulation {
 
   void Perform(const StartOrdered& order) {
     MachineProcess& process = processes_[order.process];
-    ASSERT_FALSE(process.ordered) << "started twice";
+    ASSERT_EQ(order.attempt, process.ordered ? process.attempt + 1 : 0) << "started twice, or an attempt left out";
+    ASSERT_FALSE(process.alive) << "started again while it runs";
     ASSERT_FALSE(stopping_) << "started after a stop";
+    for (const std::uint32_t role : RoleOf(order.process).after) {
+      for (ProcessId other = 0; other < processes_.size(); ++other) {
+        ASSERT_TRUE(plan_.processes[other].role != role || processes_[other].told_ready) << "started too early";
+      }
+    }
+    process = MachineProcess();
     process.ordered = true;
+    process.attempt = order.attempt;
     MachineAgent& agent = agents_[plan_.processes[order.process].host];
     if (agent.gone) return;
     if (Chance(12)) {
@@ -101,6 +147,9 @@ class Simulation {
       process.alive = true;
       process.unkillable = Chance(60);
       agent.outbox.push_back(ProcessStarted{order.process, order.attempt, 1, 1, now_});
+      const Readiness::Kind kind = RoleOf(order.process).ready.kind;
+      const bool tells = kind != Readiness::Kind::kStarted && kind != Readiness::Kind::kDone;
+      if (tells && !Chance(6)) agent.outbox.push_back(ProcessReady{order.process, order.attempt, now_});
     }
   }
   void Perform(const StopOrdered& order) {
@@ -114,7 +163,34 @@ class Simulation {
       ASSERT_TRUE(!again || order.grace_ms == 0) << "told to stop twice";
       processes_[process].told_to_stop = true;
     }
-    stopping_ = true;
+    stopping_ = supervisor_.phase() != Phase::kStarting && supervisor_.phase() != Phase::kRunning;
+  }
+  void Perform(const RestartPlanned& restart) {
+    const RestartPolicy& policy = RoleOf(restart.process).restart;
+    ASSERT_FALSE(restart.processes.empty());
+    ASSERT_EQ(restart.attempt, processes_[restart.process].attempt);
+    for (const ProcessId process : restart.processes) processes_[process].told_ready = false;
+    std::vector<MonotonicNs>& times = restarts_[plan_.processes[restart.process].role];
+    times.push_back(now_);
+    const auto within = std::count_if(times.begin(), times.end(), [&](MonotonicNs at) {
+      return policy.within_ms == 0 || now_ - at < policy.within_ms * kMs;
+    });
+    ASSERT_LE(within, policy.max) << "restarted more often than allowed";
+    ASSERT_EQ(within, restart.count);
+  }
+  void Perform(const LimitPassed& limit) { ASSERT_TRUE(processes_[limit.process].ordered); }
+  void Perform(const AskOutput&) {
+    for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+      if (agents_[host].gone) continue;
+      OutputSeen seen{host, {}, {}};
+      for (ProcessId process = 0; process < processes_.size(); ++process) {
+        if (plan_.processes[process].host != host || !processes_[process].alive) continue;
+        if (Chance(3)) ++processes_[process].written;
+        seen.processes.push_back(process);
+        seen.bytes.push_back(processes_[process].written);
+      }
+      agents_[host].outbox.push_back(seen);
+    }
   }
   void Perform(const FinishOrdered&) {
     ASSERT_FALSE(std::exchange(finished_, true)) << "finished twice";
@@ -132,9 +208,19 @@ class Simulation {
   void Perform(const EndedEarly& early) { ASSERT_EQ(RoleOf(early.process).ending, Ending::kNever); }
   void Perform(const StrayEvent& stray) { ADD_FAILURE() << "an honest machine has no strays: " << stray.what; }
 
+  bool SomeEndedWell(std::uint32_t role) const {
+    for (ProcessId process = 0; process < processes_.size(); ++process) {
+      if (plan_.processes[process].role == role && processes_[process].ended_well) return true;
+    }
+    return false;
+  }
+
   const Role& RoleOf(ProcessId process) const { return plan_.roles[plan_.processes[process].role]; }
 
   void Next() {
+    // Restarts within a budget that time renews can go on for ever; nobody watches that for ever.
+    constexpr int kPatience = 2'000;
+    if (++steps_ > kPatience && stops_asked_ == 0) return Feed(StopRequested{1, SIGINT});
     if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT});
     const std::uint32_t host = Below(static_cast<std::uint32_t>(agents_.size()));
     MachineAgent& agent = agents_[host];
@@ -180,6 +266,7 @@ class Simulation {
     ++process.reaped;
     ProcessExited exited;
     exited.process = id;
+    exited.attempt = process.attempt;
     exited.signalled = process.told_to_stop || agent.finishing ? !Chance(3) : Chance(40);
     exited.code = exited.signalled ? SIGTERM : Chance(12) ? 1 : 0;
     process.ended_well = !exited.signalled && exited.code == 0;
@@ -216,7 +303,11 @@ class Simulation {
         for (ProcessId id = 0; id < processes_.size(); ++id) {
           EXPECT_EQ(supervisor_.state(id), ProcessState::kEnded);
           EXPECT_FALSE(processes_[id].alive) << "all well, and something runs";
-          EXPECT_TRUE(processes_[id].ended_well || RoleOf(id).ending == Ending::kNever) << "all well, and one is not";
+          EXPECT_TRUE(processes_[id].ended_well || RoleOf(id).ending != Ending::kAll) << "all well, and one is not";
+        }
+        for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
+          if (plan_.roles[role].ending != Ending::kAny) continue;
+          EXPECT_TRUE(SomeEndedWell(role)) << "all well, and of a kAny role nobody is";
         }
         for (const MachineAgent& agent : agents_) EXPECT_TRUE(agent.gone) << "all well, and an agent is not heard of";
         break;
@@ -242,6 +333,8 @@ class Simulation {
   std::vector<MachineAgent> agents_;
   std::vector<MachineProcess> processes_;
   std::map<std::uint64_t, MonotonicNs> timers_;
+  std::map<std::uint32_t, std::vector<MonotonicNs>> restarts_;  // by role
+  int steps_ = 0;
   std::uint32_t stops_asked_ = 0;
   bool stopping_ = false;
   bool finished_ = false;

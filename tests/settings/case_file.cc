@@ -9,6 +9,7 @@
 
 #include "lua/stack.h"
 #include "settings/real_schema.h"
+#include "support/places.h"
 
 namespace muster {
 namespace {

@@ -6,6 +6,7 @@
 #include <lua.hpp>
 
 #include "lua/stack.h"
+#include "support/places.h"
 
 namespace muster {
 

@@ -11,6 +11,7 @@
 #include "spawn/reap.h"
 #include "spawn/spawn.h"
 #include "support/await.h"
+#include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

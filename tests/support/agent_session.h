@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "support/await.h"
+#include "support/places.h"
 #include "support/temp_dir.h"
 #include "transport/channel.h"
 #include "transport/registry.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "support/places.h"
 
 namespace muster::testing {
 

@@ -10,6 +10,7 @@
 
 #include "spawn/reap.h"
 #include "support/agent_session.h"
+#include "support/places.h"
 #include "support/processes.h"
 
 namespace muster::testing {

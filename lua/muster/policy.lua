@@ -1,0 +1,237 @@
+-- What a role asks of the run: when its processes start (after), when they count as ready, when they are started
+-- again (restart), how long they may take (limits), how they are stopped (stop) and what their end means (done).
+-- Checks and remembers; what is done about it is the run's.
+local host, muster = ...
+
+local function shown(value) return host.show(value) end
+
+local function is_whole(value, least, most)
+  return type(value) == "number" and value >= least and value <= most and value % 1 == 0
+end
+
+local function want_table(value, place, what, example)
+  if type(value) == "table" then return true end
+  host.report("error", "type", place, ("%s is %s, got %s"):format(what, example, shown(value)))
+  return false
+end
+
+-- A duration in milliseconds, or nil: left out, or reported.
+local function duration(value, place, what)
+  if value == nil then return nil end
+  local ms = host.duration_ms(value)
+  if not ms or ms <= 0 or ms > 1e12 then
+    host.report("error", "format", place, ("%s is a duration such as \"10s\" or \"1h30m\", got %s"):format(what, shown(value)))
+    return nil
+  end
+  return math.ceil(ms)
+end
+
+-- "SIGTERM" and "TERM" -> "TERM", or nil.
+local function signal_name(value)
+  if type(value) ~= "string" or not host.is_signal(value) then return nil end
+  return (value:gsub("^SIG", ""))
+end
+
+local function read_stop(stop, place, role)
+  if stop == nil or not want_table(stop, place, "stop of " .. role, '{ signal = "TERM", grace = "10s" }') then return nil end
+  muster.check_keys(stop, { "signal", "grace" }, "stop of " .. role, place)
+  local signal = signal_name(stop.signal)
+  if stop.signal ~= nil and not signal then
+    host.report("error", "enum", place, ("stop of %s: %s is no signal"):format(role, shown(stop.signal)), 'for example "TERM" or "INT"')
+  end
+  local grace = stop.grace ~= nil and host.duration_ms(stop.grace) or nil
+  if stop.grace ~= nil and grace == nil then
+    host.report("error", "format", place, ("stop of %s: grace is a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
+  end
+  return { signal = signal, grace_ms = grace }
+end
+
+-- Names of roles that must be ready first; they are looked up when all roles are known.
+local function read_after(after, place, role)
+  if after == nil then return {} end
+  local list = type(after) == "string" and { after } or after
+  if not want_table(list, place, "after of role " .. role, 'a list of roles, for example { "scheduler" }') then return {} end
+  local names = {}
+  for i, name in ipairs(list) do
+    if type(name) ~= "string" then
+      host.report("error", "type", place, ("after of role %s: the name of a role, got %s"):format(role, shown(name)))
+    else
+      names[#names + 1] = name
+    end
+  end
+  return names
+end
+
+local READY_KINDS = { "port", "file", "line", "command", "done" }
+local READY_TIMEOUT_MS = 300000
+local READY_EVERY_MS = 1000
+
+local function read_ready(ready, place, role, ports, read_command)
+  if ready == nil then return nil end
+  local what = "ready of role " .. role
+  if not want_table(ready, place, what, '{ port = "rpc" }, { file = "path" }, { line = "text" }, { command = { … } } or { done = true }') then return nil end
+  muster.check_keys(ready, { "port", "file", "line", "command", "done", "timeout", "every" }, what, place)
+  local kind
+  for _, each in ipairs(READY_KINDS) do
+    if ready[each] ~= nil and kind then
+      host.report("error", "conflict", place, ("%s has both %s and %s"):format(what, kind, each), "give one of them")
+      return nil
+    end
+    if ready[each] ~= nil then kind = each end
+  end
+  if not kind then
+    host.report("error", "missing", place, what .. " does not say what to wait for", 'one of port, file, line, command and done')
+    return nil
+  end
+  local read = { kind = kind, timeout_ms = duration(ready.timeout, place, "timeout of " .. what) or READY_TIMEOUT_MS,
+                 every_ms = duration(ready.every, place, "every of " .. what) or READY_EVERY_MS }
+  if ready.every ~= nil and kind ~= "command" then
+    host.report("error", "conflict", place, ("%s has every, and waits for a %s"):format(what, kind), "every is how often a command is tried")
+  end
+  local value = ready[kind]
+  if kind == "done" then
+    if value ~= true then host.report("error", "type", place, ("%s: done is true, got %s"):format(what, shown(value))) end
+  elseif kind == "command" then
+    local command = read_command(value, place, what)
+    if not command then return nil end
+    read.command = command.words
+  elseif kind == "port" then
+    for _, name in ipairs(ports) do read.own_port = read.own_port or (name == value and name or nil) end
+    if is_whole(value, 1, 65535) then
+      read.what = ("%d"):format(value)
+    elseif type(value) == "string" and value:find("^%${muster:port:[^}]+}$") then
+      read.what = value
+    elseif not read.own_port then
+      host.report("error", "format", place, ("%s: port is one of the role's ports, a job:port or a number, got %s"):format(what, shown(value)),
+                  type(value) == "string" and host.suggest(value, ports) or nil)
+      return nil
+    end
+  else
+    if type(value) ~= "string" or value == "" or not host.is_text(value) or (kind == "line" and value:find("\n", 1, true)) then
+      host.report("error", "format", place, ("%s: %s is a text, got %s"):format(what, kind, shown(value)))
+      return nil
+    end
+    read.what = value
+  end
+  return read
+end
+
+local SCOPES = { "process", "role", "job" }
+
+-- on = "failure" | "always" | list of exit codes, names of signals and the word "success"
+local function read_on(on, place, what, read)
+  if on == nil or on == "failure" then
+    read.any_failure = true
+  elseif on == "always" then
+    read.any_failure, read.success = true, true
+  else
+    local list = type(on) == "table" and on or { on }
+    if #list == 0 then
+      host.report("error", "range", place, what .. ": on is empty", 'on = "failure", "always" or a list of exit codes and signals')
+    end
+    for _, ending in ipairs(list) do
+      local signal = signal_name(ending)
+      if ending == "failure" then
+        read.any_failure = true
+      elseif ending == "success" then
+        read.success = true
+      elseif is_whole(ending, 1, 255) then
+        read.codes[#read.codes + 1] = ending
+      elseif signal then
+        read.signals[#read.signals + 1] = signal
+      else
+        host.report("error", "enum", place, ("%s: %s is no way to end"):format(what, shown(ending)),
+                    'on = "failure", "always", or a list of exit codes 1 to 255, names of signals and "success"')
+      end
+    end
+  end
+end
+
+local function read_restart(restart, place, role)
+  if restart == nil then return nil end
+  local what = "restart of role " .. role
+  if type(restart) == "number" then restart = { max = restart } end
+  if not want_table(restart, place, what, '{ max = 3, within = "10m", on = "failure", backoff = "1s", scope = "process" }') then return nil end
+  muster.check_keys(restart, { "max", "within", "on", "backoff", "scope" }, what, place)
+  local read = { scope = restart.scope or "process", codes = {}, signals = {} }
+  if not is_whole(restart.max, 0, 1000000) then
+    host.report("error", "range", place, ("%s: max is a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
+                "how often processes of the role are started again at most")
+  end
+  read.max = restart.max
+  read.within_ms = duration(restart.within, place, "within of " .. what) or 0
+  local known = false
+  for _, scope in ipairs(SCOPES) do known = known or scope == read.scope end
+  if not known then
+    host.report("error", "enum", place, ("%s: scope is \"process\", \"role\" or \"job\", got %s"):format(what, shown(read.scope)),
+                host.nearest(host.tostring(read.scope), SCOPES))
+  end
+  read_on(restart.on, place, what, read)
+  if restart.backoff == 0 then
+    read.backoff_ms = 0
+  else
+    read.backoff_ms = duration(restart.backoff, place, "backoff of " .. what)
+  end
+  return read
+end
+
+local function read_limits(limits, place, role)
+  local what = "limits of role " .. role
+  if limits == nil or not want_table(limits, place, what, '{ time = "2h", silent = "15m" }') then return {} end
+  muster.check_keys(limits, { "time", "silent" }, what, place)
+  return { time_ms = duration(limits.time, place, what .. ": time"), silent_ms = duration(limits.silent, place, what .. ": silent") }
+end
+
+local policies = { OPTIONS = { "after", "ready", "restart", "limits", "stop", "done" } }
+
+-- Sets the fields that OPTIONS name on `role`, whose ports are known already. `read_command` is job.lua's.
+function policies.read(options, role, place, read_command)
+  if options.done ~= nil and options.done ~= "all" and options.done ~= "any" and options.done ~= "never" then
+    host.report("error", "enum", place, ("done of role %s is \"all\", \"any\" or \"never\", got %s"):format(role.name, shown(options.done)))
+  else
+    role.done = options.done
+  end
+  role.after = read_after(options.after, place, role.name)
+  role.ready = read_ready(options.ready, place, role.name, role.ports, read_command)
+  role.restart = read_restart(options.restart, place, role.name)
+  role.limits = read_limits(options.limits, place, role.name)
+  role.stop = read_stop(options.stop, place, role.name)
+end
+
+-- Turns the names of `after` into positions in the list of all roles, and sees that no role waits for itself.
+function policies.settle_after(roles)
+  local position, names = {}, {}
+  for i, role in ipairs(roles) do position[role.name], names[i] = i, role.name end
+  for _, role in ipairs(roles) do
+    local chosen = {}
+    for _, name in ipairs(role.after or {}) do
+      if not position[name] then
+        host.report("error", "roles", role.place, ("role %s comes after role %s, which there is not"):format(role.name, name),
+                    host.suggest(name, names))
+      else
+        chosen[position[name]] = true
+      end
+    end
+    role.after_positions = host.sorted_keys(chosen)
+  end
+  local state = {}
+  local function visit(i, path)
+    if state[i] == "done" then return false end
+    path = path .. roles[i].name
+    if state[i] == "open" then
+      host.report("error", "roles", roles[i].place, "roles wait for each other: " .. path, "take one of them out of after")
+      return true
+    end
+    state[i] = "open"
+    for _, other in ipairs(roles[i].after_positions) do
+      if visit(other, path .. " after ") then return true end
+    end
+    state[i] = "done"
+    return false
+  end
+  for i = 1, #roles do
+    if visit(i, "") then return end
+  end
+end
+
+return policies

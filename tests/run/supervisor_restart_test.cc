@@ -1,0 +1,374 @@
+// Roles that wait for each other, processes that are started again, limits.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "run/restart_budget.h"
+#include "run/sample_plan.h"
+#include "run/silence_watch.h"
+#include "run/start_order.h"
+#include "run/timer_queue.h"
+#include "run/told.h"
+
+namespace muster {
+namespace {
+
+using Scope = RestartPolicy::Scope;
+
+RestartPolicy Policy(std::uint32_t max, Scope scope = Scope::kProcess, std::uint32_t backoff_ms = 100) {
+  RestartPolicy policy;
+  policy.max = max;
+  policy.scope = scope;
+  policy.backoff_ms = backoff_ms;
+  return policy;
+}
+
+Plan Workers(std::uint32_t count, const RestartPolicy& policy) {
+  Plan plan = SamplePlan({{"worker", count}});
+  plan.roles[0].restart = policy;
+  return plan;
+}
+
+Event Passed(std::uint64_t timer) { return DeadlinePassed{timer}; }
+
+// --- after and ready --------------------------------------------------------------------------------
+
+// a waits for nobody, b for a, c for a and b.
+Plan Chain() {
+  Plan plan = SamplePlan({{"a", 2}, {"b", 1}, {"c", 1}});
+  plan.roles[1].after = {0};
+  plan.roles[2].after = {0, 1};
+  return plan;
+}
+
+TEST(After, StartsARoleWhenThoseBeforeItAreReady) {
+  Plan plan = Chain();
+  plan.roles[0].ready.kind = Readiness::Kind::kPort;
+  Supervisor supervisor(plan);
+  EXPECT_EQ(Told(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1"}));
+  supervisor.Step(Started(0), 0);
+  EXPECT_EQ(Told(supervisor.Step(Started(1), 0)), Lines{}) << "started is not ready";
+  EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 0, 1}, 0)), Lines{});
+  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{"start 2"});
+  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{}) << "told twice";
+  EXPECT_EQ(Told(supervisor.Step(Started(2), 0)), Lines{"start 3"});
+  EXPECT_EQ(Told(supervisor.Step(Started(3), 0)), Lines{"-> running"});
+}
+
+TEST(After, WaitsForTheEndOfWhatPrepares) {
+  Plan plan = SamplePlan({{"prepare", 1}, {"worker", 1}});
+  plan.roles[0].ready.kind = Readiness::Kind::kDone;
+  plan.roles[1].after = {0};
+  Supervisor supervisor(plan);
+  supervisor.Begin(0);
+  EXPECT_EQ(Told(supervisor.Step(Started(0), 0)), Lines{});
+  EXPECT_EQ(Told(supervisor.Step(Exited(0), 0)), Lines{"start 1"});
+}
+
+TEST(After, AProcessThatEndsBeforeItIsReadyHasFailedThoseThatWait) {
+  Plan plan = SamplePlan({{"server", 1}, {"worker", 1}});
+  plan.roles[0].ready.kind = Readiness::Kind::kPort;
+  plan.roles[1].after = {0};
+  Supervisor supervisor(plan);
+  supervisor.Begin(0);
+  supervisor.Step(Started(0), 0);
+  EXPECT_EQ(Told(supervisor.Step(Exited(0), 0)), (Lines{"origin 0", "-> stopping", "-> finishing", "finish"}));
+  supervisor.Step(Empty(0), 0);
+  EXPECT_EQ(supervisor.Ended(true).exit_code, 1);
+  EXPECT_EQ(supervisor.Ended(true).why,
+            "server.0 exited with code 0 before it was ready, and role worker waits for it");
+}
+
+TEST(Ready, HasALimitPerProcessAndOneForTheJob) {
+  Plan plan = Chain();
+  plan.roles[0].ready = {Readiness::Kind::kLine, "up", {}, 1'000, 500};
+  plan.start_limit_ms = 5'000;
+  Supervisor supervisor(plan);
+  EXPECT_EQ(Told(supervisor.Begin(0), true), (Lines{"-> starting", "arm 4 at 5000", "start 0", "start 1"}));
+  EXPECT_EQ(Told(supervisor.Step(Started(0), 10 * kMs), true),
+            Lines{"arm " + std::to_string(kReadyTimers) + " at 510"});
+  supervisor.Step(Started(1), 10 * kMs);
+  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 20 * kMs), true),
+            Lines{"disarm " + std::to_string(kReadyTimers + 1)});
+  EXPECT_EQ(Told(supervisor.Step(Passed(kReadyTimers), 510 * kMs)),
+            (Lines{"limit ready passed by 0", "origin 0", "-> stopping", "stop 0 1 grace 10000"}));
+  EXPECT_EQ(supervisor.Ended(false).why, "a.0 was not ready within 500 ms");
+
+  Supervisor slow(plan);
+  slow.Begin(0);
+  slow.Step(Started(0), 0);
+  EXPECT_EQ(Told(slow.Step(Passed(kStartTimer), 5'000 * kMs)), (Lines{"-> stopping", "stop 0 1 grace 10000"}));
+  EXPECT_EQ(slow.Ended(false).why, "not everything was ready within 5.0 s: a.0 and 3 more were not");
+  EXPECT_EQ(slow.Ended(false).exit_code, 1);
+}
+
+TEST(StartOrder, CountsBackWhenAProcessIsNotReadyAnyMore) {
+  const Plan plan = Chain();
+  StartOrder order(plan);
+  EXPECT_TRUE(order.MayStart(0));
+  EXPECT_FALSE(order.MayStart(1));
+  order.SetReady(0);
+  EXPECT_EQ(order.SetReady(1), std::vector<std::uint32_t>{1});
+  order.SetUnready(0);
+  EXPECT_FALSE(order.MayStart(1));
+  EXPECT_EQ(order.SetReady(0), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(order.SetReady(2), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(order.AwaitedBy(2), std::nullopt);
+  order.SetUnready(2);
+  EXPECT_EQ(order.AwaitedBy(2), 2U);
+  EXPECT_EQ(order.AwaitedBy(3), std::nullopt);
+}
+
+// --- endings ----------------------------------------------------------------------------------------
+
+TEST(Endings, AnyIsDoneWithTheFirstThatEndsWell) {
+  RunningJob job(SamplePlan({{"racer", 3, Ending::kAny, 1'000, 0}}));
+  EXPECT_EQ(job(Exited(1)), Lines{"-> lingering"});
+  EXPECT_EQ(job(Passed(kLingerTimers)), Lines{"stop 0 2 grace 1000"});
+  EXPECT_EQ(job(Killed(0, SIGTERM)), Lines{});
+  EXPECT_EQ(job(Exited(2)), (Lines{"-> finishing", "finish"}));
+  job(Empty(0));
+  EXPECT_EQ(job.supervisor.Ended(false).exit_code, 0);
+}
+
+TEST(Endings, AnyDoesNotForgiveAFailure) {
+  RunningJob job(SamplePlan({{"racer", 2, Ending::kAny}}));
+  EXPECT_EQ(job(Exited(1, 3)), (Lines{"origin 1", "-> stopping", "stop 0 grace 10000"}));
+}
+
+TEST(Endings, AnyWaitsForTheRolesThatMustAllEnd) {
+  RunningJob job(SamplePlan({{"racer", 2, Ending::kAny}, {"worker", 1}}));
+  EXPECT_EQ(job(Exited(0)), Lines{});
+  EXPECT_EQ(job(Exited(1)), Lines{});
+  EXPECT_EQ(job(Exited(2)), (Lines{"-> finishing", "finish"}));
+}
+
+// --- restarts ---------------------------------------------------------------------------------------
+
+TEST(Restart, OfAProcessWaitsAndLeavesTheOthersAlone) {
+  RunningJob job(Workers(3, Policy(2)));
+  EXPECT_EQ(job(Exited(1, 7), 1'000 * kMs, true),
+            (Lines{"restart 1 of process for 1 in 100", "arm " + std::to_string(kRenewalTimers) + " at 1100"}));
+  EXPECT_EQ(job.supervisor.state(1), ProcessState::kResting);
+  EXPECT_EQ(job(Passed(kRenewalTimers), 1'100 * kMs), Lines{"start 1 attempt 1"});
+  EXPECT_EQ(job(Started(1, 1)), Lines{});
+  EXPECT_EQ(job(Exited(1, 7, 1)), Lines{"restart 2 of process for 1 in 200"}) << "the pause doubles";
+  job(Passed(kRenewalTimers + 1));
+  job(Started(1, 2));
+  EXPECT_EQ(job(Exited(1, 7, 2)), (Lines{"origin 1", "-> stopping", "stop 0 2 grace 10000"}));
+  EXPECT_EQ(job.supervisor.Ended(true).exit_code, 7);
+  EXPECT_EQ(job.supervisor.Ended(true).why,
+            "worker.1 exited with code 7; the 2 restarts that role worker has are used up");
+}
+
+TEST(Restart, EndsWellWhenALaterAttemptDoes) {
+  RunningJob job(Workers(2, Policy(1)));
+  EXPECT_EQ(job(Exited(0)), Lines{});
+  job(Killed(1, SIGKILL));
+  job(Passed(kRenewalTimers));
+  job(Started(1, 1));
+  EXPECT_EQ(job(Exited(1, 0, 1)), (Lines{"-> finishing", "finish"}));
+  job(Empty(0));
+  EXPECT_EQ(job.supervisor.Ended(false).exit_code, 0);
+}
+
+TEST(Restart, OfARoleStopsTheOthersFirstAndStartsAllTogether) {
+  RunningJob job(Workers(3, Policy(1, Scope::kRole)));
+  EXPECT_EQ(job(Exited(2)), Lines{}) << "it ended well; its work will be done again";
+  EXPECT_EQ(job(Exited(1, 7)), (Lines{"restart 1 of role for 0 1 2 in 100", "stop 0 grace 10000"}));
+  EXPECT_EQ(job(Passed(kRenewalTimers)), Lines{}) << "one still runs";
+  EXPECT_EQ(job(Killed(0, SIGTERM)), (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1"}));
+  for (ProcessId process = 0; process < 3; ++process) job(Started(process, 1));
+  job(Exited(0, 0, 1));
+  job(Exited(1, 0, 1));
+  EXPECT_EQ(job(Exited(2, 0, 1)), (Lines{"-> finishing", "finish"}));
+}
+
+TEST(Restart, OfTheJobFollowsTheOrderOfItsRoles) {
+  Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 1}});
+  plan.roles[0].ready.kind = Readiness::Kind::kPort;
+  plan.roles[1].after = {0};
+  plan.roles[1].restart = Policy(1, Scope::kJob, 0);
+  Supervisor supervisor(plan);
+  supervisor.Begin(0);
+  supervisor.Step(Started(0), 0);
+  supervisor.Step(ProcessReady{0, 0, 1}, 0);
+  supervisor.Step(Started(1), 0);
+  EXPECT_EQ(Told(supervisor.Step(Exited(1, 1), 0)), (Lines{"restart 1 of job for 0 1 in 0", "stop 0 grace 10000"}));
+  EXPECT_EQ(Told(supervisor.Step(Passed(kRenewalTimers), 0)), Lines{});
+  EXPECT_EQ(Told(supervisor.Step(Killed(0, SIGTERM), 0)), Lines{"start 0 attempt 1"});
+  supervisor.Step(Started(0, 1), 0);
+  EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 1, 1}, 0)), Lines{"start 1 attempt 1"});
+}
+
+TEST(Restart, OfAWiderScopeTakesOverWhatRests) {
+  Plan plan = SamplePlan({{"a", 1}, {"b", 1}});
+  plan.roles[0].restart = Policy(1);
+  plan.roles[1].restart = Policy(1, Scope::kJob);
+  RunningJob job(plan);
+  EXPECT_EQ(job(Exited(0, 1)), Lines{"restart 1 of process for 0 in 100"});
+  EXPECT_EQ(job(Exited(1, 1), 0, true),
+            (Lines{"restart 1 of job for 0 1 in 100", "disarm " + std::to_string(kRenewalTimers),
+                   "arm " + std::to_string(kRenewalTimers + 1) + " at 100"}));
+  EXPECT_EQ(job(Passed(kRenewalTimers + 1)), (Lines{"start 0 attempt 1", "start 1 attempt 1"}));
+}
+
+TEST(Restart, IsGivenUpWhenTheUserStops) {
+  RunningJob job(Workers(2, Policy(3)));
+  job(Exited(1, 7));
+  EXPECT_EQ(job(StopRequested{1, SIGINT}, 0, true),
+            (Lines{"-> stopping", "disarm " + std::to_string(kRenewalTimers), "stop 0 grace 10000", "arm 2 at 15000"}));
+  EXPECT_EQ(job(Killed(0, SIGTERM)), (Lines{"-> finishing", "finish"}));
+}
+
+TEST(Restart, ThatCannotEndWhatItStopsIsOverdue) {
+  RunningJob job(Workers(2, Policy(3, Scope::kRole)));
+  job(Exited(1, 7));
+  EXPECT_EQ(job(Passed(kStopTimer)), (Lines{"-> finishing", "finish"}));
+  EXPECT_EQ(job.supervisor.Ended(false).why, "worker.0 did not end after SIGKILL");
+  EXPECT_EQ(job.supervisor.Ended(false).exit_code, 3);
+}
+
+TEST(Restart, EventsOfEarlierAttemptsAreStrays) {
+  RunningJob job(Workers(1, Policy(1)));
+  job(Exited(0, 7));
+  job(Passed(kRenewalTimers));
+  EXPECT_EQ(job(Exited(0, 7)), Lines{"stray: process 0 attempt 0 exited with code 7"});
+  EXPECT_EQ(job(Started(0)), Lines{"stray: process 0 attempt 0 started"});
+  EXPECT_EQ(job(ProcessReady{0, 0, 1}), Lines{"stray: process 0 attempt 0 became ready"});
+}
+
+TEST(Restarts, DependsOnHowAProcessEnded) {
+  using Kind = HowEnded::Kind;
+  RestartPolicy chosen = Policy(1);
+  chosen.any_failure = false;
+  chosen.codes = {75};
+  chosen.signals = {"KILL"};
+  EXPECT_TRUE(Restarts(chosen, {Kind::kExited, 75}));
+  EXPECT_FALSE(Restarts(chosen, {Kind::kExited, 9}));
+  EXPECT_TRUE(Restarts(chosen, {Kind::kSignalled, SIGKILL}));
+  EXPECT_FALSE(Restarts(chosen, {Kind::kSignalled, SIGSEGV}));
+  EXPECT_FALSE(Restarts(chosen, {Kind::kNotStarted, 2}));
+  EXPECT_FALSE(Restarts(chosen, {Kind::kLimit, 1}));
+  EXPECT_FALSE(Restarts(chosen, {Kind::kExited, 0}));
+  chosen.success = true;
+  EXPECT_TRUE(Restarts(chosen, {Kind::kExited, 0}));
+  for (const Kind kind : {Kind::kExited, Kind::kSignalled, Kind::kNotStarted, Kind::kLimit}) {
+    EXPECT_TRUE(Restarts(Policy(1), {kind, 9}));
+    EXPECT_FALSE(Restarts(Policy(0), {kind, 9}));
+  }
+}
+
+TEST(RestartBudget, CountsWithinItsTimeAndDoublesThePause) {
+  RestartPolicy policy = Policy(3);
+  policy.within_ms = 1'000;
+  RestartBudget budget;
+  EXPECT_EQ(budget.Take(policy, 0)->delay_ms, 100U);
+  EXPECT_EQ(budget.Take(policy, 100 * kMs)->delay_ms, 200U);
+  EXPECT_EQ(budget.Take(policy, 200 * kMs)->delay_ms, 400U);
+  EXPECT_FALSE(budget.Take(policy, 999 * kMs));
+  const auto later = budget.Take(policy, 1'000 * kMs);
+  EXPECT_EQ(later->count, 3U);
+  EXPECT_EQ(later->delay_ms, 400U);
+  EXPECT_FALSE(budget.Take(policy, 1'000 * kMs));
+  EXPECT_EQ(budget.Take(policy, 9'000 * kMs)->delay_ms, 100U) << "calm again";
+}
+
+TEST(RestartBudget, DoesNotDoubleForEver) {
+  RestartBudget growing;
+  std::uint32_t last = 0;
+  for (int i = 0; i < 100; ++i) last = growing.Take(Policy(100), 0)->delay_ms;
+  EXPECT_EQ(last, RestartPolicy::kMaxBackoffMs);
+  RestartBudget patient;
+  const RestartPolicy long_pause = Policy(3, Scope::kProcess, 90'000);
+  EXPECT_EQ(patient.Take(long_pause, 0)->delay_ms, 90'000U);
+  EXPECT_EQ(patient.Take(long_pause, 0)->delay_ms, 90'000U);
+}
+
+// --- limits -----------------------------------------------------------------------------------------
+
+TEST(Limits, OfTimeEndAProcess) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.roles[0].limits.time_ms = 3'000;
+  RunningJob job(plan);
+  EXPECT_EQ(job(Passed(kProcessTimeTimers + 1), 3'000 * kMs),
+            (Lines{"limit time passed by 1", "origin 1", "-> stopping", "stop 0 1 grace 10000"}));
+  EXPECT_EQ(job.supervisor.Ended(true).exit_code, 1);
+  EXPECT_EQ(job.supervisor.Ended(true).why, "worker.1 ran longer than 3.0 s");
+}
+
+TEST(Limits, CanBeAnsweredWithARestart) {
+  Plan plan = Workers(2, Policy(1));
+  plan.roles[0].limits.time_ms = 3'000;
+  RunningJob job(plan);
+  EXPECT_EQ(job(Passed(kProcessTimeTimers + 1)),
+            (Lines{"limit time passed by 1", "restart 1 of process for 1 in 100", "stop 1 grace 10000"}));
+  EXPECT_EQ(job(Passed(kRenewalTimers)), Lines{});
+  EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{"start 1 attempt 1"});
+}
+
+TEST(Limits, OfSilenceAskAllHostsAndNameTheFirst) {
+  Plan plan = SamplePlan({{"worker", 4}}, 2);
+  plan.roles[0].limits.silent_ms = 4'000;
+  RunningJob job(plan);
+  const auto look = [&](std::uint64_t at, std::vector<std::uint64_t> even, std::vector<std::uint64_t> odd) {
+    Lines told = job(Passed(kSilenceTimer), at * kMs);
+    EXPECT_EQ(told, Lines{"ask output"});
+    EXPECT_EQ(job(OutputSeen{0, {0, 2}, std::move(even)}, at * kMs), Lines{}) << "half the news is no silence";
+    return job(OutputSeen{1, {1, 3}, std::move(odd)}, at * kMs);
+  };
+  EXPECT_EQ(look(1'000, {5, 5}, {5, 5}), Lines{});
+  EXPECT_EQ(look(2'000, {6, 6}, {6, 5}), Lines{});
+  EXPECT_EQ(look(3'000, {6, 7}, {7, 5}), Lines{});
+  EXPECT_EQ(look(6'000, {6, 7}, {7, 5}), Lines{}) << "3 s after somebody wrote";
+  EXPECT_EQ(look(7'000, {6, 7}, {7, 5}),
+            (Lines{"limit silent passed by 3", "origin 3", "-> stopping", "stop 0 1 2 3 grace 10000"}));
+  EXPECT_EQ(job.supervisor.Ended(false).why,
+            "worker.3 was the first to fall silent, and nobody of its role wrote anything for 4.0 s");
+}
+
+TEST(SilenceWatch, LooksFourTimesInTheShortestLimit) {
+  Plan plan = SamplePlan({{"a", 1}, {"b", 1}});
+  EXPECT_TRUE(SilenceWatch(plan).empty());
+  plan.roles[0].limits.silent_ms = 8'000;
+  plan.silent_limit_ms = 2'000;
+  EXPECT_EQ(SilenceWatch(plan).PeriodMs(), 500U);
+  plan.silent_limit_ms = 1;
+  EXPECT_EQ(SilenceWatch(plan).PeriodMs(), 1U);
+}
+
+TEST(SilenceWatch, TakesStartsAndEndsForSignsOfLife) {
+  Plan plan = SamplePlan({{"a", 2}});
+  plan.silent_limit_ms = 1'000;
+  SilenceWatch watch(plan);
+  EXPECT_FALSE(watch.Find(9'000 * kMs)) << "nothing runs";
+  watch.Started(0, 0);
+  watch.Started(1, 500 * kMs);
+  EXPECT_FALSE(watch.Find(1'400 * kMs));
+  EXPECT_EQ(watch.Find(1'500 * kMs)->process, 0U);
+  watch.Ended(1, 2'000 * kMs);
+  EXPECT_FALSE(watch.Find(2'900 * kMs));
+  EXPECT_TRUE(watch.Find(3'000 * kMs));
+}
+
+TEST(TimerQueue, GivesThemInTheOrderOfTheirTimes) {
+  TimerQueue timers;
+  EXPECT_FALSE(timers.Earliest());
+  timers.Arm(3, 30);
+  timers.Arm(1, 20);
+  timers.Arm(2, 20);
+  timers.Arm(3, 10);
+  EXPECT_EQ(timers.Earliest(), 10U);
+  EXPECT_EQ(timers.Deadline(3), 10U);
+  EXPECT_FALSE(timers.TakeDue(9));
+  EXPECT_EQ(timers.TakeDue(25), 3U);
+  EXPECT_EQ(timers.TakeDue(25), 1U);
+  EXPECT_TRUE(timers.Disarm(2));
+  EXPECT_FALSE(timers.Disarm(2));
+  EXPECT_FALSE(timers.TakeDue(25));
+  EXPECT_TRUE(timers.empty());
+}
+
+}  // namespace
+}  // namespace muster
