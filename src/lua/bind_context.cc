@@ -98,6 +98,20 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
+// touch(name): the recipe takes a name out of the context module. Constants that its release lacks are reported, now
+// or once the release is known.
+int Touch(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const std::string name = Text(lua, 1);
+  const int place = host.Here(lua);
+  if (!host.context) {
+    host.touched.emplace(name, place);
+  } else if (auto missing = host.schema.MissingConstant(name, host.context->release(), host.PlaceOf(place))) {
+    host.Report(std::move(*missing));
+  }
+  return 0;
+}
+
 // setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
 int SettingInForce(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -113,6 +127,7 @@ constexpr HostFunction kFunctions[] = {
     {"get_context", Guarded<GetContext>},
     {"reset_context", Guarded<ResetContext>},
     {"setting", Guarded<SettingInForce>},
+    {"touch", Guarded<Touch>},
 };
 
 }  // namespace

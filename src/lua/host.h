@@ -35,7 +35,9 @@ struct Host {
 
   Schema schema;
   std::optional<Context> context;  // once the recipe has named its release
-  bool planning = false;           // inside the plan function: context calls are allowed
+  // Names of the context module that were taken before that, and where.
+  std::set<std::pair<std::string, int>> touched;
+  bool planning = false;  // inside the plan function: context calls are allowed
   // One overlay per process whose `each` called the context; a deque, because overlays do not move.
   std::deque<Context> overlays;
   std::map<std::string, Context*> overlay_of;            // "worker.2"

@@ -9,6 +9,7 @@
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "settings/check_table.h"
+#include "settings/flags.h"
 
 namespace muster {
 namespace {
@@ -267,6 +268,7 @@ class Check {
       return Refuse("range", path_ + " has " + std::to_string(text.size()) + " bytes: at most " +
                                  NumberText(*attribute_.max) + " in " + InRelease());
     }
+    if (!attribute_.flags.empty()) CheckFlags(attribute_, text, path_, where_, problems_);
     return Choice(value_);
   }
 

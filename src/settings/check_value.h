@@ -17,8 +17,8 @@ struct CheckedIn {
 
 // The value as stored (aliases replaced, whole numbers as ints, sizes as "3.5GB"), or nothing after an error was
 // added to `problems`. `path` is how messages name the attribute: "comm_fusion.allreduce.mode". Kinds: type, enum,
-// range, format, order, empty, unknown_subkey, missing_subkey, conflict, release; warnings: range, no_effect,
-// undocumented.
+// range, format, order, empty, unknown_subkey, missing_subkey, conflict, release; warnings: range, format,
+// no_effect, undocumented.
 std::optional<Value> CheckValue(const Attribute& attribute, const Value& value, const std::string& path,
                                 const CheckedIn& where, Diagnostics& problems);
 
