@@ -31,7 +31,7 @@ class OneRule {
     Diagnostic diagnostic = rule_.refused ? Error(rule_.kind, about.place, Filled(rule_.says), Filled(rule_.hint))
                                           : Warning(rule_.kind, about.place, Filled(rule_.says), Filled(rule_.hint));
     for (const auto& [path, condition] : rule_.when) {
-      if (path != rule_.about && condition.set != false) Because(diagnostic, path);
+      if (KeyIn(path) != KeyIn(rule_.about) && condition.set != false) Because(diagnostic, path);
       if (!condition.above_value_of.empty()) Because(diagnostic, condition.above_value_of);
     }
     diagnostic.notes.push_back(RuleNote(rule_.source));
@@ -149,6 +149,10 @@ Diagnostics CheckRules(const Context& job, const JobFacts& facts) {
       }
     }
   }
+  // As the recipe is read.
+  std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.place.file, a.place.line) < std::tie(b.place.file, b.place.line);
+  });
   return problems;
 }
 
