@@ -189,7 +189,8 @@ struct Rule {
   std::string about;                        // the setting it blames; a function alone: the first thing set with it
   std::map<std::string, Condition> when;    // all of these by path …
   std::map<std::string, Condition> unless;  // … and none of these
-  // {PATH} becomes "name = value" (a fact: its value), {PATH × PATH} the product, {release} "MindSpore 1.6.2".
+  // In a record a path is given whole or by its end: {parallel_mode}. {PATH} becomes "name = value" (a fact: its
+  // value), {PATH × PATH} the product, {release} "MindSpore 1.6.2".
   std::string says;
   std::string hint;
   Release since;

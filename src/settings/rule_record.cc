@@ -81,6 +81,48 @@ Trouble Contradiction(const Rule& rule) {
   return "";
 }
 
+// The path of the rule that a placeholder names, whole or by its end; empty if none does, or several do.
+std::string PathNamed(const std::vector<std::string>& paths, const std::string& word) {
+  if (word == "release" || std::find(paths.begin(), paths.end(), word) != paths.end()) return word;
+  std::string found;
+  for (const std::string& path : paths) {
+    if (!path.ends_with("." + word)) continue;
+    if (!found.empty() && found != path) return "";
+    found = path;
+  }
+  return found;
+}
+
+// "{parallel_mode}" becomes "{set_auto_parallel_context.parallel_mode}".
+Trouble SpellOut(const Rule& rule, std::string& text) {
+  std::vector<std::string> paths = {rule.about};
+  for (const auto& [path, condition] : rule.when) {
+    paths.push_back(path);
+    if (!condition.above_value_of.empty()) paths.push_back(condition.above_value_of);
+  }
+  static const std::string kTimes = " × ";
+  std::string spelt;
+  std::size_t from = 0;
+  for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', from)) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) return "has a text with an open brace";
+    std::string words = text.substr(open + 1, close - open - 1);
+    spelt += text.substr(from, open - from) + "{";
+    for (bool more = true; more;) {
+      const std::size_t times = words.find(kTimes);
+      more = times != std::string::npos;
+      const std::string path = PathNamed(paths, words.substr(0, times));
+      if (path.empty()) return "speaks of {" + words.substr(0, times) + "}, which is no one value of its conditions";
+      spelt += path + (more ? kTimes : "");
+      if (more) words.erase(0, times + kTimes.size());
+    }
+    spelt += "}";
+    from = close + 1;
+  }
+  text = spelt + text.substr(from);
+  return "";
+}
+
 }  // namespace
 
 Result<Rule> RuleFromValue(const Value& record, const Place& place) {
@@ -89,6 +131,8 @@ Result<Rule> RuleFromValue(const Value& record, const Place& place) {
   Trouble trouble = map == nullptr ? "must be a table that begins with a name"
                                    : ReadFields(*map, kRuleFields, std::size(kRuleFields), rule);
   if (trouble.empty()) trouble = Contradiction(rule);
+  if (trouble.empty()) trouble = SpellOut(rule, rule.says);
+  if (trouble.empty()) trouble = SpellOut(rule, rule.hint);
   if (!trouble.empty()) return Fail(Error("schema", place, "rule \"" + rule.name + "\" " + trouble));
   return rule;
 }

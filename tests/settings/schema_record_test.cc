@@ -272,6 +272,9 @@ TEST(RuleRecord, IsRefusedWithoutASourceOrWithARefusalThatNobodyMakes) {
       {"when", Value::Map{{"set_context.mode", Value::Map{}}}},
       {"when", Value::Map{{"set_context.mode", Value::Map{{"below", 1}}}}},
       {"when", Value::Map{{"set_context.mode", Value::Map{{"above", "1"}}}}},
+      {"says", "{parallel_mode}"},
+      {"says", "{mode × release_}"},
+      {"hint", "{mode"},
       {"until", "new"},
       {"sayz", "no"},
   };
@@ -285,6 +288,17 @@ TEST(RuleRecord, IsRefusedWithoutASourceOrWithARefusalThatNobodyMakes) {
     EXPECT_EQ(rule.error().front().place, kHere);
   }
   EXPECT_FALSE(RuleFromValue(Value(1), kHere));
+}
+
+TEST(RuleRecord, SpellsOutTheValuesThatItsTextsName) {
+  Value::Map record = RuleOf("one");
+  record["when"] = Value::Map{{"set_context.mode", 1}, {"job.workers", Value::Map{{"above", 1}}}};
+  record["says"] = "{mode} in {release}, {mode × job.workers}, {workers}.";
+  EXPECT_EQ(RuleFromValue(record, kHere)->says,
+            "{set_context.mode} in {release}, {set_context.mode × job.workers}, {job.workers}.");
+  record["when"] = Value::Map{{"set_context.mode", 1}, {"set_ps_context.mode", 1}};
+  record["says"] = "{mode}";
+  EXPECT_FALSE(RuleFromValue(record, kHere)) << "names two";
 }
 
 TEST(RuleRecord, NamesOnlyWhatTheSchemaHas) {
