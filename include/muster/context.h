@@ -79,6 +79,8 @@ class Context {
   // The value in force if somebody set it, here or below; null if nobody did. Follows shared names only if
   // asked by the name that was used.
   const Setting* Find(std::string_view api, std::string_view name) const;
+  // Where a secret was given that is not kept (a literal one), here or below; null if none was.
+  const Place* FindWithheld(std::string_view api, std::string_view name) const;
   // Only what this scope set: "set_context.mode" -> 0. This is what a plan carries.
   std::map<std::string, Value> Settled() const;
   const std::map<std::string, Setting>& own() const { return own_; }
@@ -94,6 +96,7 @@ class Context {
   const Context* base_ = nullptr;
   const ShippedFiles* files_ = nullptr;
   std::map<std::string, Setting> own_;      // "set_context.mode"
+  std::map<std::string, Place> withheld_;   // "set_ps_context.client_password"
   std::map<std::string, Place> was_reset_;  // function -> where
   std::map<std::string, Place> was_read_;   // attributes that freeze once read
 };
@@ -105,7 +108,8 @@ struct ProcessFacts {
   const Context* context = nullptr;  // its overlay, or null if `each` set nothing
   std::uint32_t rank = 0;
   std::uint32_t local_rank = 0;
-  std::optional<std::uint32_t> visible_devices;  // how many devices it can see; nothing: unknown
+  std::optional<std::uint32_t> visible_devices;              // how many devices it can see; nothing: unknown
+  std::optional<std::uint32_t> host_devices = std::nullopt;  // how many its host has; nothing: unknown
 };
 
 struct JobFacts {
@@ -113,12 +117,16 @@ struct JobFacts {
   std::uint32_t workers = 0;
   // Where that number comes from: "device_num = 8 is hosts 1 (default) × devices_per_host 8", with places.
   std::vector<Note> workers_notes;
+  // The most processes that the job starts on one host, schedulers and servers too, and where that comes from.
+  std::uint32_t processes_on_a_host = 0;
+  std::vector<Note> processes_notes;
   // The worker processes, by rank.
   std::vector<ProcessFacts> processes;
 };
 
 // The checks that need the whole job: device_num, global_rank and device_id against what is really started,
-// pipeline_stages against device_num, attributes against parallel_mode. Runs once, when the plan is made.
+// pipeline_stages against device_num, attributes against parallel_mode, and the schema's rules. Runs once, when the
+// plan is made. A diagnostic's last note cites its rule.
 Diagnostics CheckTogether(const Context& job, const JobFacts& facts);
 
 // Settings that follow from the job, for display only: they are never put into a context.

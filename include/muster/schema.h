@@ -68,6 +68,14 @@ enum class ReadBack : std::uint8_t {
 // Whether MindSpore itself lets the attribute be set again within one process.
 enum class Freeze : std::uint8_t { kNever, kOnceSet, kOnceRead };
 
+// Where a rule comes from: what a document says, what MindSpore itself does, or both.
+struct RuleSource {
+  std::string document;   // "API page of 1.6"; may be empty
+  std::string behaviour;  // of MindSpore: "fails when a graph is compiled"; may be empty
+
+  bool operator==(const RuleSource&) const = default;
+};
+
 struct Attribute {
   std::string api;  // "set_context", "set_auto_parallel_context" or "set_ps_context"; empty for sub-keys
   std::string name;
@@ -126,6 +134,11 @@ struct Attribute {
   // value (as text) into the other's; empty: the same value.
   std::string shares;
   std::map<std::string, Value> shared_values;
+  // Texts made of options, "--opt_level=2 --dump_as_text": the documented ones with the values they take ("" stands
+  // for the option without a value). MindSpore ignores what is wrong, so it is a warning.
+  std::map<std::string, Value> flags;
+  // Where these rules come from, by the field that holds the rule ("modes") or, for one that is code, by its name.
+  std::map<std::string, RuleSource> sources;
 
   // Paths and ports.
   std::string file;        // the path names JSON of this kind (Schema::FindFile), checked where the recipe ships it
@@ -169,6 +182,44 @@ struct Attribute {
 // fields, wrong types and contradictions are errors of kind "schema" at `place`.
 Result<std::vector<Attribute>> AttributesFromValue(std::string_view api, const Value& record, const Place& place);
 
+// What a rule asks of one value that is in force. A value that is not known (a default that only the installed package
+// knows, an attribute that the release lacks) fulfils nothing but `set = false`.
+struct Condition {
+  std::vector<Value> one_of;   // it is one of these
+  std::vector<Value> none_of;  // it is known and none of these
+  std::optional<double> above;
+  std::string above_value_of;  // it is above the value of this path
+  std::optional<bool> set;     // whether the recipe set it
+
+  bool operator==(const Condition&) const = default;
+};
+
+// A rule between settings, checked once the job is known. Values are named by paths: "set_context.jit_config.jit_level"
+// is a sub-key, "set_context.graph_kernel_flags.opt_level" an option in a text of options, "job.workers" and
+// "job.processes_on_a_host" are facts about the job.
+struct Rule {
+  std::string name;
+  std::string kind;                         // of its diagnostics
+  bool refused = false;                     // MindSpore fails: an error; else a warning
+  std::string about;                        // the setting it blames; a function alone: the first thing set with it
+  std::map<std::string, Condition> when;    // all of these by path …
+  std::map<std::string, Condition> unless;  // … and none of these
+  // In a record a path is given whole or by its end: {parallel_mode}. {PATH} becomes "name = value" (a fact: its
+  // value), {PATH × PATH} the product, {release} "MindSpore 1.6.2".
+  std::string says;
+  std::string hint;
+  Release since;
+  std::optional<Release> until;  // inclusive
+  RuleSource source;
+
+  bool operator==(const Rule&) const = default;
+
+  bool HoldsIn(const Release& release) const { return since <= release && (!until || release <= *until); }
+};
+
+// Kind "schema" for unknown fields, wrong types, and a refusal that no behaviour of MindSpore stands behind.
+Result<Rule> RuleFromValue(const Value& record, const Place& place);
+
 struct ReleaseFacts {
   Release release;
   std::string short_name;  // "1.6": names the newest of its line; may be empty
@@ -186,6 +237,8 @@ class Schema {
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
   // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
   Diagnostics AddFiles(const Value& records, const Place& place);
+  // Rules come after the attributes: one that names an attribute of no release is refused.
+  Diagnostics AddRules(const Value& records, const Place& place);
 
   // The release a recipe names by its full or short name. Kind "release": unknown, or known but not described.
   Result<Release> FindRelease(std::string_view text, const Place& place) const;
@@ -220,12 +273,14 @@ class Schema {
 
   std::vector<std::string> Functions() const;  // "set_auto_parallel_context", "set_context", …
   const std::vector<ReleaseFacts>& releases() const { return releases_; }
+  const std::vector<Rule>& rules() const { return rules_; }
   // All attributes of a function by name, each with its releases in order: for documents.
   using ByName = std::map<std::string, std::vector<Attribute>, std::less<>>;
   const ByName& attributes(std::string_view api) const;
 
  private:
   std::vector<ReleaseFacts> releases_;
+  std::vector<Rule> rules_;
   std::map<std::string, ByName, std::less<>> functions_;
   ByName files_;
 };

@@ -31,8 +31,9 @@ function env.xpcall(f, handler, ...)
   end, ...)
 end
 
--- Libraries are copies that cannot be changed, so that one module cannot alter another's world.
-local function read_only(table, what)
+-- Libraries are copies that cannot be changed, so that one module cannot alter another's world. `touched` is called with
+-- the name of everything that is taken out.
+local function read_only(table, what, touched)
   return setmetatable({}, {
     __index = function(_, key)
       local value = table[key]
@@ -40,6 +41,7 @@ local function read_only(table, what)
         host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(host.tostring(key), what),
                   host.suggest(host.tostring(key), host.keys(table)))
       end
+      if touched then touched(key) end
       return value
     end,
     __newindex = function(_, key)

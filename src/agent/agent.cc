@@ -277,7 +277,8 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + held_.size() + kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
+  const std::size_t need = own_descriptors_ + held_.size() +
+                           kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(

@@ -7,8 +7,8 @@
 
 #include <tl/expected.hpp>
 
-#include "spawn/spawn.h"
 #include "base/unique_fd.h"
+#include "spawn/spawn.h"
 
 namespace muster {
 

@@ -136,6 +136,20 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
+// touch(name): the recipe takes a name out of the context module. Constants that its release lacks are reported, now
+// or once the release is known.
+int Touch(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const std::string name = Text(lua, 1);
+  const int place = host.Here(lua);
+  if (!host.context) {
+    host.touched.emplace(name, place);
+  } else if (auto missing = host.schema.MissingConstant(name, host.context->release(), host.PlaceOf(place))) {
+    host.Report(std::move(*missing));
+  }
+  return 0;
+}
+
 // setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
 int SettingInForce(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -172,7 +186,7 @@ int ContextPorts(lua_State* lua) {
 constexpr HostFunction kFunctions[] = {
     {"set_context", Guarded<SetContext>},     {"get_context", Guarded<GetContext>},
     {"reset_context", Guarded<ResetContext>}, {"setting", Guarded<SettingInForce>},
-    {"context_ports", Guarded<ContextPorts>},
+    {"context_ports", Guarded<ContextPorts>}, {"touch", Guarded<Touch>},
 };
 
 }  // namespace

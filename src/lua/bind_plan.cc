@@ -180,13 +180,13 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
     role.ready.kind = ReadinessNamed(TextField(lua, ready.index(), "kind")).value_or(Readiness::Kind::kStarted);
     const std::string what = "the readiness of " + role.name;
     role.ready.what = TextField(lua, ready.index(), "what");
-    CheckText(lua, role.ready.what.marked, what, place, false);
+    CheckPlanText(Host::Of(lua), role.ready.what.marked, what, place, false);
     role.ready.every_ms = CountField(lua, ready.index(), "every_ms");
     role.ready.timeout_ms = CountField(lua, ready.index(), "timeout_ms");
     const Field command(lua, ready.index(), "command");
     if (command.is_table()) {
       for (std::string& word : TextList(lua, command.index())) {
-        CheckText(lua, word, what, place, false);
+        CheckPlanText(Host::Of(lua), word, what, place, false);
         role.ready.command.emplace_back(std::move(word));
       }
     }

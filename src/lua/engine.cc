@@ -16,21 +16,38 @@
 namespace muster {
 namespace {
 
-// Lists of records and the function whose attributes they are.
+// Lists of records and what they describe.
 struct SchemaFile {
   const char* path;
-  const char* api;  // null: the releases; empty: the files that attributes name
+  enum class Holds : std::uint8_t { kReleases, kAttributes, kFiles, kRules };
+  Holds holds = Holds::kReleases;
+  const char* api = "";  // of attributes: the function they belong to
 };
 constexpr SchemaFile kSchemaFiles[] = {
-    {"muster/schema/releases.lua", nullptr},
-    {"muster/schema/context.lua", "set_context"},
-    {"muster/schema/context_old.lua", "set_context"},
-    {"muster/schema/device_config.lua", "set_context"},
-    {"muster/schema/auto_parallel.lua", "set_auto_parallel_context"},
-    {"muster/schema/parallel_config.lua", "set_auto_parallel_context"},
-    {"muster/schema/ps.lua", "set_ps_context"},
-    {"muster/schema/files.lua", ""},
+    {"muster/schema/releases.lua", SchemaFile::Holds::kReleases},
+    {"muster/schema/context.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/context_old.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/device_config.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/auto_parallel.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
+    {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
+    {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
+    {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
+    {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
 };
+
+Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, const Place& place) {
+  switch (file.holds) {
+    case SchemaFile::Holds::kReleases:
+      return schema.AddReleases(records, place);
+    case SchemaFile::Holds::kAttributes:
+      return schema.Add(file.api, records, place);
+    case SchemaFile::Holds::kFiles:
+      return schema.AddFiles(records, place);
+    case SchemaFile::Holds::kRules:
+      return schema.AddRules(records, place);
+  }
+  return {};
+}
 
 // Everything that one evaluation needs while Lua is running; reached through the registry.
 struct Evaluation {
@@ -184,6 +201,9 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   lua_getfield(lua, recipe, "accept_release");
   host.plan.accept_release = lua_toboolean(lua, -1) != 0;
   lua_pop(lua, 1);
+  for (const auto& [name, touched_at] : host.touched) {
+    if (auto missing = host.schema.MissingConstant(name, *release, host.PlaceOf(touched_at))) host.Report(*missing);
+  }
 }
 
 void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
@@ -244,7 +264,16 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
     if (const auto visible = host.visible_devices.find(fact.name); visible != host.visible_devices.end()) {
       fact.visible_devices = visible->second;
     }
+    fact.host_devices = host.plan.hosts[process.host].devices;
   }
+  std::vector<std::uint32_t> on_host(host.plan.hosts.size());
+  for (const Process& process : host.plan.processes) ++on_host[process.host];
+  const auto fullest = std::max_element(on_host.begin(), on_host.end());
+  facts.processes_on_a_host = fullest == on_host.end() ? 0 : *fullest;
+  facts.processes_notes.push_back({"the plan starts " + std::to_string(facts.processes_on_a_host) +
+                                       " processes on host " + std::to_string(fullest - on_host.begin()) +
+                                       ", scheduler and servers included",
+                                   {}});
   facts.workers = static_cast<std::uint32_t>(facts.processes.size());
   facts.workers_notes.push_back(
       {"the plan starts " + std::to_string(facts.workers) + " workers; job.cluster.devices is " + cluster.text, {}});
@@ -287,7 +316,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   OwnModules modules;
   modules.prelude = load("muster/prelude.lua", {});
   modules.muster = load("muster/muster.lua", {modules.prelude});
-  const int context = load("muster/context.lua", {});
+  const int context = load("muster/context.lua", {modules.prelude});
   const int policies = load("muster/policy.lua", {modules.muster});
   const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies});
   const int contracts = load("muster/contract.lua", {modules.prelude});
@@ -304,8 +333,12 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
     lua_setfield(lua, -2, name);
   };
   offer("muster", api);
-  offer("muster.context", context);
-  offer("muster.mindspore", context);
+  for (const char* name : {"muster.context", "muster.mindspore"}) {
+    lua_pushvalue(lua, context);
+    lua_pushstring(lua, name);
+    lua_call(lua, 1, 1);
+    lua_setfield(lua, -2, name);
+  }
   lua_setfield(lua, LUA_REGISTRYINDEX, "muster.modules");
   return modules;
 }
@@ -422,9 +455,7 @@ Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
     if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
     lua_pop(lua, 1);
     const Place place{std::string("lua/") + file.path, 0};
-    const Diagnostics found = file.api == nullptr   ? schema.AddReleases(records, place)
-                              : file.api[0] == '\0' ? schema.AddFiles(records, place)
-                                                    : schema.Add(file.api, records, place);
+    const Diagnostics found = AddTo(schema, file, records, place);
     diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   }
   CollectAgain(lua);

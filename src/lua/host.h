@@ -34,7 +34,9 @@ struct Host {
   std::set<std::string> reported;  // archives of `diagnostics`
 
   Schema schema;
-  std::optional<Context> context;               // once the recipe has named its release
+  std::optional<Context> context;  // once the recipe has named its release
+  // Names of the context module that were taken before that, and where.
+  std::set<std::pair<std::string, int>> touched;
   bool planning = false;                        // inside the plan function: context calls are allowed
   ShippedFiles shipped_files;                   // of muster.file, by the text that names them
   std::map<std::string, Place> shipped_places;  // the same by path below files/: where they were named

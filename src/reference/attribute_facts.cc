@@ -183,8 +183,10 @@ std::string Setting(const Attribute& attribute) {
 
 std::string Source(const Attribute& attribute) { return attribute.rule; }
 
+std::string Type(const Attribute& attribute) { return WantedText(attribute); }
+
 constexpr std::pair<const char*, std::string (*)(const Attribute&)> kFacts[] = {
-    {"status", Status},     {"type", WantedText}, {"values", Values},    {"range", Range},
+    {"status", Status},     {"type", Type},       {"values", Values},    {"range", Range},
     {"default", Default},   {"reads", Reading},   {"devices", Devices},  {"modes", Modes},
     {"together", Together}, {"setting", Setting}, {"behaviour", Source},
 };

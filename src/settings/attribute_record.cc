@@ -2,15 +2,17 @@
 // meaning of any attribute.
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
-#include <set>
 
 #include "base/suggest.h"
 #include "muster/schema.h"
+#include "settings/record_field.h"
 
 namespace muster {
 namespace {
+
+using record::Read;
+using record::Trouble;
 
 constexpr int kMaxNesting = 8;
 
@@ -19,69 +21,6 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"enum", Kind::kEnum},   {"size", Kind::kSize}, {"path", Kind::kPath},        {"list_int", Kind::kListInt},
     {"tuple", Kind::kTuple}, {"dict", Kind::kDict}, {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
 };
-
-// What went wrong with a field; empty if nothing did.
-using Trouble = std::string;
-
-Trouble Read(const Value& value, bool& out) {
-  if (const bool* held = value.AsBool()) return out = *held, "";
-  return "must be true or false";
-}
-
-Trouble Read(const Value& value, std::string& out) {
-  if (const std::string* held = value.AsString()) return out = *held, "";
-  return "must be text";
-}
-
-Trouble Read(const Value& value, std::optional<double>& out) {
-  if (!value.IsNumber()) return "must be a number";
-  out = value.Number();
-  return "";
-}
-
-Trouble Read(const Value& value, Value& out) {
-  out = value;
-  return "";
-}
-
-template <class T>
-Trouble Read(const Value& value, std::vector<T>& out) {
-  // An empty Lua table cannot tell whether it is a list.
-  if (const Value::Map* map = value.AsMap(); map != nullptr && map->empty()) return out.clear(), "";
-  const Value::List* list = value.AsList();
-  if (list == nullptr) return "must be a list";
-  out.clear();
-  for (const Value& element : *list) {
-    if (Trouble trouble = Read(element, out.emplace_back()); !trouble.empty())
-      return "holds an element that " + trouble;
-  }
-  return "";
-}
-
-Trouble Read(const Value& value, std::map<std::string, Value>& out) {
-  const Value::Map* map = value.AsMap();
-  if (map == nullptr) return "must be a table with names";
-  out = *map;
-  return "";
-}
-
-Trouble Read(const Value& value, Release& out) {
-  const std::string* text = value.AsString();
-  const auto release = text == nullptr ? std::nullopt : ParseRelease(*text);
-  if (!release) return "must be a release as text, such as \"1.6.2\"";
-  out = *release;
-  return "";
-}
-
-// "1.9" as a last release means every 1.9.
-Trouble Read(const Value& value, std::optional<Release>& out) {
-  Release release;
-  if (Trouble trouble = Read(value, release); !trouble.empty()) return trouble;
-  const std::string& text = *value.AsString();
-  if (std::count(text.begin(), text.end(), '.') == 1) release.patch = std::numeric_limits<std::uint32_t>::max();
-  out = release;
-  return "";
-}
 
 Trouble Read(const Value& value, std::vector<Kind>& out) {
   const std::string* text = value.AsString();
@@ -141,7 +80,7 @@ struct Field {
 };
 
 template <auto kMember>
-constexpr Trouble ReadMember(const Value& value, Attribute& attribute, int) {
+Trouble ReadMember(const Value& value, Attribute& attribute, int) {
   return Read(value, attribute.*kMember);
 }
 
@@ -200,6 +139,8 @@ constexpr Field kFields[] = {
     {"name_max", ReadMember<&Attribute::name_max>},
     {"only_warns", ReadMember<&Attribute::only_warns>},
     {"ignores_unknown", ReadMember<&Attribute::ignores_unknown>},
+    {"flags", ReadMember<&Attribute::flags>},
+    {"sources", ReadMember<&Attribute::sources>},
     {"freezes", ReadMember<&Attribute::freezes>},
     {"reset_first", ReadMember<&Attribute::reset_first>},
     {"per_process", ReadMember<&Attribute::per_process>},
@@ -245,6 +186,7 @@ Trouble Contradiction(const Attribute& attribute) {
     return "writes neither a folder nor a file";
   if (attribute.writes.empty() && !(attribute.rank_from + attribute.written_if).empty())
     return "says how it is written, but not what";
+  if (!attribute.flags.empty() && !attribute.Is(Kind::kString)) return "has flags but is no string";
   return "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "settings/check_value.h"
+#include "settings/rule_note.h"
 #include "settings/setting_key.h"
 #include "settings/unknown_key.h"
 #include "settings/word_list.h"
@@ -59,6 +60,7 @@ void Call::One(const std::string& name, const Value& value, const std::map<std::
   if (attribute->secret && !IsSecretHole(*stored) && *stored != Value("")) {
     Warn("secret_literal", name + " is written into the recipe: it is not passed on, and run refuses to start",
          "take it from a parameter of type secret");
+    withheld_.push_back(name);
     return;
   }
   if (attribute->no_effect_up_to && stored->IsNumber() && stored->Number() <= *attribute->no_effect_up_to) return;
@@ -81,7 +83,10 @@ void Call::Settle(const Attribute& attribute, Value stored) {
     }
   }
   setting.value = std::move(stored);
-  if (!attribute.shares.empty()) settings_.erase(KeyOf(api_, attribute.shares));
+  if (!attribute.shares.empty()) {
+    WarnIfReplaced(attribute, setting.value);
+    settings_.erase(KeyOf(api_, attribute.shares));
+  }
   settings_[KeyOf(api_, attribute.name)] = std::move(setting);
   done_.push_back(attribute.name);
 }
@@ -122,6 +127,7 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
     Warn("no_reset", attribute.name + " is changed without a reset of what was set for its old value",
          "call re" + std::string(api_) + " first, as the documents of " + Version() + " advise");
     Because(attribute.name, &own->second);
+    Cite(problems_.back(), attribute, "reset_first");
   }
   if (again && attribute.freezes == Freeze::kOnceSet) {
     Warn("frozen", attribute.name + " is set again: a script of " + Version() +
@@ -133,6 +139,22 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
     Warn("frozen", attribute.name + " is changed after it was read: a script of " + Version() + " may not do that");
     problems_.back().notes.push_back({attribute.name + " was read here", read->second});
   }
+}
+
+// A later call wins, under whichever of two names. Where only one of them can say the value, MindSpore keeps both.
+void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
+  const auto other = settings_.find(KeyOf(api_, attribute.shares));
+  const Attribute* shared = context_.schema().Find(api_, attribute.shares, context_.release());
+  if (other == settings_.end() || shared == nullptr || IsDone(attribute.shares)) return;
+  const Place& place = other->second.source.place;
+  if (place.file != place_.file || place == place_) return;
+  if (Translated(attribute, value) && Translated(*shared, other->second.value)) return;
+  Warn("conflict",
+       attribute.name + " = " + ShownValue(attribute, value) + " replaces " + attribute.shares + " = " +
+           ToText(other->second.value) + ": both name one value",
+       "give only one of the two");
+  Because(attribute.shares, &other->second);
+  Cite(problems_.back(), attribute, "shares");
 }
 
 const Setting* Call::Seen(std::string_view api, std::string_view name) const {
@@ -186,6 +208,7 @@ bool Call::DroppedInGraphMode(const Attribute& attribute) {
     Warn("mode_conflict", attribute.name + " works in PYNATIVE_MODE only: in GRAPH_MODE " + Version() +
                               " drops it unless " + attribute.graph_env + " is 1 in the environment");
     Because("mode", Seen(kSetContext, "mode"));
+    Cite(problems_.back(), attribute, "needs_pynative");
     return false;
   }
   Warn(
@@ -193,6 +216,7 @@ bool Call::DroppedInGraphMode(const Attribute& attribute) {
       attribute.name + " works in PYNATIVE_MODE only: in GRAPH_MODE " + Version() + " drops it, so it is not passed on",
       std::move(otherwise));
   Because("mode", Seen(kSetContext, "mode"));
+  Cite(problems_.back(), attribute, "needs_pynative");
   return true;
 }
 
@@ -204,6 +228,7 @@ bool Call::FitsModes(const Attribute& attribute, const Value& value) {
     Refuse("mode_conflict", attribute.name + " = " + ShownValue(attribute, value) + " is not possible in PYNATIVE_MODE",
            "in PYNATIVE_MODE " + Version() + " takes " + WordList(allowed));
     Because("mode", Seen(kSetContext, "mode"));
+    Cite(problems_.back(), attribute, "pynative");
     return false;
   }
   if (attribute.carried_modes.empty() || value != Value(kPynativeMode)) return true;
@@ -213,6 +238,7 @@ bool Call::FitsModes(const Attribute& attribute, const Value& value) {
   Refuse("mode_conflict", "PYNATIVE_MODE is not possible while parallel_mode = " + ToText(parallel_mode),
          "in PYNATIVE_MODE " + Version() + " takes " + WordList(attribute.carried_modes));
   Because("parallel_mode", Seen(kSetAutoParallel, "parallel_mode"));
+  Cite(problems_.back(), attribute, "carried_modes");
   return false;
 }
 
@@ -226,6 +252,7 @@ bool Call::FitsSharedName(const Attribute& attribute, const Value& value) {
          attribute.name + " = " + ShownValue(attribute, value) + " contradicts " + attribute.shares + " = " +
              ToText(other.value) + " in the same call: both name one value",
          "give only one of the two");
+  Cite(problems_.back(), attribute, "shares");
   return false;
 }
 

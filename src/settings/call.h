@@ -23,6 +23,8 @@ class Call {
 
   Diagnostics& problems() { return problems_; }
   std::map<std::string, Setting>& settings() { return settings_; }
+  // Secrets that were given as literals: they are not settled.
+  const std::vector<std::string>& withheld() const { return withheld_; }
 
  private:
   std::string Version() const { return "MindSpore " + ReleaseText(context_.release()); }
@@ -31,6 +33,7 @@ class Call {
   void Because(const std::string& name, const Setting* setting);
   void WarnAboutStatus(const Attribute& attribute);
   void WarnIfSetBefore(const Attribute& attribute, const Value& value, const std::map<std::string, Place>& was_read);
+  void WarnIfReplaced(const Attribute& attribute, const Value& value);
 
   const Setting* Seen(std::string_view api, std::string_view name) const;
   Value InForce(std::string_view api, std::string_view name) const;
@@ -50,6 +53,7 @@ class Call {
   const Context* base_;
   std::map<std::string, Setting> settings_;
   std::vector<std::string> done_;
+  std::vector<std::string> withheld_;
   Diagnostics problems_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "settings/rule_note.h"
 
 namespace muster {
 namespace {
@@ -153,22 +154,26 @@ class TableCheck {
         const Attribute* record = FindKey(sibling);
         if (record != nullptr && record->required) continue;  // already said
         Refuse("missing_subkey", shown + " needs " + sibling + " = " + ToText(wanted) + " beside it");
+        Cite(problems_.back(), key, "needs");
         well = false;
       } else if (found->second != wanted) {
-        well = Contradicts(shown, sibling, wanted, found->second);
+        well = Contradicts(key, "needs", shown, sibling, wanted, found->second);
       }
     }
     for (const auto& [sibling, wanted] : asked(key.fits)) {
       const auto found = table_.find(sibling);
-      if (found != table_.end() && found->second != wanted) well = Contradicts(shown, sibling, wanted, found->second);
+      if (found == table_.end() || found->second == wanted) continue;
+      well = Contradicts(key, "fits", shown, sibling, wanted, found->second);
     }
     return well;
   }
-  bool Contradicts(const std::string& shown, const std::string& sibling, const Value& wanted, const Value& given) {
+  bool Contradicts(const Attribute& key, const char* field, const std::string& shown, const std::string& sibling,
+                   const Value& wanted, const Value& given) {
     const Attribute* record = FindKey(sibling);
     Diagnostics elsewhere;
     if (record == nullptr || !CheckValue(*record, given, path_, where_, elsewhere)) return true;  // already said
     Refuse("conflict", shown + " goes with " + sibling + " = " + ToText(wanted) + " only, not with " + ToText(given));
+    Cite(problems_.back(), key, field);
     return false;
   }
 

@@ -12,6 +12,7 @@
 #include "settings/attribute_text.h"
 #include "settings/check_file.h"
 #include "settings/check_table.h"
+#include "settings/flags.h"
 
 namespace muster {
 namespace {
@@ -235,6 +236,7 @@ class Check {
                                  NumberText(*attribute_.max) + " in " + InRelease());
     }
     if (!HasForm(text)) return std::nullopt;
+    if (!attribute_.flags.empty()) CheckFlags(attribute_, text, path_, where_, problems_);
     if (where_.files != nullptr && !attribute_.file.empty()) {
       const auto file = where_.files->find(text);
       if (file != where_.files->end() && !CheckFile(attribute_, file->second, path_, where_, problems_))

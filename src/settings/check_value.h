@@ -29,7 +29,7 @@ struct CheckedIn {
 
 // The value as stored (aliases replaced, whole numbers as ints, sizes as "3.5GB"), or nothing after an error was
 // added to `problems`. `path` is how messages name the attribute: "comm_fusion.allreduce.mode". Kinds: type, enum,
-// range, format, order, empty, unknown_subkey, missing_subkey, conflict, release; warnings: range, no_effect,
+// range, format, order, empty, unknown_subkey, missing_subkey, conflict, release; warnings: range, format, no_effect,
 // undocumented. A text that names one of `where.files` has that file checked, if the attribute says what is in it. With
 // `only_warns` everything is a warning.
 std::optional<Value> CheckValue(const Attribute& attribute, const Value& value, const std::string& path,

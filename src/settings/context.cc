@@ -55,7 +55,10 @@ Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, co
   if (auto problem = UnknownFunction(*schema_, release_, api, api, place)) return {std::move(*problem)};
   Call call(api, place, *this, base_, own_);
   for (const auto* argument : InOrder(arguments)) call.One(argument->first, argument->second, was_read_);
-  if (!HasErrors(call.problems())) own_ = std::move(call.settings());
+  if (!HasErrors(call.problems())) {
+    own_ = std::move(call.settings());
+    for (const std::string& name : call.withheld()) withheld_[KeyOf(api, name)] = place;
+  }
   return std::move(call.problems());
 }
 
@@ -90,6 +93,12 @@ const Setting* Context::Find(std::string_view api, std::string_view name) const 
   const auto found = own_.find(KeyOf(api, name));
   if (found != own_.end()) return &found->second;
   return base_ == nullptr ? nullptr : base_->Find(api, name);
+}
+
+const Place* Context::FindWithheld(std::string_view api, std::string_view name) const {
+  const auto found = withheld_.find(KeyOf(api, name));
+  if (found != withheld_.end()) return &found->second;
+  return base_ == nullptr ? nullptr : base_->FindWithheld(api, name);
 }
 
 std::map<std::string, Value> Context::Settled() const {

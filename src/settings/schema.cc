@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "settings/setting_key.h"
+
 namespace muster {
 namespace {
 
@@ -96,6 +98,36 @@ Diagnostics Schema::AddReleases(const Value& records, const Place& place) {
     }
     releases_.push_back(std::move(*facts));
     std::sort(releases_.begin(), releases_.end(), [](auto& a, auto& b) { return a.release < b.release; });
+    return {};
+  });
+}
+
+Diagnostics Schema::AddRules(const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto rule = RuleFromValue(record, place);
+    if (!rule) return rule.error();
+    const auto trouble = [&](const std::string& what) -> Diagnostics {
+      return {Error("schema", place, "rule \"" + rule->name + "\" " + what)};
+    };
+    for (const Rule& known : rules_) {
+      if (known.name == rule->name) return trouble("is given twice");
+    }
+    std::vector<std::string> paths = {rule->about};
+    for (const auto* conditions : {&rule->when, &rule->unless}) {
+      for (const auto& [path, condition] : *conditions) {
+        paths.push_back(path);
+        if (!condition.above_value_of.empty()) paths.push_back(condition.above_value_of);
+      }
+    }
+    for (const std::string& path : paths) {
+      const std::size_t dot = path.find('.');
+      const std::string api = path.substr(0, dot);
+      const std::string name = dot == std::string::npos ? "" : path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
+      const bool known = api == kJobFacts || (name.empty() ? Knows(api) && path == rule->about
+                                                           : attributes(api).find(name) != attributes(api).end());
+      if (!known) return trouble("names \"" + path + "\", which there is not");
+    }
+    rules_.push_back(std::move(*rule));
     return {};
   });
 }

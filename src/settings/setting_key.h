@@ -13,7 +13,8 @@ namespace muster {
 constexpr std::string_view kSetContext = "set_context";
 constexpr std::string_view kSetAutoParallel = "set_auto_parallel_context";
 constexpr std::string_view kSetPs = "set_ps_context";
-constexpr std::int64_t kPynativeMode = 1;  // of set_context's mode
+constexpr std::string_view kJobFacts = "job";  // where a rule's path names a fact about the job
+constexpr std::int64_t kPynativeMode = 1;      // of set_context's mode
 
 // "set_context.mode"
 std::string KeyOf(std::string_view api, std::string_view name);

@@ -1,9 +1,12 @@
-// What belongs together over the whole job: settings against each other and against the processes that are really
-// started. Each rule is data of the schema (divides, below, modes) or one function here.
+// What belongs together over the whole job: settings against the processes that are really started. Each rule is a
+// field of an attribute's record (divides, below, modes) or one function here; those that need values in force only are
+// check_rules.h's.
 #include <algorithm>
 
 #include "muster/context.h"
+#include "settings/check_rules.h"
 #include "settings/check_value.h"
+#include "settings/rule_note.h"
 #include "settings/setting_key.h"
 #include "settings/word_list.h"
 
@@ -49,9 +52,10 @@ class Together {
         IsForThisDevice(*attribute, *setting);
       }
     }
-    StandAloneIsAlone();
+    for (Diagnostic& problem : CheckRules(job_, facts_)) Add(std::move(problem));
     RanksAreTheProcesses();
     DevicesAreVisible();
+    DevicesAreOfTheHost();
     return std::move(problems_);
   }
 
@@ -82,14 +86,22 @@ class Together {
 
   std::string Version() const { return "MindSpore " + ReleaseText(job_.release()); }
 
+  // Cites the rule of an attribute whose name alone is known here.
+  void CiteRule(Diagnostic& diagnostic, std::string_view api, std::string_view name, std::string_view rule) const {
+    const Attribute* attribute = job_.schema().Find(api, name, job_.release());
+    if (attribute != nullptr) Cite(diagnostic, *attribute, rule);
+  }
+
   void DeviceNumIsTheWorkers() {
     const Setting* set = job_.Find(kSetAutoParallel, "device_num");
     if (set == nullptr || facts_.workers == 0 || device_num_ == facts_.workers) return;
-    AddWorkersNotes(Add(Error("conflict", set->source.place,
-                              "device_num = " + std::to_string(device_num_) + " is not the number of workers, " +
-                                  std::to_string(facts_.workers),
-                              "leave device_num out, or set it to " + std::to_string(facts_.workers) +
-                                  "; scheduler and servers do not count")));
+    Diagnostic& diagnostic = Add(Error("conflict", set->source.place,
+                                       "device_num = " + std::to_string(device_num_) +
+                                           " is not the number of workers, " + std::to_string(facts_.workers),
+                                       "leave device_num out, or set it to " + std::to_string(facts_.workers) +
+                                           "; scheduler and servers do not count"));
+    AddWorkersNotes(diagnostic);
+    CiteRule(diagnostic, kSetAutoParallel, "device_num", "workers");
   }
 
   void Divides(const Attribute& attribute, const Setting& setting) {
@@ -107,6 +119,7 @@ class Together {
     } else {
       Because(diagnostic, attribute.api, attribute.divides);
     }
+    Cite(diagnostic, attribute, "divides");
   }
 
   void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
@@ -133,6 +146,7 @@ class Together {
     Because(diagnostic, kSetAutoParallel, "parallel_mode");
     if (diagnostic.notes.empty())
       diagnostic.notes.push_back({"parallel_mode = " + ToText(mode) + " is the default", {}});
+    Cite(diagnostic, attribute, refused ? "modes" : "modes_documented");
     Add(std::move(diagnostic));
   }
 
@@ -146,19 +160,6 @@ class Together {
                         attribute.name + " is for " + WordList(attribute.enforced, " and ") + ": on " + *device + " " +
                             Version() + " skips it")),
             kSetContext, "device_target");
-  }
-
-  void StandAloneIsAlone() {
-    if (InForce(kSetPs, "enable_ps") == Value(true)) return;
-    const Setting* mode = job_.Find(kSetAutoParallel, "parallel_mode");
-    const Setting* number = job_.Find(kSetAutoParallel, "device_num");
-    if (device_num_ <= 1 || (mode == nullptr && number == nullptr)) return;
-    if (InForce(kSetAutoParallel, "parallel_mode") != Value("stand_alone")) return;
-    const Setting& blamed = mode != nullptr ? *mode : *number;
-    BecauseDeviceNum(Add(Warning("parallel_mode", blamed.source.place,
-                                 "parallel_mode = \"stand_alone\" with device_num = " + std::to_string(device_num_) +
-                                     ": every worker would train alone",
-                                 "set parallel_mode, for example to context.ParallelMode.DATA_PARALLEL")));
   }
 
   const Context& ContextOf(const ProcessFacts& process) const {
@@ -200,16 +201,21 @@ class Together {
       }
     }
     for (const Wrong& wrong : beyond) {
-      BecauseDeviceNum(Add(Error("range", wrong.setting->source.place,
-                                 "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
-                                     " is not below device_num = " + std::to_string(device_num_) + Others(wrong),
-                                 "set it to process.rank inside each, or leave it out")));
+      Diagnostic& diagnostic =
+          Add(Error("range", wrong.setting->source.place,
+                    "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                        " is not below device_num = " + std::to_string(device_num_) + Others(wrong),
+                    "set it to process.rank inside each, or leave it out"));
+      BecauseDeviceNum(diagnostic);
+      CiteRule(diagnostic, kSetAutoParallel, "global_rank", "below");
     }
     for (const Wrong& wrong : other) {
-      Add(Warning("rank", wrong.setting->source.place,
-                  "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name + " is not its rank " +
-                      std::to_string(wrong.first->rank) + Others(wrong),
-                  "set it to process.rank inside each, or leave it out"));
+      Diagnostic& diagnostic =
+          Add(Warning("rank", wrong.setting->source.place,
+                      "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                          " is not its rank " + std::to_string(wrong.first->rank) + Others(wrong),
+                      "set it to process.rank inside each, or leave it out"));
+      CiteRule(diagnostic, kSetAutoParallel, "global_rank", "rank");
     }
   }
 
@@ -226,13 +232,37 @@ class Together {
     }
     for (const Wrong& wrong : wrongs) {
       const std::uint32_t visible = *wrong.first->visible_devices;
-      Add(Error("range", wrong.setting->source.place,
-                "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
-                    " can not be seen by it: it sees " +
-                    (visible == 1 ? "1 device" : std::to_string(visible) + " devices") + Others(wrong),
-                visible == 0 ? "give the role devices"
-                             : "use " + (visible == 1 ? std::string("0") : "0 to " + std::to_string(visible - 1)) +
-                                   ", usually process.local_rank"));
+      Diagnostic& diagnostic =
+          Add(Error("range", wrong.setting->source.place,
+                    "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                        " can not be seen by it: it sees " +
+                        (visible == 1 ? "1 device" : std::to_string(visible) + " devices") + Others(wrong),
+                    visible == 0 ? "give the role devices"
+                                 : "use " + (visible == 1 ? std::string("0") : "0 to " + std::to_string(visible - 1)) +
+                                       ", usually process.local_rank"));
+      CiteRule(diagnostic, kSetContext, "device_id", "visible");
+    }
+  }
+
+  // A role that was given no devices may still name one of its host's.
+  void DevicesAreOfTheHost() {
+    if (InForce(kSetContext, "device_target") == Value("CPU")) return;
+    std::vector<Wrong> wrongs;
+    for (const ProcessFacts& process : facts_.processes) {
+      const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");
+      const std::int64_t* device = setting == nullptr ? nullptr : setting->value.AsInt();
+      const std::uint32_t devices = process.host_devices.value_or(0);
+      if (device == nullptr || process.visible_devices || devices == 0) continue;
+      if (*device >= devices) Remember(wrongs, *setting, process);
+    }
+    for (const Wrong& wrong : wrongs) {
+      const std::uint32_t devices = *wrong.first->host_devices;
+      Diagnostic& diagnostic =
+          Add(Warning("range", wrong.setting->source.place,
+                      "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                          " is not below the devices of its host, " + std::to_string(devices) + Others(wrong),
+                      devices == 1 ? "use 0" : "use 0 to " + std::to_string(devices - 1)));
+      CiteRule(diagnostic, kSetContext, "device_id", "host");
     }
   }
 

@@ -114,5 +114,84 @@ TEST(ContextCalls, ShowWhatFollowsAndPassNothingOnThatWasNotSet) {
   EXPECT_EQ(plan.roles[0].context.count("set_auto_parallel_context.device_num"), 0U);
 }
 
+TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {
+  const struct {
+    const char* release;
+    const char* taken;
+    const char* problem;
+  } cases[] = {
+      {"0.3", "context.ParallelMode.AUTO_PARALLEL",
+       "context.ParallelMode is not in MindSpore 0.3.1: only from 1.0.0 on"},
+      {"0.3", "context.ParallelMode.MODE_LIST", "context.ParallelMode is not in MindSpore 0.3.1: only from 1.0.0 on"},
+      {"0.3", "context.STRICT", "context.STRICT is not in MindSpore 0.3.1: only from 2.3.0-rc2 on"},
+      {"1.0", "context.DEBUG", "context.DEBUG is not in MindSpore 1.0.1: only from 2.3.0-rc2 on"},
+      {"1.6", "context.LAX", "context.LAX is not in MindSpore 1.6.2: only from 2.3.0-rc2 on"},
+      {"1.9", "context.RELEASE", "context.RELEASE is not in MindSpore 1.9.0: only from 2.3.0-rc2 on"},
+      {"0.3", "context.GRAPH_MODE", nullptr},
+      {"0.3", "context.PYNATIVE_MODE", nullptr},
+      {"1.0", "context.ParallelMode.AUTO_PARALLEL", nullptr},
+      {"2.3.0-rc2", "context.STRICT", nullptr},
+      {"2.3", "context.DEBUG", nullptr},
+      {"2.4", "context.COMPATIBLE", nullptr},
+  };
+  for (const auto& test : cases) {
+    const std::string fields = std::string("mindspore = '") + test.release + "',";
+    const Lines wanted =
+        test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:5 error release: ") + test.problem};
+    EXPECT_EQ(ProblemsOf(std::string("job:derive { a = 1 }\nlocal taken = ") + test.taken + kOne, fields), wanted)
+        << test.release << " " << test.taken;
+    // Taken before the release is known.
+    const Evaluated early = Evaluate({std::string("local context = require 'muster.mindspore'\nlocal early = ") +
+                                      test.taken + "\n" + Recipe(kOne, fields)});
+    const Lines told =
+        test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:2 error release: ") + test.problem};
+    EXPECT_EQ(early.problems(), told) << test.release << " " << test.taken;
+  }
+}
+
+TEST(ContextConstants, OfNoReleaseAreMisspelt) {
+  const Evaluated evaluated = Evaluate(
+      {Recipe("context.set_auto_parallel_context { parallel_mode = context.ParallelMode.DATA_PARALEL }" + kOne, k16)});
+  ASSERT_EQ(evaluated.problems(),
+            Lines{"recipe.lua:4 error unknown_key: there is no DATA_PARALEL in context.ParallelMode"});
+  EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "did you mean \"DATA_PARALLEL\"?");
+  EXPECT_EQ(ProblemsOf("context.ParallelMode.X = 1" + kOne, k16),
+            Lines{"recipe.lua:4 error read_only: X cannot be set in context.ParallelMode"});
+}
+
+TEST(ContextConstants, AreTakenWithoutAReleaseAsLongAsNothingIsSet) {
+  EXPECT_EQ(ProblemsOf("local a, b = context.STRICT, context.ParallelMode" + kOne), Lines{});
+}
+
+TEST(ContextCalls, OfParameterServersAreNotIn03) {
+  const std::pair<const char*, const char*> calls[] = {{"set_ps_context { enable_ps = true }", "set_ps_context"},
+                                                       {"get_ps_context 'enable_ps'", "get_ps_context"},
+                                                       {"reset_ps_context()", "reset_ps_context"}};
+  for (const auto& [call, name] : calls) {
+    EXPECT_EQ(
+        ProblemsOf("job:derive { a = 1 }\ncontext." + std::string(call) + kOne, "mindspore = '0.3',"),
+        Lines{std::string("recipe.lua:5 error release: ") + name + " is not in MindSpore 0.3.1: only from 1.0.0 on"});
+  }
+}
+
+TEST(ContextRules, AreCheckedWhenThePlanIsMade) {
+  const Evaluated evaluated =
+      Evaluate({Recipe("context.set_context { runtime_num_threads = 30 }\njob:workers { count = 4, command = { 'x' } }",
+                       "mindspore = '1.9', framework = 'mindspore',")});
+  ASSERT_EQ(evaluated.problems(),
+            Lines{"recipe.lua:4 warning threads: runtime_num_threads = 30 in each of 5 processes of one host makes 150 "
+                  "threads that contend in MindSpore 1.9.0"});
+  const std::vector<Note>& notes = evaluated.answer.diagnostics[0].notes;
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0].message, "the plan starts 5 processes on host 0, scheduler and servers included");
+  EXPECT_TRUE(notes[1].message.starts_with("rule: ")) << notes[1].message;
+}
+
+TEST(ContextRules, KnowTheDevicesOfAHostWhoseProcessesWereGivenNone) {
+  EXPECT_EQ(ProblemsOf("context.set_context { device_id = 8 }\njob:workers { count = 1, command = { 'x' } }",
+                       k16 + "cluster = { devices_per_host = 8 },"),
+            Lines{"recipe.lua:4 warning range: device_id = 8 of worker.0 is not below the devices of its host, 8"});
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -1,7 +1,12 @@
 // One run shows every problem, in the order of the file, each once.
+#include <fstream>
+#include <iterator>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {
@@ -21,6 +26,22 @@ TEST(Mistakes, AreAllToldInOneRun) {
              "recipe.lua:6 error command: word 2 of the command of worker is true",
              "recipe.lua:7 error variable: job:env: A is a string or a number, got true",
              "recipe.lua:9 error conflict: port a has two numbers"}));
+}
+
+// What is said word for word is in tests/golden/error.ten_mistakes.err.
+TEST(Mistakes, OfTenKindsAreAllToldEachAtItsLine) {
+  std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/tests/golden/error.ten_mistakes.lua");
+  const Evaluated evaluated = Evaluate({std::string(std::istreambuf_iterator<char>(file), {})});
+  std::set<std::string> kinds;
+  std::uint32_t line = 10;
+  for (const Diagnostic& diagnostic : evaluated.answer.diagnostics) {
+    EXPECT_EQ(diagnostic.severity, Severity::kError);
+    EXPECT_EQ(diagnostic.place, (Place{"recipe.lua", line++})) << diagnostic.message;
+    kinds.insert(diagnostic.kind);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"conflict", "enum", "format", "missing_subkey", "mode_conflict", "order",
+                                          "range", "release", "type", "unknown_key"}));
+  EXPECT_FALSE(evaluated.answer.plan);
 }
 
 TEST(Mistakes, OfTheRecipeItselfAreAllTold) {

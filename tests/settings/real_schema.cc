@@ -41,6 +41,7 @@ const Schema& RealSchema() {
     for (Diagnostic& problem : read.AddFiles(SchemaFile("files"), {"files.lua", 0})) {
       problems.push_back(std::move(problem));
     }
+    for (Diagnostic& problem : read.AddRules(SchemaFile("rules"), {"rules.lua", 0})) problems.push_back(problem);
     for (const Diagnostic& problem : problems)
       ADD_FAILURE() << problem.place.file << ": " << problem.message << " " << problem.hint;
     return read;

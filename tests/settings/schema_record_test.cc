@@ -233,5 +233,107 @@ TEST(Release, RefusesWhatIsNone) {
   }
 }
 
+Value::Map RuleOf(const std::string& name) {
+  return {{"1", name},
+          {"kind", "conflict"},
+          {"about", "set_context.mode"},
+          {"when", Value::Map{{"set_context.mode", 1}}},
+          {"says", "no"},
+          {"source", Value::Map{{"document", "a page"}}}};
+}
+
+TEST(RuleRecord, ReadsConditionsAndSources) {
+  Value::Map record = RuleOf("one");
+  record["when"] = Value::Map{{"set_context.mode", 1},
+                              {"set_context.a", Value::Map{{"above", 3}, {"set", true}}},
+                              {"set_context.b", Value::Map{{"none_of", Value::List{"x", "y"}}}},
+                              {"set_context.c", Value::Map{{"above_value_of", "job.workers"}}}};
+  record["refused"] = true;
+  record["since"] = "1.0";
+  record["until"] = "1.6";
+  record["source"] = Value::Map{{"document", "a page"}, {"behaviour", "fails"}};
+  const auto rule = RuleFromValue(record, kHere);
+  ASSERT_TRUE(rule) << rule.error().front().message;
+  EXPECT_EQ(rule->when.at("set_context.mode").one_of, std::vector<Value>{1});
+  EXPECT_EQ(rule->when.at("set_context.a").above, 3.0);
+  EXPECT_EQ(rule->when.at("set_context.a").set, true);
+  EXPECT_EQ(rule->when.at("set_context.b").none_of.size(), 2U);
+  EXPECT_EQ(rule->when.at("set_context.c").above_value_of, "job.workers");
+  EXPECT_EQ(rule->source, (RuleSource{"a page", "fails"}));
+  EXPECT_FALSE(rule->HoldsIn({0, 3, 1}));
+  EXPECT_TRUE(rule->HoldsIn({1, 6, 2}));
+  EXPECT_FALSE(rule->HoldsIn({1, 9, 0}));
+}
+
+TEST(RuleRecord, IsRefusedWithoutASourceOrWithARefusalThatNobodyMakes) {
+  const std::pair<const char*, Value> wrong[] = {
+      {"source", Value::Map{}},
+      {"source", Value::Map{{"document", ""}}},
+      {"source", Value::Map{{"page", "a page"}}},
+      {"source", "a page"},
+      {"refused", true},  // by a document alone
+      {"refused", 1},
+      {"1", ""},
+      {"kind", ""},
+      {"about", ""},
+      {"says", ""},
+      {"when", Value::Map{}},
+      {"when", Value::List{1}},
+      {"when", Value::Map{{"set_context.mode", Value::Map{}}}},
+      {"when", Value::Map{{"set_context.mode", Value::Map{{"below", 1}}}}},
+      {"when", Value::Map{{"set_context.mode", Value::Map{{"above", "1"}}}}},
+      {"says", "{parallel_mode}"},
+      {"says", "{mode × release_}"},
+      {"hint", "{mode"},
+      {"until", "new"},
+      {"sayz", "no"},
+  };
+  ASSERT_TRUE(RuleFromValue(RuleOf("one"), kHere));
+  for (const auto& [field, value] : wrong) {
+    Value::Map record = RuleOf("one");
+    record[field] = value;
+    const auto rule = RuleFromValue(record, kHere);
+    ASSERT_FALSE(rule) << field << " = " << ToText(value);
+    EXPECT_EQ(rule.error().front().kind, "schema");
+    EXPECT_EQ(rule.error().front().place, kHere);
+  }
+  EXPECT_FALSE(RuleFromValue(Value(1), kHere));
+}
+
+TEST(RuleRecord, SpellsOutTheValuesThatItsTextsName) {
+  Value::Map record = RuleOf("one");
+  record["when"] = Value::Map{{"set_context.mode", 1}, {"job.workers", Value::Map{{"above", 1}}}};
+  record["says"] = "{mode} in {release}, {mode × job.workers}, {workers}.";
+  EXPECT_EQ(RuleFromValue(record, kHere)->says,
+            "{set_context.mode} in {release}, {set_context.mode × job.workers}, {job.workers}.");
+  record["when"] = Value::Map{{"set_context.mode", 1}, {"set_ps_context.mode", 1}};
+  record["says"] = "{mode}";
+  EXPECT_FALSE(RuleFromValue(record, kHere)) << "names two";
+}
+
+TEST(RuleRecord, NamesOnlyWhatTheSchemaHas) {
+  Schema schema;
+  ASSERT_TRUE(schema.Add("set_context", Value(Value::List{Record("mode")}), kHere).empty());
+  EXPECT_TRUE(schema.AddRules(Value(Value::List{RuleOf("one")}), kHere).empty());
+  EXPECT_EQ(schema.AddRules(Value(Value::List{RuleOf("one")}), kHere).size(), 1U) << "a name given twice";
+  for (const char* path : {"set_context.moed", "set_contxet.mode", "mode", "set_context"}) {
+    Value::Map record = RuleOf("two");
+    record["when"] = Value::Map{{path, 1}};
+    EXPECT_EQ(schema.AddRules(Value(Value::List{record}), kHere).size(), 1U) << path;
+  }
+  Value::Map record = RuleOf("two");
+  record["about"] = "set_context";
+  EXPECT_TRUE(schema.AddRules(Value(Value::List{record}), kHere).empty());
+  EXPECT_EQ(schema.rules().size(), 2U);
+}
+
+TEST(SchemaRecord, RefusesFlagsOfWhatIsNoText) {
+  Value::Map record = Record("flags");
+  record["flags"] = Value::Map{{"opt_level", Value::List{"0"}}};
+  EXPECT_FALSE(AttributesFromValue("set_context", record, kHere));
+  record["kind"] = "string";
+  EXPECT_TRUE(AttributesFromValue("set_context", record, kHere));
+}
+
 }  // namespace
 }  // namespace muster

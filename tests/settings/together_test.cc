@@ -63,8 +63,9 @@ TEST(Together, WantsStagesToDivideTheDevicesAndTellsWhereTheirNumberComesFrom) {
   EXPECT_EQ(diagnostic.place, At(9));
   EXPECT_EQ(diagnostic.message, "pipeline_stages = 3 does not divide device_num = 8");
   EXPECT_EQ(diagnostic.hint, "use 1, 2, 4 or 8");
-  ASSERT_EQ(diagnostic.notes.size(), 1U);
+  ASSERT_EQ(diagnostic.notes.size(), 2U);
   EXPECT_EQ(diagnostic.notes.front(), (Note{"device_num = 8 is the number of workers", At(5)}));
+  EXPECT_EQ(diagnostic.notes.back(), (Note{"rule: API page of 1.6; MindSpore fails when a graph is compiled", {}}));
 }
 
 TEST(Together, ShowsTheNearestOfManyDivisors) {
@@ -114,11 +115,19 @@ TEST(Together, WantsDeviceNumToBeTheNumberOfWorkers) {
   EXPECT_EQ(diagnostic.notes.front().place, At(5));
 }
 
-TEST(Together, WarnsOfManyWorkersThatTrainAlone) {
-  const Diagnostic warning = Only(Job(4).Set(kAuto, {{"device_num", 4}}, 6).Check());
+TEST(Together, RefusesManyDevicesThatTrainAloneAndWarnsOfManyWorkers) {
+  const Diagnostic error =
+      Only(Job(4).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Set(kAuto, {{"device_num", 4}}, 7).Check());
+  EXPECT_EQ(error.kind, "parallel_mode");
+  EXPECT_EQ(error.severity, Severity::kError);
+  EXPECT_EQ(error.place, At(7));
+  EXPECT_EQ(error.notes.front(), (Note{"parallel_mode = \"stand_alone\" was set here", At(6)}));
+  const Diagnostic by_default = Only(Job(4).Set(kAuto, {{"device_num", 4}}, 7).Check());
+  EXPECT_EQ(by_default.notes.front().message, "parallel_mode = \"stand_alone\" is the default of MindSpore 1.6.2");
+  const Diagnostic warning = Only(Job(4).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Check());
   EXPECT_EQ(warning.kind, "parallel_mode");
   EXPECT_EQ(warning.severity, Severity::kWarning);
-  EXPECT_EQ(Only(Job(4).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Check()).kind, "parallel_mode");
+  EXPECT_EQ(warning.notes.front(), (Note{"device_num = 4 is the number of workers", At(5)}));
   EXPECT_TRUE(Job(1).Set(kAuto, {{"parallel_mode", "stand_alone"}}, 6).Check().empty());
   EXPECT_TRUE(
       Job(4).Set(kAuto, {{"device_num", 4}}, 6).Set("set_ps_context", {{"enable_ps", true}}, 7).Check().empty());
@@ -166,6 +175,33 @@ TEST(Together, DoesNotCountDevicesOfProcessors) {
   Job none(1, 0);
   none.Set(kSet, {{"device_target", "GPU"}, {"device_id", 0}}, 2);
   EXPECT_EQ(Only(none.Check()).hint, "give the role devices");
+}
+
+TEST(Together, ChecksRulesForWhatProcessesSetThemselvesOncePerLine) {
+  Job job(4);
+  job.Set(kSet, {{"enable_graph_kernel", true}}, 2);
+  for (ProcessFacts& process : job.facts.processes) {
+    Context& own = job.overlays.emplace_back(job.context.Overlay());
+    const char* flags = process.rank < 2 ? "--opt_level=0" : "--opt_level=2";
+    EXPECT_TRUE(own.Apply(kSet, {{"graph_kernel_flags", flags}}, At(7)).empty());
+    process.context = &own;
+  }
+  const Diagnostic warning = Only(job.Check());
+  EXPECT_EQ(warning.kind, "conflict");
+  EXPECT_EQ(warning.place, At(7));
+  EXPECT_EQ(warning.notes.front().place, At(2));
+}
+
+TEST(Together, AsksOfTheJobWhatItsProcessesDoNotAnswerThemselves) {
+  Job job(2);
+  job.Set("set_ps_context", {{"enable_ssl", true}, {"server_password", "${muster:secret:s}"}}, 2);
+  EXPECT_EQ(Only(job.Check()).kind, "ssl");
+  for (ProcessFacts& process : job.facts.processes) {
+    Context& own = job.overlays.emplace_back(job.context.Overlay());
+    EXPECT_TRUE(own.Apply("set_ps_context", {{"client_password", "${muster:secret:c}"}}, At(7)).empty());
+    process.context = &own;
+  }
+  EXPECT_TRUE(job.Check().empty());
 }
 
 TEST(Together, SeesADeviceTargetThatWasSetLater) {

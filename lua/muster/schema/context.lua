@@ -7,15 +7,18 @@
 --   file              the path names JSON of that kind of files.lua
 --   writes, written_if, rank_from   what each process writes at the path, when, and the variable behind its rank_N
 --   deprecated, withdrawn   true, or the name of what to use instead
+--   sources           where the rules of the record come from, by field; every rule has one
 local uint32 = 4294967295
 
 return {
   -- System
   { "device_id", kind = "int", min = 0, max = 4095, default = 0, group = "system", area = "hardware",
     doc = "Number of the device to use on its host.",
+    sources = { host = { document = "API page of 0.3" }, visible = { document = "API page of 0.3", behaviour = "finds no such device" } },
     changed = {
       ["1.0"] = { devices = { "Ascend" }, rule = "the guide of 1.0 says that it has no effect on GPU and CPU" },
-      ["1.6"] = { devices = {}, rule = "", freezes = "set" },
+      ["1.6"] = { devices = {}, rule = "", freezes = "set",
+                  sources = { host = { document = "API page of 1.6" }, visible = { document = "API page of 1.6", behaviour = "finds no such device" } } },
       ["2.3.0-rc2"] = { freezes = "read" },
     } },
   { "device_target", kind = "enum", choices = { "Ascend", "GPU", "CPU" }, aliases = { Davinci = "Ascend" },
@@ -39,9 +42,11 @@ return {
   { "mempool_block_size", kind = "size", min = 1, default = "1GB", reads = "gigabytes", freezes = "set",
     needs_pynative = true, since = "1.6", devices = { "GPU", "Ascend" }, enforced = { "GPU", "Ascend" },
     group = "system", doc = "Size of the blocks in which device memory is taken.",
+    sources = { needs_pynative = { document = "API page of 1.6", behaviour = "warns and drops it" } },
     changed = {
-      ["2.3.0-rc2"] = { freezes = "read", graph_env = "GRAPH_OP_RUN" },
-      ["2.3.0"] = { graph_env = "", graph_with = { ["jit_config.jit_level"] = { "O0", "O1" } } },
+      ["2.3.0-rc2"] = { freezes = "read", graph_env = "GRAPH_OP_RUN", sources = { needs_pynative = { behaviour = "warns and drops it" } } },
+      ["2.3.0"] = { graph_env = "", graph_with = { ["jit_config.jit_level"] = { "O0", "O1" } },
+                    sources = { needs_pynative = { document = "page of set_context of 2.3.1", behaviour = "warns and drops it" } } },
     } },
   { "op_timeout", kind = "int", min = 0, max = uint32, default = 0, since = "1.9", devices = { "Ascend" },
     group = "system", doc = "Seconds that one operator may take; 0 leaves it to the device.",
@@ -101,8 +106,10 @@ return {
     per_process = false, group = "execution", area = "mode",
     doc = "Whole graphs (GRAPH_MODE) or operator by operator (PYNATIVE_MODE).",
     changed = {
-      ["1.6"] = { default = 0, carried_modes = { "stand_alone", "data_parallel" } },
-      ["2.3.0-rc2"] = { default = 1, carried_modes = { "stand_alone", "data_parallel", "auto_parallel" } },
+      ["1.6"] = { default = 0, carried_modes = { "stand_alone", "data_parallel" },
+                  sources = { carried_modes = { document = "API page of 1.6", behaviour = "refuses it" } } },
+      ["2.3.0-rc2"] = { default = 1, carried_modes = { "stand_alone", "data_parallel", "auto_parallel" },
+                        sources = { carried_modes = { behaviour = "refuses it" } } },
     } },
   { "enable_graph_kernel", kind = "bool", default = false, undocumented = true, group = "execution",
     doc = "Fuse operators of the graph into larger kernels.",
@@ -113,6 +120,8 @@ return {
     } },
   { "graph_kernel_flags", kind = "string", default = "", since = "1.6", group = "execution",
     devices = { "Ascend", "GPU" }, enforced = { "Ascend", "GPU", "CPU" }, rule = "CPU is taken too, the documents name Ascend and GPU",
+    flags = { opt_level = { "0", "1", "2", "3" }, dump_as_text = { "", "true", "false" } },
+    sources = { flags = { document = "API page of 1.6", behaviour = "warns and ignores it when a graph is compiled" } },
     doc = "Options of that fusion for experts, such as --opt_level=2 --dump_as_text." },
   { "enable_reduce_precision", kind = "bool", default = true, group = "execution",
     doc = "Let operators that lack a precision run in another one.",

@@ -81,7 +81,7 @@ return {
         doc = "How much to optimize; left out, the framework chooses by device." },
       { "infer_boost", kind = "enum", choices = { "on", "off" }, default = "off", own_name = true,
         needs = { on = { jit_level = "O0" } }, rule = "2.3 fails without jit_level beside it, 2.4 only with O1 and O2",
-        doc = "Speed up inference.",
-        changed = { ["2.4"] = { needs = {}, fits = { on = { jit_level = "O0" } } } } },
+        sources = { needs = { behaviour = "fails without it, and with O1 and O2" } }, doc = "Speed up inference.",
+        changed = { ["2.4"] = { needs = {}, fits = { on = { jit_level = "O0" } }, sources = { fits = { behaviour = "refuses O1 and O2" } } } } },
     } },
 }

@@ -42,7 +42,8 @@ return {
     keys = {
       { "pipeline_interleave", kind = "bool", default = false, required = true, own_name = true, doc = "Let stages take turns with parts of a batch." },
       { "pipeline_scheduler", kind = "enum", choices = { "1f1b", "gpipe" }, default = "1f1b", required = true, own_name = true,
-        needs = { gpipe = { pipeline_interleave = true } }, doc = "Order of forward and backward steps." },
+        needs = { gpipe = { pipeline_interleave = true } },
+        sources = { needs = { document = "descriptions of 2.3", behaviour = "refuses it" } }, doc = "Order of forward and backward steps." },
     } },
   { "strategy_ckpt_config", kind = "dict", adds_up = true, group = "auto_parallel", since = "2.3.0-rc2",
     default = { load_file = "", save_file = "", only_trainable_params = true }, read_keys = { "load_file", "save_file", "only_trainable_params" },

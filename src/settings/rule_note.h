@@ -1,0 +1,17 @@
+// How a diagnostic cites the rule that it speaks of: in its last note.
+#pragma once
+
+#include <string_view>
+
+#include "muster/diagnostic.h"
+#include "muster/schema.h"
+
+namespace muster {
+
+// "rule: API page of 1.6; MindSpore fails when a graph is compiled"
+Note RuleNote(const RuleSource& source);
+
+// Adds that note for the rule in `field` of the attribute's record; nothing if the record names no source.
+void Cite(Diagnostic& diagnostic, const Attribute& attribute, std::string_view field);
+
+}  // namespace muster
