@@ -80,6 +80,10 @@ local function read_ready(ready, place, role, ports, read_command)
     if ready[each] ~= nil then kind = each end
   end
   if not kind then
+    -- A misspelt kind was told already.
+    for _, key in ipairs(host.sorted_keys(ready)) do
+      if key ~= "timeout" and key ~= "every" then return nil end
+    end
     host.report("error", "missing", place, what .. " does not say what to wait for", 'one of port, file, line, command and done')
     return nil
   end

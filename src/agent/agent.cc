@@ -22,6 +22,10 @@
 namespace muster {
 namespace {
 
+// A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
+constexpr std::chrono::milliseconds kLeftoverPause{100};
+constexpr std::chrono::seconds kLeftoverPatience{1};
+
 constexpr std::size_t kDescriptorsPerChild = 2;  // the pidfd, once for the handle and once for the loop
 constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
 constexpr std::size_t kDescriptorsSpare = 16;    // log file, /proc, sockets: open only for a moment
@@ -85,7 +89,8 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
       signals_(io.get_executor()),
-      patience_(io.get_executor()) {}
+      patience_(io.get_executor()),
+      leftovers_(io.get_executor()) {}
 
 Agent::~Agent() { wire_->Close(); }
 
@@ -171,6 +176,8 @@ void Agent::Do(HoldPorts& command) {
 
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
+  // An earlier attempt must be gone, with all it left behind, before there is another.
+  if (command.attempt > 0) EndLeftovers();
   const auto block = environments_.find(command.environment);
   if (block == environments_.end()) return Fail(fmt::format("environment {} is not defined", command.environment));
   for (const std::string& variable : command.env) {
@@ -184,6 +191,10 @@ void Agent::Do(StartProcess& command) {
     ++started_;
     Send(*started);
     logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
+    const Environment own = ByName(command.env);
+    if (const auto mark = own.find("MUSTER_PROCESS"); mark != own.end()) {
+      marks_.insert_or_assign({command.process, command.attempt}, mark->second);
+    }
     return WatchReady(command, block->second);
   }
   SpawnFailed failed;
@@ -301,6 +312,7 @@ void Agent::Do(Finish& command) {
   static_cast<void>(command);
   if (finishing_) return Fail("finished twice");
   finishing_ = true;
+  leftovers_.cancel();
   held_.clear();
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
@@ -323,6 +335,11 @@ void Agent::OnExited(const ProcessExited& event) {
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
   logs_.erase(key);
+  if (const auto mark = marks_.find(key); mark != marks_.end()) {
+    ended_marks_.insert(mark->second);
+    marks_.erase(mark);
+    if (!finishing_) EndLeftoversSoon();
+  }
   Send(event);
   // An orphan may have waited behind this one, or have come to us by its end.
   ReapOrphansSoon();
@@ -407,6 +424,24 @@ void Agent::ReapOrphansSoon() {
     reap_pending_ = false;
     if (!over_) ReapOrphans();
   });
+}
+
+void Agent::EndLeftoversSoon() {
+  if (ended_marks_.size() > 1) return;  // the timer runs
+  leftovers_.expires_after(kLeftoverPause);
+  leftovers_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !over_ && !finishing_) EndLeftovers();
+  });
+}
+
+void Agent::EndLeftovers() {
+  const std::set<std::string> marks = std::exchange(ended_marks_, {});
+  leftovers_.cancel();
+  if (marks.empty()) return;
+  const KillReport report = KillMarkedChildren([this](pid_t pid) { return children_.Owns(pid) || probes_.Owns(pid); },
+                                               marks, kLeftoverPatience);
+  adopted_ += report.reaped;
+  if (report.killed > 0) means_.insert("leftovers");
 }
 
 void Agent::ReapOrphans() {

@@ -72,6 +72,9 @@ class Agent {
   void OnSignals();
   void ReapOrphans();
   void ReapOrphansSoon();
+  // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
+  void EndLeftovers();
+  void EndLeftoversSoon();
   void OnExited(const ProcessExited& event);
 
   void FinishIfEmpty();
@@ -107,7 +110,10 @@ class Agent {
     std::vector<std::string> env;  // "name=value"
   };
   std::map<ReadyWatch::Key, Probe> probe_starts_;
-  std::map<ReadyWatch::Key, std::string> logs_;  // of running processes
+  std::map<ReadyWatch::Key, std::string> logs_;   // of running processes
+  std::map<ReadyWatch::Key, std::string> marks_;  // of running processes: "MUSTER_PROCESS=…"
+  std::set<std::string> ended_marks_;             // of attempts whose leftovers have not been looked for yet
+  Timer leftovers_;
 
   std::uint32_t started_ = 0;
   std::uint32_t reaped_ = 0;

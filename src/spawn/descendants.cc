@@ -132,7 +132,10 @@ std::vector<pid_t> ChildrenNow() {
   return children;
 }
 
-KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono::milliseconds patience) {
+namespace {
+
+// Rounds of killing and reaping all children but those that are kept.
+KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kGlance(10);
   const auto deadline = Clock::now() + patience;
   KillReport report;
@@ -140,7 +143,7 @@ KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono
   bool empty_before = false;
   for (;;) {
     std::vector<pid_t> children = ChildrenNow();
-    std::erase_if(children, [&](pid_t pid) { return IsKept(keep, pid); });
+    std::erase_if(children, keep);
     // The kernel's list may skip children while others end: only a second look at a calm list counts.
     if (children.empty()) {
       if (empty_before) return report;
@@ -170,6 +173,38 @@ KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono
     }
     AwaitEnd(children.front(), std::min(left, kGlance));
   }
+}
+
+// Whether the process was started with one of these variables. Another user's cannot be looked at.
+bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
+  const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
+  if (!environment) return false;
+  for (std::size_t at = 0; at < environment->size();) {
+    const std::size_t end = std::min(environment->find('\0', at), environment->size());
+    if (marks.contains(environment->substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono::milliseconds patience) {
+  return KillChildren([&](pid_t pid) { return IsKept(keep, pid); }, patience);
+}
+
+KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
+                              std::chrono::milliseconds patience) {
+  // A zombie has no environment any more: what was found marked stays so until it is reaped.
+  std::unordered_set<pid_t> marked;
+  return KillChildren(
+      [&](pid_t pid) {
+        if (spare(pid)) return true;
+        if (!marked.contains(pid) && !IsMarked(pid, marks)) return true;
+        marked.insert(pid);
+        return false;
+      },
+      patience);
 }
 
 }  // namespace muster

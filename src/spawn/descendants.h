@@ -8,7 +8,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <sys/types.h>
@@ -44,5 +47,11 @@ struct KillReport {
 // round until none is left or `patience` is over. Blocks meanwhile.
 KillReport KillDescendants(const std::vector<ProcessIdentity>& keep,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+// Kills and reaps every child of this process that `spare` does not spare and that carries one of these variables
+// ("NAME=value") in the environment it was started with, and what they leave to this process, until none is left or
+// `patience` is over. One that changed its environment is not found. Blocks meanwhile.
+KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
+                              std::chrono::milliseconds patience);
 
 }  // namespace muster

@@ -21,13 +21,15 @@ std::vector<AgentCommand> EveryCommand() {
   start.env = {"A=", "B=b\nb"};
   start.log_path = "/run/logs/worker.0.2.log";
   start.release_ports = {"rpc"};
+  start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.passed = {{100, std::string("s\0cret", 6)}};
   return {Hello{1, "20261120", 5},
           DefineEnvironment{3, {"A=1", "B="}},
           HoldPorts{{{"rpc", 0}, {"http", 65535}}},
           start,
           StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
-          Finish{}};
+          Finish{},
+          AskOutput{}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -38,7 +40,9 @@ std::vector<AgentMessage> EveryMessage() {
           SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
           ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
           SignalSent{1, 2, 15, 3, 4},
-          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}}};
+          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}},
+          ProcessReady{1, 2, 3},
+          OutputSeen{1, {2, 3}, {0, 1ULL << 40}}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
@@ -54,6 +58,8 @@ TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
   EXPECT_EQ(start.argv[3], std::string("\0\n", 2));
   EXPECT_EQ(start.env, (std::vector<std::string>{"A=", "B=b\nb"}));
   EXPECT_EQ(start.process, 4'294'967'295U);
+  EXPECT_EQ(start.ready.kind, ReadyWhen::Kind::kCommand);
+  EXPECT_EQ(start.ready.argv, (std::vector<std::string>{"curl", ""}));
   EXPECT_EQ(start.passed.at(0).number, 100);
   EXPECT_EQ(start.passed.at(0).content, std::string("s\0cret", 6));
 }

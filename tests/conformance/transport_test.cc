@@ -383,6 +383,123 @@ TEST_P(Conformance, NamesAPortThatIsInUse) {
   ASSERT_TRUE(session.Finish());
 }
 
+// --- readiness -------------------------------------------------------------------------------------
+
+// The start, to be ready when `when` holds.
+StartProcess ReadyWith(StartProcess start, ReadyWhen when) {
+  start.ready = std::move(when);
+  return start;
+}
+
+TEST_P(Conformance, TellsWhenALogHoldsALine) {
+  AgentSession session(GetParam());
+  const ReadyWhen line{ReadyWhen::Kind::kLine, 0, "service up", {}, 0};
+  session.Send(ReadyWith(session.Probe(0, {"print", "warming", "print", "the service up at last", "wait"}), line));
+  session.Send(ReadyWith(session.Probe(1, {"print", "service", "print", "up", "wait"}), line));
+  ASSERT_TRUE(session.Await<ProcessReady>(0));
+  // The news of its readiness is not lost when it ends at once, and comes before that of its end.
+  session.Send(ReadyWith(session.Probe(2, {"print", "service up", "exit", "3"}), line));
+  ASSERT_TRUE(session.Await<ProcessExited>(2));
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < session.messages().size(); ++i) {
+    const ChannelMessage& message = session.messages()[i];
+    if (const auto* ready = std::get_if<ProcessReady>(&message); ready && ready->process == 2) order.push_back(0);
+    if (const auto* exited = std::get_if<ProcessExited>(&message); exited && exited->process == 2) order.push_back(1);
+  }
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1}));
+  ASSERT_TRUE(session.Finish());
+  EXPECT_EQ(session.All<ProcessReady>().size(), 2U) << "a line is one line";
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, TellsWhenAFileIsThere) {
+  AgentSession session(GetParam());
+  session.Send(ReadyWith(session.Probe(0, {"file", "not/this", "file", "deep/in/folders/up", "wait"}),
+                         {ReadyWhen::Kind::kFile, 0, "deep/in/folders/up", {}, 0}));
+  const auto ready = session.Await<ProcessReady>(0);
+  ASSERT_TRUE(ready);
+  EXPECT_GT(ready->at, 0U);
+  // One that is there already.
+  session.Send(
+      ReadyWith(session.Probe(1, {"wait"}), {ReadyWhen::Kind::kFile, 0, session.folder() / "not/this", {}, 0}));
+  EXPECT_TRUE(session.Await<ProcessReady>(1));
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, TellsWhenAPortIsListenedOn) {
+  AgentSession session(GetParam());
+  session.Send(HoldPorts{{{"rpc", 0}}});
+  const auto held = session.Await<PortsHeld>();
+  ASSERT_TRUE(held && held->error.empty());
+  const std::uint16_t port = held->ports[0].number;
+  StartProcess start = session.Probe(0, {"await", "go", "listen", std::to_string(port), "wait"});
+  start.release_ports = {"rpc"};
+  session.Send(ReadyWith(start, {ReadyWhen::Kind::kPort, port, "", {}, 0}));
+  ASSERT_TRUE(session.Await<ProcessStarted>(0));
+  EXPECT_TRUE(session.All<ProcessReady>().empty()) << "a port that is held is not listened on";
+  std::ofstream(session.folder() / "go") << "go";
+  EXPECT_TRUE(session.Await<ProcessReady>(0));
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, TellsWhenACommandSucceeds) {
+  AgentSession session(GetParam());
+  const ReadyWhen test{ReadyWhen::Kind::kCommand, 0, "", {"/usr/bin/test", "-e", "up"}, 5};
+  session.Send(ReadyWith(session.Probe(0, {"await", "go", "file", "up", "wait"}), test));
+  ASSERT_TRUE(session.Await<ProcessStarted>(0));
+  std::ofstream(session.folder() / "go") << "go";
+  EXPECT_TRUE(session.Await<ProcessReady>(0));
+  // A command that never ends goes with its process; one that is not there never succeeds.
+  session.Send(ReadyWith(session.Probe(1, {"await", "end", "exit", "0"}),
+                         {ReadyWhen::Kind::kCommand, 0, "", {ProbeProgram(), "file", "probing", "wait"}, 5}));
+  session.Send(ReadyWith(session.Probe(2, {"await", "probing", "file", "end", "exit", "0"}),
+                         {ReadyWhen::Kind::kCommand, 0, "", {"/no/such/program"}, 5}));
+  ASSERT_TRUE(session.Await<ProcessExited>(1));
+  ASSERT_TRUE(session.Await<ProcessExited>(2));
+  ASSERT_TRUE(session.Finish());
+  EXPECT_EQ(session.All<ProcessReady>().size(), 1U);
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, TellsHowMuchIsWritten) {
+  AgentSession session(GetParam());
+  session.Send(session.Probe(0, {"print", "12345", "file", "written", "wait"}));
+  session.Send(session.Probe(1, {"await", "written", "file", "seen", "wait"}));
+  session.Send(ReadyWith(session.Probe(2, {"await", "seen", "exit", "0"}), {}));
+  ASSERT_TRUE(session.Await<ProcessExited>(2));
+  session.Send(AskOutput{});
+  const auto seen = session.Await<OutputSeen>();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->processes, (std::vector<ProcessId>{0, 1}));
+  EXPECT_EQ(seen->bytes, (std::vector<std::uint64_t>{6, 0}));
+  ASSERT_TRUE(session.Finish());
+}
+
+TEST_P(Conformance, EndsWhatAnEarlierAttemptLeftBehindBeforeTheNextOne) {
+  AgentSession session(GetParam());
+  StartProcess first = session.Probe(0, {"daemon", "print", "left", "exit", "3"});
+  first.env = {"MUSTER_PROCESS=run/worker.0.0", session.token().replace(0, 14, "TOKEN")};
+  StartProcess other = session.Probe(1, {"daemon", "print", "left", "wait"});
+  other.env = {"MUSTER_PROCESS=run/worker.1.0"};
+  session.Send(other);
+  session.Send(first);
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  ASSERT_TRUE(AwaitLine(session.Log(1), "left"));
+  EXPECT_EQ(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U);
+  StartProcess second = session.Probe(0, {"print", "again", "wait"}, 1);
+  second.env = {"MUSTER_PROCESS=run/worker.0.1"};
+  session.Send(second);
+  ASSERT_TRUE(session.Await<ProcessStarted>(0, 1));
+  EXPECT_TRUE(ProcessesWith("MUSTER_PROCESS=run/worker.0.0").empty());
+  EXPECT_EQ(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U) << "another process's are its own";
+  const auto empty = session.Finish();
+  ASSERT_TRUE(empty);
+  EXPECT_GE(empty->adopted, 2U);
+  EXPECT_TRUE(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").empty());
+}
+
 TEST_P(Conformance, ReportsAnAgentThatRefusesToGoOn) {
   AgentSession session(GetParam());
   session.Send(session.Probe(0, {"daemon", "print", "ready", "wait"}));

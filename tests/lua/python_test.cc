@@ -122,7 +122,9 @@ TEST(Secrets, AreNotInheritedUnderTheNameTheyAreTakenFrom) {
 TEST(Secrets, AreWholeValuesOfAttributes) {
   const std::string fields = kMindSpore + "params = { token = muster.secret { from_env = 'HUB_TOKEN' } },";
   const std::string workers = " job:workers { count = 1, command = { 'x' } }";
-  const Plan plan = PlanOf("context.set_ps_context { client_password = p.token }" + workers, fields);
+  const Plan plan = PlanOf(
+      "context.set_ps_context { enable_ssl = true, client_password = p.token, server_password = p.token }" + workers,
+      fields);
   EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.0")).at("set_ps_context.client_password"),
             Value("${muster:secret:token}"));
   for (const char* call : {"context.set_context { ascend_config = { precision_mode = p.token } }",

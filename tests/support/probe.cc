@@ -11,6 +11,8 @@
 //   bomb N                                processes that fork processes, N in all, and never end
 //   flood LINES WIDTH NAME                print LINES lines of WIDTH bytes that begin with NAME and a number
 //   stop                                  stop itself (SIGSTOP)
+//   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
+//   listen PORT                           listen on that TCP port of 127.0.0.1
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +20,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -25,9 +28,12 @@
 #include <vector>
 
 #include <dirent.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +52,34 @@ void PrintLine(std::string line) {
 }
 
 void PrintJson(const json& value) { PrintLine(value.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
+void MakeFile(const std::filesystem::path& path) {
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << "here\n";
+}
+
+void AwaitFile(const std::filesystem::path& path) {
+  const int watch = ::inotify_init1(IN_CLOEXEC);
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  if (::inotify_add_watch(watch, folder.c_str(), IN_CREATE | IN_MOVED_TO) < 0) std::exit(98);
+  while (!std::filesystem::exists(path)) {
+    std::array<char, 4096> events = {};
+    if (::read(watch, events.data(), events.size()) <= 0) std::exit(98);
+  }
+  ::close(watch);
+}
+
+void Listen(int port) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::exit(97);
+  if (::listen(socket, 8) != 0) std::exit(97);
+}
 
 [[noreturn]] void WaitForEver() {
   for (;;) ::pause();
@@ -202,6 +236,9 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
           }
         }}},
       {"stop", {0, [](char**) { ::raise(SIGSTOP); }}},
+      {"file", {1, [](char** a) { MakeFile(a[0]); }}},
+      {"await", {1, [](char** a) { AwaitFile(a[0]); }}},
+      {"listen", {1, [](char** a) { Listen(Number(a[0])); }}},
   };
   return verbs;
 }

@@ -1,0 +1,166 @@
+// Recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/command.h"
+#include "support/places.h"
+#include "support/processes.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Job {
+ public:
+  // `body` is the plan function; `probe` in it is the program that tests start.
+  explicit Job(const std::string& body, const std::string& fields = "") {
+    std::ofstream(folder_ / "recipe.lua") << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
+                                          << "/probe\"\nreturn muster.recipe { name = \"job\", " << fields
+                                          << " plan = function(p, job)\n" + body + "\nend }\n";
+    Command command;
+    command.argv = {MusterProgram(), "run", "recipe.lua", "--run-dir", folder_ / "run"};
+    command.cwd = folder_.path();
+    result = RunCommand(command);
+    report = json::parse(ContentOf(folder_ / "run/report.json"), nullptr, false);
+    EXPECT_FALSE(report.is_discarded()) << result.out << result.err;
+    EXPECT_EQ(report.value("/receipt/left"_json_pointer, -1), 0);
+    EXPECT_TRUE(ProcessesWith(folder_.path()).empty()) << "something is left";
+  }
+
+  // The names of the journal's events about processes, in order: "start_ordered 2 1" is process 2, attempt 1.
+  std::vector<std::string> Events(const std::vector<std::string>& kinds) const {
+    std::vector<std::string> events;
+    std::ifstream journal(folder_ / "run/journal.jsonl");
+    for (std::string line; std::getline(journal, line);) {
+      const json record = json::parse(line);
+      const std::string kind = record["event"];
+      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+      events.push_back(kind + " " + record["process"].dump() + " " + record["attempt"].dump());
+    }
+    return events;
+  }
+  std::string Log(const std::string& name) const { return ContentOf(folder_ / ("run/logs/" + name + ".log")); }
+
+  CommandResult result;
+  json report;
+
+ private:
+  TempDir folder_;
+};
+
+using Words = std::vector<std::string>;
+
+TEST(Order, FollowsReadiness) {
+  const Job job(R"(
+    job:role "prepare" { command = { probe, "print", "prepared", "exit", "0" }, ready = { done = true } }
+    job:servers { count = 2, command = { probe, "listen", "0" }, ports = "rpc", after = "prepare", done = "never",
+                  stop = { grace = "1s" }, ready = { port = "rpc", timeout = "60s" },
+                  each = function(process) process.command = { probe, "listen", process.ports.rpc, "wait" } end }
+    job:workers { count = 1, command = { probe, "exit", "0" }, after = { "server" } })");
+  EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
+  const Words events = job.Events({"start_ordered", "process_ready"});
+  ASSERT_EQ(events.size(), 6U);
+  EXPECT_EQ(events[0], "start_ordered 0 0");
+  EXPECT_EQ(events[1], "start_ordered 1 0");
+  EXPECT_EQ(events[2], "start_ordered 2 0");
+  EXPECT_EQ(events[5], "start_ordered 3 0");
+}
+
+TEST(Order, NamesWhoDoesNotBecomeReady) {
+  const Job job(R"(
+    job:role "service" { command = { probe, "wait" }, ready = { line = "up", timeout = 0.2 }, stop = { grace = "1s" } }
+    job:workers { count = 1, command = { probe, "exit", "0" }, after = "service" })");
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.report["first_failure"]["role"], "service");
+  EXPECT_EQ(job.report["first_failure"]["why"], "was not ready within 200 ms");
+  EXPECT_NE(job.result.err.find("service.0 was not ready within 200 ms"), std::string::npos) << job.result.err;
+  EXPECT_EQ(job.Events({"start_ordered"}), Words{"start_ordered 0 0"});
+}
+
+// The first attempt fails, the second finds what the first one left.
+constexpr const char* kSecondTime =
+    R"(muster.shell 'echo attempt $MUSTER_ATTEMPT; test -e "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX" || { touch "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX"; exit 3; }')";
+
+TEST(Restart, GivesAProcessAnotherTry) {
+  const Job job(std::string("job:workers { count = 1, restart = { max = 2, backoff = 0 }, command = ") + kSecondTime +
+                " }");
+  EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
+  EXPECT_EQ(job.Log("worker.0.0"), "attempt 0\n");
+  EXPECT_EQ(job.Log("worker.0.1"), "attempt 1\n");
+  ASSERT_EQ(job.report["restarts"].size(), 1U);
+  EXPECT_EQ(job.report["restarts"][0]["why"], "worker.0 exited with code 3");
+  EXPECT_EQ(job.report["processes"][0]["attempts"].size(), 2U);
+  EXPECT_EQ(job.report["processes"][0]["verdict"], "ok");
+  EXPECT_EQ(job.report["receipt"]["started"], 2);
+  EXPECT_NE(job.result.err.find("worker.0 exited with code 3: starting it again (restart 1 of at most 2)"),
+            std::string::npos)
+      << job.result.err;
+}
+
+TEST(Restart, OfARoleTakesAllOfItAndWhatTheyLeftBehind) {
+  const Job job(std::string("job:workers { count = 3, restart = { max = 1, backoff = 0, scope = 'role' }, "
+                            "stop = { grace = '1s' }, command = { probe, 'daemon', 'wait' },"
+                            "each = function(process) if process.rank == 1 then process.command = ") +
+                kSecondTime +
+                " else process.command = muster.shell('test $MUSTER_ATTEMPT = 1 || exec ' .. probe .. ' daemon wait')"
+                " end end }");
+  EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
+  EXPECT_EQ(job.report["restarts"][0]["processes"], 3);
+  for (const json& process : job.report["processes"]) EXPECT_EQ(process["attempts"].size(), 2U);
+}
+
+TEST(Restart, GivesUpWhenItsBudgetIsSpent) {
+  const Job job(
+      "job:workers { count = 2, restart = { max = 2, backoff = 0 }, stop = { grace = '1s' }, "
+      "command = { probe, 'wait' }, each = function(process) if process.rank == 1 then "
+      "process.command = { probe, 'print', 'no luck', 'exit', '9' } end end }");
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.report["restarts"].size(), 2U);
+  EXPECT_EQ(job.report["first_failure"]["index"], 1);
+  EXPECT_EQ(job.report["first_failure"]["exit_code"], 9);
+  EXPECT_EQ(job.report["first_failure"]["last_lines"], json({"no luck"}));
+  EXPECT_EQ(job.report["why"], "worker.1 exited with code 9; the 2 restarts that role worker has are used up");
+  EXPECT_EQ(job.report["processes"][0]["verdict"], "victim");
+  EXPECT_EQ(job.report["processes"][1]["attempts"].size(), 3U);
+}
+
+TEST(Limits, EndWhatRunsTooLong) {
+  const Job job(
+      "job:workers { count = 2, limits = { time = 0.2 }, stop = { grace = '1s' }, command = { probe, 'wait' } }");
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.report["first_failure"]["why"], "ran longer than 200 ms");
+}
+
+TEST(Limits, EndWhatIsSilent) {
+  const Job job("job:workers { count = 2, stop = { grace = '1s' }, command = { probe, 'print', 'x', 'wait' } }",
+                "limits = { silent = 0.4 },");
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.report["first_failure"]["index"], 0);
+  EXPECT_EQ(job.report["first_failure"]["why"],
+            "was the first to fall silent, and nobody of its job wrote anything for 400 ms");
+}
+
+TEST(Done, IsAnyThatEndsWell) {
+  const Job job(
+      "job:workers { count = 3, done = 'any', stop = { grace = '1s' }, command = { probe, 'wait' }, "
+      "each = function(process) if process.rank == 2 then process.command = { probe, 'exit', '0' } end end }");
+  EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
+  EXPECT_EQ(job.report["outcome"], "ok");
+  EXPECT_EQ(job.report["processes"][2]["verdict"], "ok");
+  EXPECT_EQ(job.report["processes"][0]["verdict"], "stopped");
+}
+
+}  // namespace
+}  // namespace muster::testing
