@@ -18,7 +18,7 @@ namespace muster {
 // The phases of a job, in order; a job only ever goes forward.
 enum class Phase : std::uint8_t {
   kPreparing,  // agents connect, ports are found: nothing of the plan runs
-  kStarting,   // every process was ordered, not all have answered
+  kStarting,   // processes are started, not all are ready
   kRunning,
   kLingering,  // all that had to end well has; the serving roles may leave by themselves
   kStopping,   // everything was told to stop

@@ -487,13 +487,13 @@ TEST_P(Conformance, EndsWhatAnEarlierAttemptLeftBehindBeforeTheNextOne) {
   session.Send(first);
   ASSERT_TRUE(session.Await<ProcessExited>(0));
   ASSERT_TRUE(AwaitLine(session.Log(1), "left"));
-  EXPECT_EQ(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U);
+  EXPECT_GE(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U);
   StartProcess second = session.Probe(0, {"print", "again", "wait"}, 1);
   second.env = {"MUSTER_PROCESS=run/worker.0.1"};
   session.Send(second);
   ASSERT_TRUE(session.Await<ProcessStarted>(0, 1));
   EXPECT_TRUE(ProcessesWith("MUSTER_PROCESS=run/worker.0.0").empty());
-  EXPECT_EQ(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U) << "another process's are its own";
+  EXPECT_GE(ProcessesWith("MUSTER_PROCESS=run/worker.1.0").size(), 2U) << "another process's are its own";
   const auto empty = session.Finish();
   ASSERT_TRUE(empty);
   EXPECT_GE(empty->adopted, 2U);
