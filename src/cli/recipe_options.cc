@@ -6,8 +6,10 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include "base/shell_quote.h"
 #include "base/utf8.h"
@@ -106,6 +108,29 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
 
 namespace {
 
+// A line on the terminal that says what is waited for; gone when this ends. Nothing where nobody looks.
+class WaitLine {
+ public:
+  explicit WaitLine(std::string what) : what_(Printable(what)), shown_(isatty(STDERR_FILENO) == 1) {}
+  WaitLine(const WaitLine&) = delete;
+  WaitLine& operator=(const WaitLine&) = delete;
+  ~WaitLine() { Clear(); }
+  void Clear() {
+    if (std::exchange(written_, false)) std::fputs("\r\x1b[K", stderr);
+  }
+  void Show(unsigned seconds) {
+    if (!shown_) return;
+    std::fprintf(stderr, "\r%s, %u s …\x1b[K", what_.c_str(), seconds);
+    std::fflush(stderr);
+    written_ = true;
+  }
+
+ private:
+  std::string what_;
+  bool shown_;
+  bool written_ = false;
+};
+
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
@@ -114,6 +139,14 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
   evaluation.args = options.args;
   if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
     evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+  }
+  WaitLine waiting("evaluating " + options.recipe);
+  evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
+  if (evaluation.on_print) {
+    evaluation.on_print = [&waiting, print = std::move(evaluation.on_print)](const std::string& line) {
+      waiting.Clear();
+      print(line);
+    };
   }
   return EvaluateRecipe(evaluation);
 }

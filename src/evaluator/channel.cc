@@ -60,6 +60,8 @@ bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t de
   return SendAll(fd, header, deadline_ns) && SendAll(fd, payload, deadline_ns);
 }
 
+ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns) { return WaitFor(fd, POLLIN, deadline_ns); }
+
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
   std::array<char, 5> header{};
   if (const ReadStatus read = ReceiveAll(fd, header.data(), header.size(), deadline_ns); read != ReadStatus::kFrame) {

@@ -24,6 +24,9 @@ enum class ReadStatus : std::uint8_t { kFrame, kClosed, kTimeout, kBroken };
 // (base/clock.h); 0: wait for ever.
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns = 0);
 
+// Waits until there is something to read (kFrame) or the deadline (monotonic) has passed (kTimeout).
+ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns);
+
 // Reads one frame. `deadline_ns` is monotonic (base/clock.h); 0: wait for ever.
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns);
 

@@ -222,12 +222,19 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   request.site = options.site;
   request.mindspore = options.mindspore;
   request.describe_only = options.describe_only;
-  const std::uint64_t deadline = MonotonicNowNs() + options.limits.wall_ms * 1'000'000;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t begin = MonotonicNowNs();
+  const std::uint64_t deadline = begin + options.limits.wall_ms * 1'000'000;
+  unsigned seconds = 0;
   // A failure to write shows as a missing answer.
   WriteFrame(ours.get(), FrameTag::kRequest, Archived(request), deadline);
 
   for (std::size_t questions = 0; questions < kMaxQuestions; ++questions) {
     Frame frame;
+    while (options.on_wait && begin + (seconds + 1) * kSecond < deadline &&
+           AwaitFrame(ours.get(), begin + (seconds + 1) * kSecond) == ReadStatus::kTimeout) {
+      options.on_wait(++seconds);
+    }
     ReadStatus read = ReadFrame(ours.get(), frame, deadline);
     if (read == ReadStatus::kClosed && !child.Ends(deadline)) read = ReadStatus::kTimeout;
     if (read != ReadStatus::kFrame) return Fail(NoAnswer(child.End(), read, options, page.Read()));

@@ -31,6 +31,7 @@ struct EvaluationOptions {
   EvaluationLimits limits;
   std::string program = "/proc/self/exe";            // a muster program
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
+  std::function<void(unsigned seconds)> on_wait;     // it takes so long already: after the first second, each second
 };
 
 struct Evaluation {

@@ -60,6 +60,15 @@ TEST_F(EvaluateTest, GivesPlanParametersInputsAndSources) {
   EXPECT_EQ(evaluation->provenance.at("worker").count("MUSTER_ROLE"), 1U);
 }
 
+TEST_F(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
+  EvaluationOptions options = Options("while true do end");
+  options.limits.wall_ms = 1'300;
+  std::vector<unsigned> told;
+  options.on_wait = [&](unsigned seconds) { told.push_back(seconds); };
+  EXPECT_FALSE(EvaluateRecipe(options));
+  EXPECT_EQ(told, std::vector<unsigned>{1});
+}
+
 TEST_F(EvaluateTest, DescribesWithoutPlanning) {
   EvaluationOptions options = Options("while true do end", "params = { n = muster.int {} },");
   options.describe_only = true;
