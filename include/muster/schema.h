@@ -277,6 +277,8 @@ class Schema {
   // All attributes of a function by name, each with its releases in order: for documents.
   using ByName = std::map<std::string, std::vector<Attribute>, std::less<>>;
   const ByName& attributes(std::string_view api) const;
+  // The same of the JSON files that attributes name.
+  const ByName& files() const { return files_; }
 
  private:
   std::vector<ReleaseFacts> releases_;

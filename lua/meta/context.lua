@@ -61,6 +61,7 @@ local context = {}
 ---- releases: 1.6.2 and later
 ---- type: text
 ---- default: `"."`
+---- files: every process writes this folder if `enable_compile_cache` is on; MindSpore adds `rank_N` below it, N from the variable `RANK_ID` of the process, 0 without
 ---- behaviour: reads "" until it is set; documented as "."
 ---@field compile_cache_path? string
 ---How much the compilation remembers for error messages.
@@ -86,6 +87,9 @@ local context = {}
 ---- range: 0 to 4095
 ---- default: `0`
 ---- devices: 1.0.1: documented for Ascend
+---- together:
+---  - 0.3.1 to 1.0.1: must be a device that the process sees (API page of 0.3; MindSpore finds no such device); should be a device of the host (API page of 0.3)
+---  - 1.6.2 and later: must be a device that the process sees (API page of 1.6; MindSpore finds no such device); should be a device of the host (API page of 1.6)
 ---- setting:
 ---  - 1.6.2 to 1.9.0: a script may set it once
 ---  - 2.3.0-rc2 and later: a script may not change it after it was read
@@ -179,6 +183,7 @@ local context = {}
 ---- releases: 1.6.2 and later
 ---- type: a path
 ---- default: `""`
+---- files: names a JSON file, `env_config`, whose keys are checked if the recipe ships it by `muster.file`
 ---@field env_config_path? string
 ---Order in which operators of a graph are sent to the device.
 ---
@@ -207,6 +212,7 @@ local context = {}
 ---
 ---- releases: 1.6.2 and later
 ---- type: text
+---- values: `--dump_as_text`, `--dump_as_text=true` or `--dump_as_text=false`; `--opt_level=0`, `--opt_level=1`, `--opt_level=2` or `--opt_level=3`; any number of these options, separated by blanks (API page of 1.6; MindSpore warns and ignores it when a graph is compiled)
 ---- default: `""`
 ---- devices: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
 ---- behaviour: CPU is taken too, the documents name Ascend and GPU
@@ -284,9 +290,9 @@ local context = {}
 ---- reads: as a number of GB: `"3.5GB"` reads `3.5`
 ---- devices: documented for GPU and Ascend; skipped elsewhere than on GPU and Ascend
 ---- modes:
----  - 1.6.2 to 1.9.0: in `GRAPH_MODE` it is dropped
----  - 2.3.0-rc2: in `GRAPH_MODE` it is dropped; in `GRAPH_MODE` it takes effect with `GRAPH_OP_RUN=1` in the environment
----  - 2.3.1 and later: in `GRAPH_MODE` it is dropped; in `GRAPH_MODE` it takes effect with `jit_config.jit_level` out of `{"O0", "O1"}`
+---  - 1.6.2 to 1.9.0: in `GRAPH_MODE` it is dropped (API page of 1.6; MindSpore warns and drops it)
+---  - 2.3.0-rc2: in `GRAPH_MODE` it is dropped (MindSpore warns and drops it); in `GRAPH_MODE` it takes effect with `GRAPH_OP_RUN=1` in the environment
+---  - 2.3.1 and later: in `GRAPH_MODE` it is dropped (page of set_context of 2.3.1; MindSpore warns and drops it); in `GRAPH_MODE` it takes effect with `jit_config.jit_level` out of `{"O0", "O1"}`
 ---- setting:
 ---  - 1.6.2 to 1.9.0: a script may set it once
 ---  - 2.3.0-rc2 and later: a script may not change it after it was read
@@ -301,8 +307,8 @@ local context = {}
 ---  - 1.6.2 to 1.9.0: `0` (`context.GRAPH_MODE`)
 ---  - 2.3.0-rc2 and later: `1` (`context.PYNATIVE_MODE`)
 ---- modes:
----  - 1.6.2 to 1.9.0: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone` and `data_parallel` only
----  - 2.3.0-rc2 and later: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone`, `data_parallel` and `auto_parallel` only
+---  - 1.6.2 to 1.9.0: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone` and `data_parallel` only (API page of 1.6; MindSpore refuses it)
+---  - 2.3.0-rc2 and later: `PYNATIVE_MODE` can be entered with parallel_mode `stand_alone`, `data_parallel` and `auto_parallel` only (MindSpore refuses it)
 ---- setting: for the whole job, not inside `each`
 ---@field mode? 0|1
 ---Seconds that one operator may take; 0 leaves it to the device.
@@ -333,6 +339,7 @@ local context = {}
 ---- devices:
 ---  - 1.0.1: skipped elsewhere than on Ascend
 ---  - 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
+---- files: every process writes this file if it is set
 ---- behaviour: documented as an error if left out; there is none. A folder is an error on the host
 ---@field print_file_path? string
 ---Once chose what the profiler records.
@@ -400,6 +407,7 @@ local context = {}
 ---- releases: 0.3.1 to 2.4.0
 ---- type: a path
 ---- default: `"."`
+---- files: every process writes this folder if `save_graphs` is on; MindSpore adds `rank_N` below it, N from the variable `RANK_ID` of the process, 0 without
 ---- behaviour: reads back as an absolute path without symbolic links, known on the host only
 ---@field save_graphs_path? string
 ---Keep the model that was converted for devices with little memory.
@@ -527,6 +535,7 @@ local context = {}
 ---- type: text
 ---- values: `muster.null` for none
 ---- default: `""`
+---- files: names a JSON file, `parallel_speed_up`, whose keys are checked if the recipe ships it by `muster.file`
 ---- behaviour: documented as taking None for none, MindSpore refuses that: null is passed on as left out
 ---@field parallel_speed_up_json_path? string
 ---Graphs with fewer nodes than this are scheduled by the host.
@@ -667,8 +676,8 @@ local context = {}
 ---- default: `"off"`
 ---- reads: also by the name of the sub-key alone
 ---- together:
----  - 2.3.1: `on` needs `{jit_level = "O0"}` beside it
----  - 2.4.0: `on` goes with `{jit_level = "O0"}` only, if given
+---  - 2.3.1: `on` needs `{jit_level = "O0"}` beside it (MindSpore fails without it, and with O1 and O2)
+---  - 2.4.0: `on` goes with `{jit_level = "O0"}` only, if given (MindSpore refuses O1 and O2)
 ---- behaviour: 2.3 fails without jit_level beside it, 2.4 only with O1 and O2
 ---@field infer_boost? "on"|"off"
 
@@ -693,7 +702,7 @@ local context = {}
 ---- default:
 ---  - 1.0.1 to 1.9.0: `"dynamic_programming"`
 ---  - 2.3.0-rc2 and later: `"recursive_programming"`
----- together: 1.6.2 and later: sets the same as `search_mode`, the later call wins
+---- together: 1.6.2 and later: sets the same as `search_mode`, the later call wins (API page of 1.6; MindSpore keeps one value under both names)
 ---- setting: for the whole job, not inside `each`
 ---@field auto_parallel_search_mode? "dynamic_programming"|"recursive_programming"|"sharding_propagation"
 ---Choose the stages automatically.
@@ -709,7 +718,7 @@ local context = {}
 ---- status: see also `gradient_fp32_sync`
 ---- type: true or false
 ---- default: `true`
----- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel`
+---- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel` (API page of 0.3)
 ---- setting: for the whole job, not inside `each`
 ---@field cast_before_mirror? boolean
 ---How communication operators are fused into larger ones.
@@ -740,8 +749,8 @@ local context = {}
 ---- type: text or a list of lists of whole numbers
 ---- values: `"data_parallel"`, `"full_batch"`
 ---- default: `"data_parallel"`
----- modes: 2.3.0-rc2 and later: in `PYNATIVE_MODE` only `"data_parallel"` and `"full_batch"`
----- together: sets the same as `full_batch`, the later call wins; `data_parallel` there is `false`; `full_batch` there is `true`
+---- modes: 2.3.0-rc2 and later: in `PYNATIVE_MODE` only `"data_parallel"` and `"full_batch"` (descriptions of 2.3; MindSpore refuses it)
+---- together: sets the same as `full_batch`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `data_parallel` there is `false`; `full_batch` there is `true`
 ---- setting: for the whole job, not inside `each`
 ---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]
 ---Number of devices that train together; left out, it is the number of workers.
@@ -752,6 +761,7 @@ local context = {}
 ---  - 0.3.1 to 1.9.0: 1 to 4096
 ---  - 2.3.0-rc2 and later: 1 to 4294967295; documented up to 4096
 ---- default: `1`
+---- together: must be the number of workers (MindSpore fails when a graph is compiled, when that is not the number of processes that joined)
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: 2.3.0-rc2 and later: documented as 1 to 4096, MindSpore has no upper limit
 ---@field device_num? integer
@@ -789,8 +799,8 @@ local context = {}
 ---- releases: 1.0.1 and later
 ---- type: true or false
 ---- default: `false`
----- modes: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` when training starts
----- together: 1.6.2 and later: sets the same as `dataset_strategy`, the later call wins; `false` there is `"data_parallel"`; `true` there is `"full_batch"`
+---- modes: 1.0.1: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` (MindSpore fails when a graph is compiled)
+---- together: 1.6.2 and later: sets the same as `dataset_strategy`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `false` there is `"data_parallel"`; `true` there is `"full_batch"`
 ---- setting: for the whole job, not inside `each`
 ---@field full_batch? boolean
 ---Rank of this process among all workers; left out, it comes from the cluster.
@@ -799,7 +809,7 @@ local context = {}
 ---- type: a whole number
 ---- range: 0 to 4095
 ---- default: `0`
----- together: must be below `device_num`
+---- together: must be below `device_num` (MindSpore fails when a graph is compiled); should be the rank of the process (programming guide of 1.0, which advises to leave it out)
 ---@field global_rank? integer
 ---Only 1 is left of the steps over which gradients were summed.
 ---
@@ -809,6 +819,7 @@ local context = {}
 ---- values: 2.3.0-rc2 and later: `1`
 ---- range: at least 1
 ---- default: `1`
+---- modes: 1.6.2 to 1.9.0: documented for parallel_mode `semi_auto_parallel` and `auto_parallel` (API page of 1.6)
 ---- setting: for the whole job, not inside `each`
 ---@field grad_accumulation_step? integer|1
 ---Sum gradients of all devices in 32-bit floats.
@@ -816,7 +827,7 @@ local context = {}
 ---- releases: 1.0.1 and later
 ---- type: true or false
 ---- default: `true`
----- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel`
+---- modes: documented for parallel_mode `semi_auto_parallel` and `auto_parallel` (API page of 1.6)
 ---- setting: for the whole job, not inside `each`
 ---@field gradient_fp32_sync? boolean
 ---Divide gradients by the number of devices after they are summed.
@@ -824,7 +835,7 @@ local context = {}
 ---- releases: 1.0.1 and later
 ---- type: true or false
 ---- default: `false`
----- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel`
+---- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel` (API page of 1.6)
 ---- setting: for the whole job, not inside `each`
 ---@field gradients_mean? boolean
 ---File to write the groups of devices to.
@@ -853,7 +864,7 @@ local context = {}
 ---- status: see also `gradients_mean`
 ---- type: true or false
 ---- default: `false`
----- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel`
+---- modes: documented for parallel_mode `data_parallel`, `hybrid_parallel`, `semi_auto_parallel` and `auto_parallel` (API page of 0.3)
 ---- setting: for the whole job, not inside `each`
 ---@field mirror_mean? boolean
 ---Gather those weights before they are saved.
@@ -886,9 +897,12 @@ local context = {}
 ---  - 0.3.1: `"stand_alone"`
 ---  - 1.0.1 and later: `"stand_alone"` (`context.ParallelMode.STAND_ALONE`)
 ---- modes:
----  - 1.6.2: in `PYNATIVE_MODE` only `"stand_alone"` and `"data_parallel"`
----  - 1.9.0 and later: in `PYNATIVE_MODE` only `"stand_alone"`, `"data_parallel"` and `"auto_parallel"`
----- setting: for the whole job, not inside `each`; the documents advise a reset before another value
+---  - 1.6.2: in `PYNATIVE_MODE` only `"stand_alone"` and `"data_parallel"` (API page of 1.6; MindSpore refuses it)
+---  - 1.9.0 and later: in `PYNATIVE_MODE` only `"stand_alone"`, `"data_parallel"` and `"auto_parallel"` (MindSpore refuses it)
+---- setting:
+---  - 0.3.1 to 1.0.1: for the whole job, not inside `each`; a reset is advised before another value (API page of 0.3)
+---  - 1.6.2: for the whole job, not inside `each`; a reset is advised before another value (API page of 1.6)
+---  - 1.9.0 and later: for the whole job, not inside `each`; a reset is advised before another value (descriptions of 1.9)
 ---@field parallel_mode? "stand_alone"|"data_parallel"|"hybrid_parallel"|"semi_auto_parallel"|"auto_parallel"
 ---Details of enable_parallel_optimizer.
 ---
@@ -906,7 +920,9 @@ local context = {}
 ---- type: true or false
 ---- values: 1.0.1: `false`
 ---- default: `false`
----- modes: another value than the default needs parallel_mode `data_parallel` and `hybrid_parallel` when training starts
+---- modes:
+---  - 0.3.1: another value than the default needs parallel_mode `data_parallel` and `hybrid_parallel` (API page of 0.3; MindSpore fails when training starts)
+---  - 1.6.2 and later: another value than the default needs parallel_mode `data_parallel` and `hybrid_parallel` (MindSpore fails when training starts)
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: 1.0.1: MindSpore 1.0 refuses true and advises a seed
 ---@field parameter_broadcast? boolean
@@ -943,9 +959,11 @@ local context = {}
 ---- range: at least 1
 ---- default: `1`
 ---- modes:
----  - 1.6.2 to 1.9.0: another value than the default needs parallel_mode `semi_auto_parallel` when training starts
----  - 2.3.0-rc2 and later: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` when training starts
----- together: must divide `device_num`
+---  - 1.6.2 to 1.9.0: another value than the default needs parallel_mode `semi_auto_parallel` (API page of 1.6; MindSpore fails when a graph is compiled)
+---  - 2.3.0-rc2 and later: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` (MindSpore fails when a graph is compiled)
+---- together:
+---  - 1.6.2 to 1.9.0: must divide `device_num` (API page of 1.6; MindSpore fails when a graph is compiled)
+---  - 2.3.0-rc2 and later: must divide `device_num` (descriptions of 2.3; MindSpore fails when a graph is compiled)
 ---- setting: for the whole job, not inside `each`
 ---@field pipeline_stages? integer
 ---How auto_parallel looks for a way to shard the network.
@@ -956,7 +974,7 @@ local context = {}
 ---- default:
 ---  - 1.6.2 to 1.9.0: `"dynamic_programming"`
 ---  - 2.3.0-rc2 and later: `"recursive_programming"`
----- together: sets the same as `auto_parallel_search_mode`, the later call wins
+---- together: sets the same as `auto_parallel_search_mode`, the later call wins (API page of 1.6; MindSpore keeps one value under both names)
 ---- setting: for the whole job, not inside `each`
 ---@field search_mode? "recursive_programming"|"dynamic_programming"|"sharding_propagation"
 ---Old way to choose that search.
@@ -1107,7 +1125,7 @@ local context = {}
 ---- values: `"1f1b"`, `"gpipe"`
 ---- default: `"1f1b"`
 ---- reads: also by the name of the sub-key alone
----- together: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it
+---- together: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it)
 ---@field pipeline_scheduler "1f1b"|"gpipe"
 
 ---Files of the sharding strategy, and what they hold.
@@ -1149,6 +1167,7 @@ local context = {}
 ---- type: text
 ---- default: `""`
 ---- setting: the reset leaves it alone
+---- files: names a JSON file, `ps_config`, whose keys are checked if the recipe ships it by `muster.file`
 ---@field config_file_path? string
 ---Train through parameter servers; only then the MS_ variables of the job are read.
 ---
@@ -1190,6 +1209,7 @@ local context = {}
 ---
 ---- releases: 1.6.2 and later
 ---- type: a whole number
+---- values: `"auto"` for the port `scheduler_manage` that the plan holds
 ---- range: 0 to 65535
 ---- default: `11202`
 ---- setting: for the whole job, not inside `each`; the reset leaves it alone

@@ -13,15 +13,25 @@ local muster = {}
 ---One line about what it does.
 ---@field doc? string
 ---Whose launch contract the processes get; "none" unless it is given.
----@field framework? "mindspore"|"mindspore-ps"|"none"
+---@field framework? "mindspore"|"mindspore-ps"|"none"|muster.Framework
 ---The MindSpore release whose context API the recipe uses: "1.6", "2.3.1", … (`muster docs releases`).
 ---@field mindspore? string
+---A script that imports another release than that gets its context all the same.
+---@field accept_release? boolean
+---false: scripts do not get their context applied when they import mindspore, and may ask for it themselves.
+---@field apply_context? boolean
 ---What can be set from outside, by name.
 ---@field params? table<string, muster.Parameter>
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
+
+---A launch contract with options of its own: `framework = { "mindspore-ps", form = "minimal" }`.
+---@class muster.Framework
+---@field [1] "mindspore"|"mindspore-ps"|"none"
+---mindspore-ps: "minimal" sets only the variables that the job cannot do without; "named" unless it is given.
+---@field form? "named"|"minimal"
 
 ---@class muster.ClusterDefaults
 ---@field hosts? integer
@@ -30,6 +40,10 @@ local muster = {}
 ---@class muster.Limits
 ---Run limit of the whole job: seconds, or "90s", "12h", "1d12h".
 ---@field time? string|number
+---From the first start until every process is ready.
+---@field start? string|number
+---How long no process of the job may write anything.
+---@field silent? string|number
 
 ---What a recipe file returns.
 ---@param recipe muster.Recipe
@@ -157,6 +171,12 @@ function muster.shell(text) end
 ---@return string
 function muster.here(name) end
 
+---A text file beside the recipe, taken into the plan and written below the run directory: its absolute path there.
+---JSON that an attribute names is checked: `context.set_ps_context { config_file_path = muster.file "ps.json" }`.
+---@param name string
+---@return string
+function muster.file(name) end
+
 -- The job ----------------------------------------------------------------------------------------------------------
 
 ---@class muster.Cluster
@@ -171,6 +191,41 @@ function muster.here(name) end
 ---@field signal? string
 ---Time between the signal and SIGKILL: "10s".
 ---@field grace? string|number
+
+---What a process has to do before it counts as ready: one of port, file, line, command and done.
+---@class muster.Ready
+---Somebody listens at this port of its host: one of the role's `ports`, a job:port or a number.
+---@field port? string|integer
+---There is a file at this path.
+---@field file? string
+---Its output holds this text within one line.
+---@field line? string
+---This command exits with 0.
+---@field command? any
+---It has exited with 0.
+---@field done? true
+---From its start; later it has failed. "5m" unless given.
+---@field timeout? string|number
+---How often the command is tried; "1s" unless given.
+---@field every? string|number
+
+---@class muster.Restart
+---How often processes of the role are started again at most; one more end is a failure.
+---@field max integer
+---Only restarts within this time count for max; unless given, those of the whole run.
+---@field within? string|number
+---Which ends: "failure" (unless given), "always", or a list of exit codes, names of signals and "success".
+---@field on? "failure"|"always"|string|integer|(string|integer)[]
+---Time before a restart, doubled for every earlier one that counts, up to a minute; "1s" unless given.
+---@field backoff? string|number
+---What is started again: the one that ended (unless given), its role, or the job.
+---@field scope? "process"|"role"|"job"
+
+---@class muster.RoleLimits
+---How long each of its processes may run.
+---@field time? string|number
+---How long all of its processes together may write nothing.
+---@field silent? string|number
 
 ---@class muster.RoleOptions
 ---Processes in all; workers: one per device unless given.
@@ -194,8 +249,17 @@ function muster.here(name) end
 ---Names of ports that each process gets: process.ports.NAME.
 ---@field ports? string|string[]
 ---@field stop? muster.Stop
----Whether the job waits for them ("all"), or they serve until the others have ended ("never").
----@field done? "all"|"never"
+---Whether the job waits for all of them ("all") or for one ("any"), or they serve until the others have ended ("never").
+---@field done? "all"|"any"|"never"
+---Roles whose processes have to be ready before its own start.
+---@field after? string|string[]
+---When a process of it counts as ready; unless given, as soon as its program runs.
+---@field ready? muster.Ready
+---Whether its processes are started again when they end; a number is `{ max = … }`. Unless given, they are not.
+---@field restart? muster.Restart|integer
+---@field limits? muster.RoleLimits
+---true: its scripts get their context applied whatever the command looks like; false: they have to ask for it.
+---@field apply_context? boolean
 ---Called for each process; may set command, cwd, env and context attributes of this process.
 ---@field each? fun(process: muster.Process)
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "settings/attribute_text.h"
+#include "settings/rule_note.h"
 #include "settings/word_list.h"
 
 namespace muster {
@@ -39,6 +40,11 @@ class Sentences {
   void Add(bool holds, const std::string& sentence) {
     if (holds) text_ += (text_.empty() ? "" : "; ") + sentence;
   }
+  // With the source of the rule, if the record tells it.
+  void AddRule(bool holds, const std::string& sentence, const Attribute& attribute, const char* rule) {
+    const auto source = attribute.sources.find(rule);
+    Add(holds, source == attribute.sources.end() ? sentence : sentence + " (" + SourceText(source->second) + ")");
+  }
   std::string text() const { return text_; }
 
  private:
@@ -57,6 +63,19 @@ std::string Status(const Attribute& attribute) {
   return said.text();
 }
 
+// `--opt_level=0`, `1` or `2`; "" among the values: the option may stand alone.
+std::string FlagText(const std::string& name, const Value& values) {
+  const std::string option = "--" + name;
+  std::vector<std::string> codes;
+  if (values.AsList() != nullptr) {
+    for (const Value& value : *values.AsList()) {
+      const std::string word = value.AsString() != nullptr ? *value.AsString() : ToText(value);
+      codes.push_back(Code(word.empty() ? option : option + "=" + word));
+    }
+  }
+  return codes.empty() ? Code(option) : WordList(codes, " or ");
+}
+
 std::string Values(const Attribute& attribute) {
   Sentences said;
   std::string choices;
@@ -68,6 +87,10 @@ std::string Values(const Attribute& attribute) {
     const bool shown = std::find(attribute.choices.begin(), attribute.choices.end(), value) != attribute.choices.end();
     said.Add(!shown, Code("context." + name) + " is " + CodeOf(value));
   }
+  for (const auto& [name, values] : attribute.flags) said.Add(true, FlagText(name, values));
+  said.AddRule(!attribute.flags.empty(), "any number of these options, separated by blanks", attribute, "flags");
+  said.Add(!attribute.auto_port.empty(),
+           "`\"auto\"` for the port " + Code(attribute.auto_port) + " that the plan holds");
   said.Add(attribute.null, "`muster.null` for none");
   return said.text();
 }
@@ -84,6 +107,17 @@ std::string Range(const Attribute& attribute) {
   said.Add(attribute.whole, "a whole number of GB");
   said.Add(attribute.ascending, "strictly ascending");
   said.Add(attribute.not_empty, "not empty");
+  said.Add(attribute.absolute, "begins with `/`");
+  said.Add(!attribute.characters.empty(), "letters, digits and " + Code(attribute.characters) + " only");
+  said.Add(attribute.name_max.has_value(), "names between slashes of at most " +
+                                               (attribute.name_max ? NumberText(*attribute.name_max) : "") + " bytes");
+  return said.text();
+}
+
+std::string Mistakes(const Attribute& attribute) {
+  Sentences said;
+  said.Add(attribute.only_warns, "MindSpore only warns of a wrong value, and takes the default");
+  said.Add(attribute.ignores_unknown, "keys that it does not know are ignored, with a warning");
   return said.text();
 }
 
@@ -138,34 +172,48 @@ std::string Devices(const Attribute& attribute) {
 
 std::string Modes(const Attribute& attribute) {
   Sentences said;
-  said.Add(!attribute.pynative.empty(), "in `PYNATIVE_MODE` only " + Codes(attribute.pynative));
-  said.Add(!attribute.carried_modes.empty(),
-           "`PYNATIVE_MODE` can be entered with parallel_mode " + Codes(attribute.carried_modes) + " only");
-  said.Add(attribute.needs_pynative, "in `GRAPH_MODE` it is dropped");
+  said.AddRule(!attribute.pynative.empty(), "in `PYNATIVE_MODE` only " + Codes(attribute.pynative), attribute,
+               "pynative");
+  said.AddRule(!attribute.carried_modes.empty(),
+               "`PYNATIVE_MODE` can be entered with parallel_mode " + Codes(attribute.carried_modes) + " only",
+               attribute, "carried_modes");
+  said.AddRule(attribute.needs_pynative, "in `GRAPH_MODE` it is dropped", attribute, "needs_pynative");
   for (const auto& [path, values] : attribute.graph_with)
     said.Add(true, "in `GRAPH_MODE` it takes effect with " + Code(path) + " out of " + CodeOf(values));
   said.Add(!attribute.graph_env.empty(),
            "in `GRAPH_MODE` it takes effect with " + Code(attribute.graph_env + "=1") + " in the environment");
-  said.Add(!attribute.modes.empty(),
-           "another value than the default needs parallel_mode " + Codes(attribute.modes) + " when training starts");
-  said.Add(!attribute.modes_documented.empty(), "documented for parallel_mode " + Codes(attribute.modes_documented));
+  said.AddRule(!attribute.modes.empty(), "another value than the default needs parallel_mode " + Codes(attribute.modes),
+               attribute, "modes");
+  said.AddRule(!attribute.modes_documented.empty(), "documented for parallel_mode " + Codes(attribute.modes_documented),
+               attribute, "modes_documented");
   return said.text();
 }
+
+// Rules that count processes and devices: code, hence known by the name under which a record tells their source.
+constexpr std::pair<const char*, const char*> kRulesOfTheJob[] = {
+    {"workers", "must be the number of workers"},
+    {"rank", "should be the rank of the process"},
+    {"visible", "must be a device that the process sees"},
+    {"host", "should be a device of the host"},
+};
 
 std::string Together(const Attribute& attribute) {
   Sentences said;
   for (const auto& [sibling, value] : attribute.when)
     said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
   said.Add(attribute.required, "must be there");
-  said.Add(!attribute.divides.empty(), "must divide " + Code(attribute.divides));
-  said.Add(!attribute.below.empty(), "must be below " + Code(attribute.below));
-  said.Add(!attribute.shares.empty(), "sets the same as " + Code(attribute.shares) + ", the later call wins");
+  said.AddRule(!attribute.divides.empty(), "must divide " + Code(attribute.divides), attribute, "divides");
+  said.AddRule(!attribute.below.empty(), "must be below " + Code(attribute.below), attribute, "below");
+  for (const auto& [rule, sentence] : kRulesOfTheJob)
+    said.AddRule(attribute.sources.contains(rule), sentence, attribute, rule);
+  said.AddRule(!attribute.shares.empty(), "sets the same as " + Code(attribute.shares) + ", the later call wins",
+               attribute, "shares");
   for (const auto& [value, other] : attribute.shared_values) said.Add(true, Code(value) + " there is " + CodeOf(other));
   said.Add(!attribute.same_as.empty(), "another name of " + Code(attribute.same_as));
   for (const auto& [value, siblings] : attribute.needs)
-    said.Add(true, Code(value) + " needs " + CodeOf(siblings) + " beside it");
+    said.AddRule(true, Code(value) + " needs " + CodeOf(siblings) + " beside it", attribute, "needs");
   for (const auto& [value, siblings] : attribute.fits)
-    said.Add(true, Code(value) + " goes with " + CodeOf(siblings) + " only, if given");
+    said.AddRule(true, Code(value) + " goes with " + CodeOf(siblings) + " only, if given", attribute, "fits");
   said.Add(attribute.adds_up, "sub-keys of earlier calls stay in force");
   return said.text();
 }
@@ -175,27 +223,45 @@ std::string Setting(const Attribute& attribute) {
   said.Add(!attribute.per_process, "for the whole job, not inside `each`");
   said.Add(attribute.freezes == Freeze::kOnceSet, "a script may set it once");
   said.Add(attribute.freezes == Freeze::kOnceRead, "a script may not change it after it was read");
-  said.Add(attribute.reset_first, "the documents advise a reset before another value");
+  said.AddRule(attribute.reset_first, "a reset is advised before another value", attribute, "reset_first");
   said.Add(attribute.kept_on_reset, "the reset leaves it alone");
   said.Add(attribute.secret, "a secret: takes it from a parameter of that type, never from the recipe's text");
+  return said.text();
+}
+
+std::string Files(const Attribute& attribute) {
+  Sentences said;
+  said.Add(!attribute.file.empty(), "names a JSON file, " + Code(attribute.file) +
+                                        ", whose keys are checked if the recipe ships it by `muster.file`");
+  const std::string on = attribute.written_if.empty() ? "if it is set" : "if " + Code(attribute.written_if) + " is on";
+  said.Add(!attribute.writes.empty(), "every process writes this " + attribute.writes + " " + on);
+  said.Add(!attribute.rank_from.empty(), "MindSpore adds `rank_N` below it, N from the variable " +
+                                             Code(attribute.rank_from) + " of the process, 0 without");
   return said.text();
 }
 
 std::string Source(const Attribute& attribute) { return attribute.rule; }
 
 std::string Type(const Attribute& attribute) { return WantedText(attribute); }
+std::string TypeInFile(const Attribute& attribute) { return WantedText(attribute, true); }
 
-constexpr std::pair<const char*, std::string (*)(const Attribute&)> kFacts[] = {
-    {"status", Status},     {"type", Type},       {"values", Values},    {"range", Range},
-    {"default", Default},   {"reads", Reading},   {"devices", Devices},  {"modes", Modes},
-    {"together", Together}, {"setting", Setting}, {"behaviour", Source},
+struct FactKind {
+  const char* label;
+  std::string (*tell)(const Attribute&);
+  std::string (*tell_in_file)(const Attribute&) = nullptr;  // where a JSON file has other words for it
+};
+
+constexpr FactKind kFacts[] = {
+    {"status", Status}, {"type", Type, TypeInFile}, {"values", Values},    {"range", Range},       {"default", Default},
+    {"reads", Reading}, {"devices", Devices},       {"modes", Modes},      {"together", Together}, {"setting", Setting},
+    {"files", Files},   {"mistakes", Mistakes},     {"behaviour", Source},
 };
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> FactsOf(const Attribute& attribute) {
   std::vector<std::pair<std::string, std::string>> facts;
-  for (const auto& [label, tell] : kFacts) {
+  for (const auto& [label, tell, unused] : kFacts) {
     if (std::string text = tell(attribute); !text.empty()) facts.emplace_back(label, std::move(text));
   }
   return facts;
@@ -204,7 +270,8 @@ std::vector<std::pair<std::string, std::string>> FactsOf(const Attribute& attrib
 FactList FactsOf(const AttributeHistory& history, const std::vector<Release>& all) {
   FactList list;
   list.facts.push_back({"releases", {ReleasesText(history, all)}});
-  for (const auto& [label, tell] : kFacts) {
+  for (const auto& [label, tell_plain, tell_in_file] : kFacts) {
+    const auto tell = history.in_file() && tell_in_file != nullptr ? tell_in_file : tell_plain;
     struct Span {
       Release first;
       Release last;

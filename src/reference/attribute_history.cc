@@ -27,6 +27,25 @@ void AddKeys(std::vector<AttributeHistory>& histories, const AttributeHistory& t
   }
 }
 
+std::vector<AttributeHistory> HistoriesOf(const Schema::ByName& known, std::string_view function,
+                                          const std::vector<Release>& releases) {
+  std::vector<AttributeHistory> histories;
+  for (const auto& [name, records] : known) {
+    AttributeHistory history;
+    history.function = function;
+    history.path = name;
+    for (const Release& release : releases) {
+      const auto record = std::find_if(records.begin(), records.end(),
+                                       [&](const Attribute& attribute) { return attribute.ExistsIn(release); });
+      if (record != records.end()) history.records.emplace_back(release, &*record);
+    }
+    if (history.records.empty()) continue;
+    histories.push_back(history);
+    AddKeys(histories, history);
+  }
+  return histories;
+}
+
 }  // namespace
 
 std::vector<Release> DescribedReleases(const Schema& schema) {
@@ -39,20 +58,11 @@ std::vector<Release> DescribedReleases(const Schema& schema) {
 
 std::vector<AttributeHistory> Histories(const Schema& schema, std::string_view function,
                                         const std::vector<Release>& releases) {
-  std::vector<AttributeHistory> histories;
-  for (const auto& [name, unused] : schema.attributes(function)) {
-    AttributeHistory history;
-    history.function = function;
-    history.path = name;
-    for (const Release& release : releases) {
-      const Attribute* record = schema.Find(function, name, release);
-      if (record != nullptr) history.records.emplace_back(release, record);
-    }
-    if (history.records.empty()) continue;
-    histories.push_back(history);
-    AddKeys(histories, history);
-  }
-  return histories;
+  return HistoriesOf(schema.attributes(function), function, releases);
+}
+
+std::vector<AttributeHistory> FileHistories(const Schema& schema, const std::vector<Release>& releases) {
+  return HistoriesOf(schema.files(), {}, releases);
 }
 
 std::string SpanText(const std::vector<Release>& all, const Release& first, const Release& last) {

@@ -1,5 +1,5 @@
-// An attribute or sub-key through the releases: the schema has one record per span of releases, a reader looks for a
-// name. Knows nothing of how it is told.
+// An attribute or sub-key, or a JSON file that attributes name and its keys, through the releases: the schema has one
+// record per span of releases, a reader looks for a name. Knows nothing of how it is told.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 namespace muster {
 
 struct AttributeHistory {
-  std::string function;                                       // "set_context"
+  std::string function;                                       // "set_context"; empty: a JSON file and its keys
   std::string path;                                           // "mode", "ascend_config.precision_mode"
   std::size_t depth = 0;                                      // 0: an attribute; 1: a sub-key; …
   std::vector<std::pair<Release, const Attribute*>> records;  // never empty; by release
 
   const Attribute& latest() const { return *records.back().second; }
+  bool in_file() const { return function.empty(); }
   std::string name() const { return path.substr(path.rfind('.') + 1); }
 };
 
@@ -28,6 +29,9 @@ std::vector<Release> DescribedReleases(const Schema& schema);
 // into the schema.
 std::vector<AttributeHistory> Histories(const Schema& schema, std::string_view function,
                                         const std::vector<Release>& releases);
+
+// The same of the JSON files that attributes name, each followed by its keys.
+std::vector<AttributeHistory> FileHistories(const Schema& schema, const std::vector<Release>& releases);
 
 // Of `all`, those from `first` to `last`: "0.3.1 to 2.4.0", "1.6.2", "2.3.0-rc2 and later" where `all` ends.
 std::string SpanText(const std::vector<Release>& all, const Release& first, const Release& last);

@@ -1,17 +1,31 @@
-// The page of one attribute or sub-key, and the tables that list many.
+// The page of one attribute or sub-key, of a JSON file or one of its keys, and the tables that list many.
 #pragma once
 
 #include <vector>
 
 #include "reference/attribute_history.h"
 #include "reference/page.h"
+#include "reference/rule_facts.h"
 
 namespace muster {
 
-// `variants`: the histories of one path (more than one where a sub-key is another thing beside another sibling).
-// `keys`: those of its sub-keys, which are listed. `all`: the releases that are talked about.
-Page AttributePage(const std::vector<const AttributeHistory*>& variants,
-                   const std::vector<const AttributeHistory*>& keys, const std::vector<Release>& all);
+struct AttributeSubject {
+  // The histories of one path (more than one where a sub-key is another thing beside another sibling); never empty.
+  std::vector<const AttributeHistory*> variants;
+  std::vector<const AttributeHistory*> keys;      // its sub-keys, which are listed
+  std::vector<const AttributeHistory*> named_by;  // of a JSON file: the attributes and sub-keys that name it
+  Rules rules;                                    // that name it
+  std::vector<std::string> keys_with_rules;       // sub-keys, however deep, that rules name
+};
+
+// `all`: the releases that are talked about.
+Page AttributePage(const AttributeSubject& subject, const std::vector<Release>& all);
+
+// "attribute", "sub-key", "JSON file" or "key".
+std::string KindWord(const AttributeHistory& history);
+
+// Of a JSON file: who names it, "`context.set_context { … }`" for each; nothing without them.
+std::vector<Fact> NamedByFact(const AttributeHistory& file, const std::vector<const AttributeHistory*>& named_by);
 
 // Name, releases and what it does; with `values` also type and default (of the newest release).
 Table AttributeTable(const std::vector<const AttributeHistory*>& histories, const std::vector<Release>& all,

@@ -1,10 +1,12 @@
 #include "reference/context_reference.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "reference/attribute_facts.h"
 #include "reference/attribute_page.h"
 #include "reference/context_topics.h"
+#include "reference/rule_facts.h"
 
 namespace muster {
 namespace {
@@ -26,30 +28,52 @@ Page Details(const AttributeHistory& history, const std::vector<Release>& all) {
   return page;
 }
 
+// Where a path has several histories, its rules stand with the last one.
+bool IsLastOfItsPath(const std::vector<const AttributeHistory*>& told, std::size_t i) {
+  return std::none_of(told.begin() + static_cast<std::ptrdiff_t>(i) + 1, told.end(),
+                      [&](const AttributeHistory* later) { return later->path == told[i]->path; });
+}
+
+void AddFacts(Page& page, std::vector<Fact> facts) {
+  auto& list = std::get<FactList>(page.blocks.back()).facts;
+  list.insert(list.end(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
+}
+
 Page Introduction() {
   Page page;
   page.title = "Attributes of the context API";
   page.blocks.push_back(Paragraph{
       "What `context.set_context`, `context.set_auto_parallel_context` and `context.set_ps_context` take in a recipe, "
       "release by release of MindSpore, as muster checks it. The same is told by `muster docs NAME`, for one release "
-      "by "
-      "`muster docs NAME --mindspore 2.3`; this page is printed by `muster docs --markdown` and is not edited by "
+      "by `muster docs NAME --mindspore 2.3`; this page is printed by `muster docs --markdown` and is not edited by "
       "hand."});
   page.blocks.push_back(Paragraph{
       "Type and default in the tables are those of the newest release that has the attribute; where they were others, "
       "the entry of the attribute has a line for each span of releases. \"Behaviour\" says what MindSpore does where "
-      "that is not what its documents say."});
+      "that is not what its documents say, \"rules\" what is checked between attributes once the job is known: an "
+      "error "
+      "is what MindSpore itself refuses, a warning what its documents say. Where a rule comes from stands in "
+      "brackets."});
+  return page;
+}
+
+Page FilesIntroduction() {
+  Page page;
+  page.title = "JSON files";
+  page.blocks.push_back(
+      Paragraph{"What MindSpore reads where an attribute names a JSON file. A recipe ships one with "
+                "`muster.file \"NAME\"`; then it is checked key by key, and errors stand at the file's own lines."});
   return page;
 }
 
 // The attributes of the function that belong to the group, each followed by its sub-keys.
 std::string GroupSection(const std::vector<AttributeHistory>& histories, const Outline::Entry& group,
-                         const std::vector<Release>& all) {
+                         const RuleIndex& rules, const std::vector<Release>& all) {
   std::vector<const AttributeHistory*> attributes;
   std::vector<const AttributeHistory*> told;
   bool in_group = false;
   for (const AttributeHistory& history : histories) {
-    if (history.depth == 0) in_group = history.latest().group == group.name;
+    if (history.depth == 0) in_group = history.function == group.function && history.latest().group == group.name;
     if (!in_group) continue;
     told.push_back(&history);
     if (history.depth == 0) attributes.push_back(&history);
@@ -60,8 +84,40 @@ std::string GroupSection(const std::vector<AttributeHistory>& histories, const O
   page.blocks.push_back(Paragraph{group.doc});
   page.blocks.emplace_back(Overview(attributes, all));
   std::string text = PageMarkdown(page, 3) + "\n";
-  for (const AttributeHistory* history : told)
-    text += PageMarkdown(Details(*history, all), history->depth == 0 ? 4 : 5) + "\n";
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    Page details = Details(*told[i], all);
+    const Rules naming = rules.Naming(told[i]->function + "." + told[i]->path);
+    if (!naming.empty() && IsLastOfItsPath(told, i)) AddFacts(details, {{"rules", RuleLines(naming, all)}});
+    text += PageMarkdown(details, told[i]->depth == 0 ? 4 : 5) + "\n";
+  }
+  return text;
+}
+
+// Whether a table of keys tells all of it.
+bool IsInTable(const Fact& fact) {
+  return fact.lines.size() == 1 && (fact.label == "releases" || fact.label == "type" || fact.label == "default");
+}
+
+// A JSON file and its keys. Most keys are told whole by the table; those with more to say follow it.
+std::string FileSection(const std::vector<AttributeHistory>& files, const AttributeHistory& file,
+                        const std::vector<AttributeHistory>& histories, const std::vector<Release>& all) {
+  std::vector<const AttributeHistory*> named_by;
+  for (const AttributeHistory& history : histories) {
+    if (history.latest().file == file.path) named_by.push_back(&history);
+  }
+  std::vector<const AttributeHistory*> keys;
+  for (const AttributeHistory& history : files) {
+    if (history.path.starts_with(file.path + ".")) keys.push_back(&history);
+  }
+  Page page = Details(file, all);
+  AddFacts(page, NamedByFact(file, named_by));
+  page.blocks.emplace_back(AttributeTable(keys, all, true));
+  std::string text = PageMarkdown(page, 3) + "\n";
+  for (const AttributeHistory* key : keys) {
+    const FactList facts = FactsOf(*key, all);
+    if (!std::all_of(facts.facts.begin(), facts.facts.end(), [](const Fact& fact) { return IsInTable(fact); }))
+      text += PageMarkdown(Details(*key, all), 4) + "\n";
+  }
   return text;
 }
 
@@ -73,15 +129,26 @@ std::string ContextReference(const Schema& schema, const Outline& outline) {
   for (const Topic* releases : TopicsNamed(ContextTopics(schema, outline, std::nullopt), "releases")) {
     text += PageMarkdown(releases->page(), 2) + "\n";
   }
+  std::vector<AttributeHistory> histories;
+  for (const Outline::Entry& function : outline.functions) {
+    for (AttributeHistory& history : Histories(schema, function.name, all)) histories.push_back(std::move(history));
+  }
+  const RuleIndex rules(schema, histories, all);
   for (const Outline::Entry& function : outline.functions) {
     Page page;
     page.title = "context." + function.name;
     page.blocks.push_back(Paragraph{function.doc});
+    if (const Rules naming = rules.Naming(function.name); !naming.empty())
+      page.blocks.push_back(FactList{{{"rules", RuleLines(naming, all)}}});
     text += PageMarkdown(page, 2) + "\n";
-    const std::vector<AttributeHistory> histories = Histories(schema, function.name, all);
     for (const Outline::Entry& group : outline.groups) {
-      if (group.function == function.name) text += GroupSection(histories, group, all);
+      if (group.function == function.name) text += GroupSection(histories, group, rules, all);
     }
+  }
+  text += PageMarkdown(FilesIntroduction(), 2) + "\n";
+  const std::vector<AttributeHistory> files = FileHistories(schema, all);
+  for (const AttributeHistory& file : files) {
+    if (file.depth == 0) text += FileSection(files, file, histories, all);
   }
   text.pop_back();
   return text;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "reference/attribute_page.h"
+#include "reference/rule_facts.h"
 #include "settings/unknown_key.h"
 
 namespace muster {
@@ -15,14 +16,15 @@ struct Known {
   const Schema& schema;
   const Outline& outline;
   std::vector<Release> releases;
-  std::vector<AttributeHistory> histories;  // by function in the outline's order, then as Histories gives them
+  std::vector<AttributeHistory> histories;  // by function in the outline's order, then as Histories gives them; files
+  RuleIndex rules;
 
   // Attributes (no sub-keys) that fit.
   template <class Fits>
   std::vector<const AttributeHistory*> Attributes(Fits fits) const {
     std::vector<const AttributeHistory*> found;
     for (const AttributeHistory& history : histories) {
-      if (history.depth == 0 && fits(history)) found.push_back(&history);
+      if (!history.in_file() && history.depth == 0 && fits(history)) found.push_back(&history);
     }
     return found;
   }
@@ -66,6 +68,10 @@ Page FunctionPage(const Known& known, const Outline::Entry& function) {
     if (attributes.empty()) continue;
     page.blocks.push_back(Heading{group.title + ": " + group.doc});
     page.blocks.emplace_back(AttributeTable(attributes, known.releases, false));
+  }
+  if (const Rules rules = known.rules.Naming(function.name); !rules.empty()) {
+    page.blocks.push_back(Heading{"Rules on the whole"});
+    page.blocks.push_back(FactList{{{"rules", RuleLines(rules, known.releases)}}});
   }
   page.data = ListData(function.name, "function", function.doc, known.Attributes(of_function));
   return page;
@@ -116,28 +122,59 @@ void AddFunctions(Topics& topics, const KnownPointer& known) {
   }
 }
 
+// What the page of the history is about.
+AttributeSubject SubjectOf(const Known& known, const AttributeHistory& own) {
+  AttributeSubject subject;
+  for (const AttributeHistory& other : known.histories) {
+    if (own.in_file() && own.depth == 0 && !other.in_file() && other.latest().file == own.path)
+      subject.named_by.push_back(&other);
+    if (other.function != own.function) continue;
+    if (other.path == own.path) subject.variants.push_back(&other);
+    if (other.depth == own.depth + 1 && other.path.starts_with(own.path + ".")) subject.keys.push_back(&other);
+  }
+  if (own.in_file()) return subject;
+  const std::string key = own.function + "." + own.path;
+  subject.rules = known.rules.Naming(key);
+  subject.keys_with_rules = known.rules.NamedBelow(key);
+  return subject;
+}
+
 void AddAttributes(Topics& topics, const KnownPointer& known) {
   std::set<std::pair<std::string, std::string>> done;
   for (std::size_t i = 0; i < known->histories.size(); ++i) {
     const AttributeHistory& history = known->histories[i];
     if (!done.emplace(history.function, history.path).second) continue;
-    std::vector<std::string> names = {history.function + "." + history.path};
+    std::vector<std::string> names;
+    if (!history.in_file()) names.push_back(history.function + "." + history.path);
     if (history.depth > 0) names.push_back(history.name());
     for (const auto& [name, unused] : history.latest().constants) names.push_back(name);
-    const auto page = [known, i] {
-      const AttributeHistory& own = known->histories[i];
-      std::vector<const AttributeHistory*> variants;
-      std::vector<const AttributeHistory*> keys;
-      for (const AttributeHistory& other : known->histories) {
-        if (other.function != own.function) continue;
-        if (other.path == own.path) variants.push_back(&other);
-        if (other.depth == own.depth + 1 && other.path.starts_with(own.path + ".")) keys.push_back(&other);
-      }
-      return AttributePage(variants, keys, known->releases);
-    };
-    topics.push_back({history.path, history.depth == 0 ? "attribute" : "sub-key", history.latest().doc,
-                      std::move(names), false, page});
+    const bool is_file = history.in_file() && history.depth == 0;
+    topics.push_back({history.path, KindWord(history), history.latest().doc, std::move(names), is_file,
+                      [known, i] { return AttributePage(SubjectOf(*known, known->histories[i]), known->releases); }});
   }
+}
+
+// All rules by what they blame, in the schema's order.
+Page RulesPage(const Known& known) {
+  Page page;
+  page.title = "Rules between attributes";
+  page.blocks.push_back(
+      Paragraph{"What is checked once the job is known. Errors are what MindSpore itself refuses, warnings what its "
+                "documents say. Rules about one attribute alone stand on its page."});
+  std::vector<std::pair<std::string, Rules>> by_blamed;
+  Value::List data;
+  for (const Rule* rule : known.rules.all()) {
+    data.push_back(RuleData(*rule, known.releases));
+    const auto same =
+        std::find_if(by_blamed.begin(), by_blamed.end(), [&](const auto& entry) { return entry.first == rule->about; });
+    (same == by_blamed.end() ? by_blamed.emplace_back(rule->about, Rules()) : *same).second.push_back(rule);
+  }
+  FactList list;
+  for (const auto& [about, rules] : by_blamed)
+    list.facts.push_back({about.substr(about.find('.') + 1), RuleLines(rules, known.releases)});
+  page.blocks.emplace_back(std::move(list));
+  page.data = Value(Value::Map{{"name", Value("rules")}, {"kind", Value("list")}, {"rules", Value(std::move(data))}});
+  return page;
 }
 
 void AddGroups(Topics& topics, const KnownPointer& known) {
@@ -165,12 +202,15 @@ void AddGroups(Topics& topics, const KnownPointer& known) {
 }  // namespace
 
 Topics ContextTopics(const Schema& schema, const Outline& outline, const std::optional<Release>& release) {
-  auto known = std::make_shared<Known>(Known{schema, outline, DescribedReleases(schema), {}});
-  if (release) known->releases = {*release};
+  const auto releases = release ? std::vector{*release} : DescribedReleases(schema);
+  std::vector<AttributeHistory> histories;
   for (const Outline::Entry& function : outline.functions) {
-    for (AttributeHistory& history : Histories(schema, function.name, known->releases))
-      known->histories.push_back(std::move(history));
+    for (AttributeHistory& history : Histories(schema, function.name, releases))
+      histories.push_back(std::move(history));
   }
+  RuleIndex rules(schema, histories, releases);
+  for (AttributeHistory& file : FileHistories(schema, releases)) histories.push_back(std::move(file));
+  const auto known = std::make_shared<Known>(Known{schema, outline, releases, std::move(histories), std::move(rules)});
   Topics topics;
   AddFunctions(topics, known);
   AddAttributes(topics, known);
@@ -179,11 +219,17 @@ Topics ContextTopics(const Schema& schema, const Outline& outline, const std::op
       {"releases", "list", "MindSpore releases that a recipe can name", {"release", "mindspore"}, true, [&schema] {
          return ReleasesPage(schema);
        }});
+  topics.push_back(
+      {"rules", "list", "what is checked between attributes, and against the job", {"rule"}, true, [known] {
+         return RulesPage(*known);
+       }});
   return topics;
 }
 
 std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& release, const std::string& name) {
   const std::string attribute = name.substr(0, name.find('.'));
+  if (schema.files().contains(attribute))
+    return Error("release", {}, name + " is not in MindSpore " + ReleaseText(release));
   for (const std::string& function : schema.Functions()) {
     if (name == function) return UnknownFunction(schema, release, function, function, {});
     if (schema.FindInAnyRelease(function, attribute, release) == nullptr) continue;

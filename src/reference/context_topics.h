@@ -1,5 +1,5 @@
 // The topics of MindSpore's context API: functions, groups and areas of the documents, releases, attributes and
-// sub-keys, all from the schema.
+// sub-keys, rules between them, and the JSON files that they name, all from the schema.
 #pragma once
 
 #include <optional>

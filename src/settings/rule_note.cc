@@ -2,11 +2,13 @@
 
 namespace muster {
 
-Note RuleNote(const RuleSource& source) {
-  std::string text = "rule: " + source.document;
-  if (!source.behaviour.empty()) text += (source.document.empty() ? "MindSpore " : "; MindSpore ") + source.behaviour;
-  return {std::move(text), {}};
+std::string SourceText(const RuleSource& source) {
+  std::string text = source.document;
+  if (!source.behaviour.empty()) text += (text.empty() ? "MindSpore " : "; MindSpore ") + source.behaviour;
+  return text;
 }
+
+Note RuleNote(const RuleSource& source) { return {"rule: " + SourceText(source), {}}; }
 
 void Cite(Diagnostic& diagnostic, const Attribute& attribute, std::string_view field) {
   const auto source = attribute.sources.find(std::string(field));

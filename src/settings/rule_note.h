@@ -9,6 +9,9 @@
 namespace muster {
 
 // "rule: API page of 1.6; MindSpore fails when a graph is compiled"
+// "API page of 1.6; MindSpore refuses it"
+std::string SourceText(const RuleSource& source);
+
 Note RuleNote(const RuleSource& source);
 
 // Adds that note for the rule in `field` of the attribute's record; nothing if the record names no source.

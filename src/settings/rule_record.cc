@@ -21,7 +21,8 @@ template <class T>
 Trouble ReadFields(const Value::Map& map, const Field<T>* fields, std::size_t count, T& out) {
   for (const auto& [key, value] : map) {
     const Field<T>* end = fields + count;
-    const Field<T>* field = std::find_if(fields, end, [&](const auto& known) { return known.name == key; });
+    const std::string& name = key;  // clang before 16 captures no structured binding
+    const Field<T>* field = std::find_if(fields, end, [&](const auto& known) { return known.name == name; });
     if (field == end) {
       std::vector<std::string> names;
       for (const Field<T>* known = fields; known != end; ++known) names.emplace_back(known->name);

@@ -64,7 +64,7 @@ TEST(Docs, AreJsonForPrograms) {
   EXPECT_EQ(whole["format"], 1);
   ASSERT_EQ(whole["topics"].size(), 1U);
   const json& topic = whole["topics"][0];
-  for (const char* key : {"name", "kind", "function", "summary", "group", "area", "releases", "keys"})
+  for (const char* key : {"name", "kind", "function", "summary", "group", "area", "releases", "keys", "rules"})
     EXPECT_TRUE(topic.contains(key)) << key;
   EXPECT_EQ(topic["name"], "ascend_config.precision_mode");
   EXPECT_EQ(topic["releases"][0]["release"], "2.3.0-rc2");

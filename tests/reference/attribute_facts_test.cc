@@ -14,9 +14,19 @@ namespace {
 // Told beside the facts: as title, text, list of releases, sub-keys, group.
 const std::vector<std::string> kToldElsewhere = {"1", "since", "until", "changed", "doc", "group", "area", "keys"};
 
+// A rule whose source is told is told itself.
+void ExpectEverySourceToTell(const Attribute& attribute) {
+  for (const auto& [rule, unused] : attribute.sources) {
+    Attribute without = attribute;
+    without.sources.erase(rule);
+    EXPECT_NE(FactsOf(attribute), FactsOf(without)) << attribute.name << ": nothing tells the source of " << rule;
+  }
+}
+
 void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
   const auto whole = AttributesFromValue("set_context", Value(record), {});
   ASSERT_TRUE(whole) << name << ": " << whole.error().front().message;
+  for (const Attribute& attribute : *whole) ExpectEverySourceToTell(attribute);
   for (const auto& [field, unused] : record) {
     if (std::find(kToldElsewhere.begin(), kToldElsewhere.end(), field) != kToldElsewhere.end()) continue;
     Value::Map without = record;
@@ -33,7 +43,8 @@ void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
 
 TEST(Facts, TellEveryFieldOfEveryRecord) {
   std::size_t records = 0;
-  for (const char* file : {"context", "context_old", "device_config", "auto_parallel", "parallel_config", "ps"}) {
+  for (const char* file :
+       {"context", "context_old", "device_config", "auto_parallel", "parallel_config", "ps", "files"}) {
     const auto read = OwnData(std::string("muster/schema/") + file + ".lua");
     ASSERT_TRUE(read) << file;
     for (const Value& record : *read->AsList()) {
@@ -83,6 +94,13 @@ TEST(Facts, ThatChangeHaveALineForEachSpanOfReleases) {
             (Lines{"0.3.1 to 1.0.1: `1` (`context.PYNATIVE_MODE`)", "1.6.2 to 1.9.0: `0` (`context.GRAPH_MODE`)",
                    "2.3.0-rc2 and later: `1` (`context.PYNATIVE_MODE`)"}));
   EXPECT_EQ(LinesOf("set_context", "save_ms_model", "releases"), Lines{"0.3.1"});
+}
+
+TEST(Facts, CiteTheSourceOfTheirRule) {
+  EXPECT_EQ(LinesOf("set_context", "graph_kernel_flags", "values").front(),
+            "`--dump_as_text`, `--dump_as_text=true` or `--dump_as_text=false`; `--opt_level=0`, `--opt_level=1`, "
+            "`--opt_level=2` or `--opt_level=3`; any number of these options, separated by blanks (API page of 1.6; "
+            "MindSpore warns and ignores it when a graph is compiled)");
 }
 
 TEST(Facts, OfSubKeysAreFoundBelowTheirTables) {

@@ -138,6 +138,39 @@ TEST(Topics, AreListedByKindInTheOverview) {
   EXPECT_EQ(page.data.AsMap()->at("topics").AsList()->size(), 3U) << "programs see all of them";
 }
 
+TEST(JsonFiles, ArePagesWithTheirKeys) {
+  const Topics topics = AllTopics();
+  EXPECT_EQ(NamesOf(TopicsNamed(topics, "env_config.rdr.mode")), Names{"key env_config.rdr.mode"});
+  EXPECT_EQ(NamesOf(TopicsNamed(topics, "connection_num")), Names{"key ps_config.connection_num"});
+  const Page page = PageOf(topics, "ps_config");
+  EXPECT_EQ(page.data.AsMap()->at("kind"), Value("JSON file"));
+  EXPECT_EQ(page.data.AsMap()->at("function"), Value());
+  EXPECT_EQ(page.data.AsMap()->at("keys").AsList()->size(), 8U);
+  const auto* example = std::get_if<Example>(&page.blocks.front());
+  ASSERT_NE(example, nullptr);
+  EXPECT_EQ(example->lines, Names{"context.set_ps_context { config_file_path = muster.file \"ps_config.json\" }"});
+  EXPECT_EQ(std::get<Example>(PageOf(topics, "env_config.rdr.mode").blocks.front()).lines,
+            Names{"{ \"rdr\": { \"mode\": … } }"});
+  EXPECT_EQ(NotInRelease(OwnSchemaForTests(), *ParseRelease("1.6.2"), "parallel_speed_up")->kind, "release");
+}
+
+TEST(Topics, TellRulesOnThePagesOfWhatTheyName) {
+  const Topics topics = AllTopics();
+  EXPECT_EQ(PageOf(topics, "rules").data.AsMap()->at("rules").AsList()->size(), OwnSchemaForTests().rules().size());
+  const Page page = PageOf(topics, "memory_optimize_level");
+  EXPECT_EQ(page.data.AsMap()->at("rules").AsList()->size(), 1U);
+  const auto& facts = std::get<FactList>(page.blocks.back()).facts;
+  EXPECT_EQ(facts.back().label, "rules");
+  const Page table = PageOf(topics, "jit_config");
+  const auto& below = std::get<FactList>(table.blocks[2]).facts.back();
+  EXPECT_EQ(below.label, "rules below");
+  EXPECT_EQ(below.lines, Names{"see `jit_config.infer_boost` and `jit_config.jit_level`"});
+  for (const auto& [release, rules] : {std::pair("1.6.2", 1U), std::pair("1.9.0", 0U)}) {
+    const Page cache = PageOf(AllTopics(release), "enable_compile_cache");
+    EXPECT_EQ(cache.data.AsMap()->at("rules").AsList()->size(), rules) << release;
+  }
+}
+
 TEST(SubKeys, ThatDependOnASiblingTellEveryVariant) {
   const Page page = PageOf(AllTopics(), "comm_fusion.allreduce.config");
   const auto lists = std::count_if(page.blocks.begin(), page.blocks.end(),

@@ -54,7 +54,8 @@ local host = setmetatable({}, { __index = function() return function() return {}
 local prelude = { read_only = function(table) return table end }
 local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. name .. ".lua"))(host, ...) end
 local muster = load("muster", prelude)
-local jobs = load("job", prelude, muster)
+local policies = load("policy", muster)
+local jobs = load("job", prelude, muster, policies)
 local layout = load("layout", prelude, muster, jobs, {})
 local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}).object
 
@@ -82,13 +83,31 @@ local function with(list, ...)
   return all
 end
 
+-- The keys that each table of options is checked for, by what the table is called.
+local asked_for = {}
+local function remember(_, known, what) asked_for[what] = known end
+muster.check_keys = remember
+for i = 1, 255 do
+  local name = debug.getupvalue(muster.api.recipe, i)
+  if name == "check_keys" then debug.setupvalue(muster.api.recipe, i, remember) end
+  if not name then break end
+end
+muster.api.recipe { cluster = {}, limits = {} }
+policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here", print)
+
 local methods = inside(debug.getmetatable(job).__index, "object")
 return {
   ["muster"] = keys(muster.api),
-  ["context"] = keys(load "context"),
+  ["context"] = keys(load("context", prelude)("context")),
   ["muster.Recipe"] = inside(muster.api.recipe, "RECIPE_KEYS"),
   ["muster.Job"] = with(keys(methods), "args"),
-  ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),
+  ["muster.RoleOptions"] = with(inside(jobs.new, "ROLE_OPTIONS"), unpack(policies.OPTIONS)),
+  ["muster.ClusterDefaults"] = asked_for.cluster,
+  ["muster.Limits"] = asked_for.limits,
+  ["muster.Ready"] = asked_for["ready of role x"],
+  ["muster.Restart"] = asked_for["restart of role x"],
+  ["muster.RoleLimits"] = asked_for["limits of role x"],
+  ["muster.Stop"] = asked_for["stop of x"],
   ["muster.NamedRoleOptions"] = inside(jobs.new, "ROLE_ONLY_OPTIONS"),
   ["muster.Process"] = with(inside(layout.make_plan, "FACTS"), "command", "cwd", "env"),
   ["muster.Mesh"] = keys(methods.mesh(job, {})),
@@ -124,7 +143,7 @@ TEST(Stubs, NameWhatRecipesFind) {
   const auto written = NamesInStub("muster.lua");
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 7U);
+  ASSERT_EQ(offered.size(), 13U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;

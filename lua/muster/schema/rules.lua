@@ -40,7 +40,7 @@ local rules = {
   { "whole_batches", kind = "mode_conflict", refused = true, about = parallel .. "dataset_strategy", since = "1.6",
     when = { [parallel .. "dataset_strategy"] = "full_batch",
              [mode] = { none_of = { "semi_auto_parallel", "auto_parallel" } } },
-    says = "{dataset_strategy} needs another parallel_mode than {parallel_mode} in {release}",
+    says = "{dataset_strategy} does not go with {parallel_mode} in {release}",
     hint = 'it is for parallel_mode "semi_auto_parallel" or "auto_parallel"',
     source = { document = "API page of 1.6", behaviour = "fails when a graph is compiled" } },
   { "stages_by_dynamic_programming", kind = "mode_conflict", refused = true, about = parallel .. "pipeline_stages",
