@@ -106,7 +106,7 @@ bool ReadUntil(int fd, std::string& text, const Enough& enough) {
   }
   return true;
 }
-bool ReadUntil(int fd, std::string& text, const std::string& part) {
+bool ReadPart(int fd, std::string& text, const std::string& part) {
   return ReadUntil(fd, text, [&] { return text.find(part) != std::string::npos; });
 }
 void ReadToEnd(int fd, std::string& text) {
@@ -257,7 +257,7 @@ TEST_F(Logs, AreFollowedThroughNewAttemptsToTheEndOfTheRun) {
   Running follow({"logs", folder / "run", "--follow"}, pipe.write.get());
   pipe.write.reset();
   std::string shown;
-  ASSERT_TRUE(ReadUntil(pipe.read.get(), shown, "attempt 0\n"));
+  ASSERT_TRUE(ReadPart(pipe.read.get(), shown, "attempt 0\n"));
   Touch("go");
   ReadToEnd(pipe.read.get(), shown);
   EXPECT_EQ(shown, "attempt 0\nattempt 1\n");
@@ -278,7 +278,7 @@ TEST_F(Logs, GoOnFromWhereTheyWereMerged) {
   Running follow({"logs", folder / "run", "--follow", "--merge", "--grep", "half|begun 1"}, pipe.write.get());
   pipe.write.reset();
   std::string shown;
-  ASSERT_TRUE(ReadUntil(pipe.read.get(), shown, "begun 1\n"));
+  ASSERT_TRUE(ReadPart(pipe.read.get(), shown, "begun 1\n"));
   Touch("go");
   ReadToEnd(pipe.read.get(), shown);
   Words lines;
@@ -306,12 +306,12 @@ TEST_F(Logs, AreLeftQuietlyAndEndWithAHeadThatIsKilled) {
   interrupted.write.reset();
   left.write.reset();
   std::string shown;
-  ASSERT_TRUE(ReadUntil(interrupted.read.get(), shown, "here\n"));
+  ASSERT_TRUE(ReadPart(interrupted.read.get(), shown, "here\n"));
   first.Signal(SIGINT);
   EXPECT_EQ(first.Wait(), 128 + SIGINT);
   EXPECT_EQ(first.Complaints(), "");
   shown.clear();
-  ASSERT_TRUE(ReadUntil(left.read.get(), shown, "here\n"));
+  ASSERT_TRUE(ReadPart(left.read.get(), shown, "here\n"));
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, ChildOf(run.pid()), 0)));
   run.Signal(SIGKILL);
   EXPECT_EQ(run.Wait(), 128 + SIGKILL);
@@ -346,7 +346,7 @@ TEST_F(Logs, WithoutANewlineBlockNobodyAndTakeNoMemory) {
   Running follow({"logs", folder / "run", "--follow"}, pipe.write.get());
   pipe.write.reset();
   std::string shown;
-  ASSERT_TRUE(ReadUntil(pipe.read.get(), shown, "ready\n"));
+  ASSERT_TRUE(ReadPart(pipe.read.get(), shown, "ready\n"));
 #ifndef MUSTER_SANITIZED
   const std::vector<pid_t> musters = {run.pid(), ChildOf(run.pid()), follow.pid()};
   std::vector<long> before;
