@@ -93,6 +93,10 @@ Result<View> MakeView(Options& options) {
   if (!folder) return Fail(std::move(folder.error()));
   view.folder = *std::move(folder);
   view.logs = view.choice.In(view.run_dir + "/logs");
+  if (view.logs.empty() && options.filter.attempt && !(options.follow && view.live)) {
+    return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
+                      "attempts count from 0; muster report shows restarts"));
+  }
   view.prefixed = !options.raw && (view.logs.size() > 1 || view.choice.processes() > 1);
   return view;
 }

@@ -8,7 +8,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fcntl.h>
-#include <sys/resource.h>
 
 #include "run/output.h"
 #include "run/private_files.h"
@@ -28,7 +27,6 @@ class Following {
         signals_(io_) {}
 
   Result<int> Run() {
-    AllowManyFiles();
     Result<UniqueFd> folder = OpenFolder(AT_FDCWD, path_);
     if (!folder) return Fail(std::move(folder.error()));
     folder_ = std::move(*folder);
@@ -49,14 +47,6 @@ class Following {
   }
 
  private:
-  // Each followed log is an open file. Nothing is started from here that would inherit the limit.
-  static void AllowManyFiles() {
-    rlimit limit = {};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-
   void Add(const LogFile& log) {
     const auto from = request_.from.find(log.name);
     follower_.Add(log.name, request_.prefixed ? log.prefix : std::string(),

@@ -178,7 +178,9 @@ bool LogFollower::ShowSome(const std::string& name, File& file) {
   SkipAhead(name, file);
   char buffer[8U << 10];
   const ssize_t got = ::pread(file.file.get(), buffer, sizeof buffer, static_cast<off_t>(file.offset));
-  if (got <= 0) return got < 0 && errno == EINTR;
+  const bool interrupted = got < 0 && errno == EINTR;
+  if (files_.size() > kMaxOpen) file.file.reset();
+  if (got <= 0) return interrupted;
   file.offset += static_cast<std::uint64_t>(got);
   if (options_.raw) {
     out_.Write({buffer, static_cast<std::size_t>(got)});

@@ -5,6 +5,7 @@
 // those to others in the folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -62,6 +63,8 @@ class LogFollower {
  public:
   // Beyond this much unread, a terminal is shown the end only, with a note of what was left out.
   static constexpr std::uint64_t kMaxBehind = 4U << 20;
+  // So many files are kept open; of more, each is opened for the moment in which it is read.
+  static constexpr std::size_t kMaxOpen = 64;
 
   LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options = {});
 

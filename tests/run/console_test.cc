@@ -369,6 +369,25 @@ TEST_F(Following, ShowsRawBytesAsTheyAre) {
   EXPECT_EQ(ContentOf(shown), "a\x1b[31m\r\xff");
 }
 
+TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
+  const auto open_now = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  const auto before = open_now();
+  std::string expected;
+  for (std::size_t i = 0; i < 3 * LogFollower::kMaxOpen; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    Append(name, "one\n");
+    follower.Add(name, name);
+    expected += name + " | one\n";
+  }
+  Append("w150", "two\n");
+  Finish();
+  EXPECT_LE(open_now(), before + static_cast<std::ptrdiff_t>(LogFollower::kMaxOpen));
+  EXPECT_EQ(ContentOf(shown), expected + "w150 | two\n");
+}
+
 TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
   PutFile(logs / "secret", "password\n");
   std::filesystem::create_symlink(logs / "secret", logs / "w");
