@@ -28,7 +28,8 @@ foreach(dependency
   endif()
 endforeach()
 
-foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libseccomp-dev" "LIBMD|libmd|libmd-dev")
+foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libseccomp-dev" "LIBMD|libmd|libmd-dev"
+    "RE2|re2|libre2-dev")
   string(REPLACE "|" ";" triple ${dependency})
   list(GET triple 0 prefix)
   list(GET triple 1 module)

@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::milliseconds kLeftoverPause{100};
 constexpr std::chrono::seconds kLeftoverPatience{1};
 
-constexpr std::size_t kDescriptorsPerChild = 2;  // the pidfd, once for the handle and once for the loop
+constexpr std::size_t kDescriptorsPerChild = 3;  // the pidfd, for the handle and for the loop; the index of its log
 constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
 constexpr std::size_t kDescriptorsSpare = 16;    // log file, /proc, sockets: open only for a moment
 
@@ -88,6 +88,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
+      log_times_(io),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       leftovers_(io.get_executor()) {}
@@ -191,6 +192,7 @@ void Agent::Do(StartProcess& command) {
     ++started_;
     Send(*started);
     logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
+    log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
     if (const auto mark = own.find("MUSTER_PROCESS"); mark != own.end()) {
       marks_.insert_or_assign({command.process, command.attempt}, mark->second);
@@ -332,6 +334,7 @@ void Agent::OnExited(const ProcessExited& event) {
   means_.insert("pidfd");
   const ReadyWatch::Key key(event.process, event.attempt);
   ready_.End(key);
+  log_times_.Ended(key);
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
   logs_.erase(key);
@@ -384,6 +387,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   children_.Abandon();
   probes_.Abandon();
   KillDescendants({}, kKillPatience);
+  log_times_.EndAll();
   if (last == nullptr) return io_.stop();
   Send(*last);
   wire_->StopReading();

@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 
 #include "agent/child_set.h"
+#include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
@@ -89,6 +90,7 @@ class Agent {
   ChildSet children_;
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
+  LogTimes log_times_;
   WatchedFd signals_;
   Timer patience_;
 

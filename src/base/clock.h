@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace muster {
 
@@ -11,6 +13,10 @@ std::uint64_t WallNowNs();
 
 // "2026-11-20T12:06:16.123456Z"
 std::string UtcText(std::uint64_t wall_ns);
+
+// The same back, in nanoseconds since 1970; as people write it, too: "2026-11-20T12:06", seconds and their fraction (at
+// most 9 digits) and the Z left out, a blank in the place of T. Nothing if the text is no time between 1970 and 2550.
+std::optional<std::uint64_t> ParseUtc(std::string_view text);
 
 // "20261120-120616": local time, for names of run directories.
 std::string StampText(std::uint64_t wall_ns);

@@ -1,24 +1,37 @@
 // muster logs: what the processes of a run wrote, safe for a terminal unless --raw is given.
+//
+// Knows options and in which order things are shown; which logs there are, their times, merging and following are
+// known in src/run/log_*.
 #include <algorithm>
-#include <cerrno>
+#include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/suggest.h"
+#include "base/clock.h"
+#include "base/shell_quote.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/line_search.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
-#include "run/log_follow.h"
+#include "run/follow_run.h"
+#include "run/log_choice.h"
+#include "run/log_merge.h"
+#include "run/log_times.h"
+#include "run/private_files.h"
 #include "run/report.h"
 
 namespace muster {
@@ -26,112 +39,203 @@ namespace {
 
 struct Options {
   std::string run;
-  std::string role;
-  std::optional<std::uint32_t> index;
-  std::optional<std::uint32_t> rank;
+  LogFilter filter;
+  std::string ranks;
+  std::string grep;
+  std::string since;
   std::optional<std::uint64_t> tail;
+  bool follow = false;
+  bool merge = false;
   bool raw = false;
 };
 
-struct Log {
-  std::string process;  // "worker.2"
-  std::string path;
+using Keeps = std::function<bool(std::string_view line)>;
+
+// What the options and the run come to.
+struct View {
+  std::string run_dir;
+  LogChoice choice;
+  UniqueFd folder;  // logs/
+  std::vector<LogFile> logs;
+  Keeps keeps;  // empty: everything
+  bool prefixed = false;
+  bool live = false;
 };
 
-// The logs of the chosen processes, by role, index and attempt.
-Result<std::vector<Log>> ChosenLogs(const Report& report, const Options& options) {
-  std::vector<Log> logs;
-  std::vector<std::string> roles;
-  bool chosen = false;
-  for (const ProcessReport& process : report.processes) {
-    if (std::find(roles.begin(), roles.end(), process.role) == roles.end()) roles.push_back(process.role);
-    if (!options.role.empty() && process.role != options.role) continue;
-    if (options.index && process.index != *options.index) continue;
-    if (options.rank && process.rank != options.rank) continue;
-    chosen = true;
-    const std::string name = process.role + "." + std::to_string(process.index);
-    for (const AttemptReport& attempt : process.attempts) {
-      const std::string path = report.run_dir + "/logs/" + name + "." + std::to_string(attempt.attempt) + ".log";
-      // A log is a file. A process that put a link in its place does not choose what its reader is shown.
-      std::error_code error;
-      if (std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::regular) {
-        logs.push_back({name, path});
-      }
-    }
-  }
-  if (!chosen) {
-    return Fail(Error(
-        "logs", {}, "the run has no such process",
-        options.role.empty() ? std::string("muster report shows which there are") : DidYouMean(options.role, roles)));
-  }
-  return logs;
+UniqueFd OpenLog(const View& view, const std::string& name) {
+  return UniqueFd(::openat(view.folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-// Offset at which the last `lines` lines of the file begin; reads from the end, block by block.
-std::uint64_t TailOffset(std::ifstream& file, std::uint64_t lines) {
-  constexpr std::uint64_t kBlock = 64U << 10;
-  file.seekg(0, std::ios::end);
-  const auto size = static_cast<std::uint64_t>(file.tellg());
-  std::uint64_t newlines = 0;
-  std::vector<char> block;
-  for (std::uint64_t end = size; end > 0;) {
-    const std::uint64_t begin = end > kBlock ? end - kBlock : 0;
-    block.resize(end - begin);
-    file.seekg(static_cast<std::streamoff>(begin));
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    for (std::uint64_t i = block.size(); i > 0; --i) {
-      if (block[i - 1] != '\n' || begin + i == size) continue;  // the final newline ends the last line
-      if (++newlines == lines) return begin + i;
+Result<View> MakeView(Options& options) {
+  View view;
+  if (!options.ranks.empty()) {
+    options.filter.ranks = RankSet::Parse(options.ranks);
+    if (!options.filter.ranks) {
+      return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
+                        "for example --rank 0-3,7"));
     }
-    end = begin;
   }
-  return 0;
+  if (!options.grep.empty()) {
+    auto search = LineSearch(options.grep);
+    if (!search) return Fail(std::move(search.error()));
+    view.keeps = *std::move(search);
+  }
+  auto run_dir = FindRun(options.run);
+  if (!run_dir) return Fail(std::move(run_dir.error()));
+  view.run_dir = *std::move(run_dir);
+  const auto report = MakeReport(view.run_dir);
+  if (!report) return Fail(report.error());
+  view.live = report->outcome == "running";
+  auto choice = LogChoice::Of(*report, options.filter);
+  if (!choice) return Fail(std::move(choice.error()));
+  view.choice = *std::move(choice);
+  auto folder = OpenFolder(AT_FDCWD, view.run_dir + "/logs");
+  if (!folder) return Fail(std::move(folder.error()));
+  view.folder = *std::move(folder);
+  view.logs = view.choice.In(view.run_dir + "/logs");
+  if (view.logs.empty() && options.filter.attempt && !(options.follow && view.live)) {
+    return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
+                      "attempts count from 0; muster report shows restarts"));
+  }
+  view.prefixed = !options.raw && (view.logs.size() > 1 || view.choice.processes() > 1);
+  return view;
 }
+
+// --- from where ------------------------------------------------------------------------------------
+
+// The moment that --since names. The end of a run is the last time known of the chosen logs, or now while it goes on.
+Result<std::uint64_t> Since(const std::string& since, const View& view) {
+  if (const auto utc = ParseUtc(since)) return *utc;
+  const auto seconds = ParseDuration(since);
+  if (!seconds) {
+    return Fail(Error("usage", {}, fmt::format("--since {}: this is neither a duration nor a time", Quoted(since)),
+                      "5m before the end, or 2026-11-21T20:15:00Z"));
+  }
+  std::uint64_t end = 0;
+  for (const LogFile& log : view.logs) {
+    if (auto times = LogTimeReader::Open(view.folder.get(), log.name)) end = std::max(end, times->End());
+  }
+  if (view.live) end = WallNowNs();
+  const double before = *seconds * 1e9;
+  return before >= static_cast<double>(end) ? 0 : end - static_cast<std::uint64_t>(before);
+}
+
+// The parts of the logs that --since and --tail leave.
+Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
+  std::optional<std::uint64_t> since;
+  if (!options.since.empty()) {
+    const auto moment = Since(options.since, view);
+    if (!moment) return Fail(moment.error());
+    since = *moment;
+  }
+  std::vector<LogSpan> spans;
+  std::size_t without_times = 0;
+  for (const LogFile& log : view.logs) {
+    LogSpan span{log.name, 0, 0};
+    const UniqueFd file = OpenLog(view, log.name);
+    struct stat status {};
+    if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) {
+      span.end = static_cast<std::uint64_t>(status.st_size);
+      if (since || options.merge) {
+        auto times = LogTimeReader::Open(view.folder.get(), log.name);
+        if (since && times) span.begin = LineBegin(file.get(), times->OffsetAt(*since));
+        if (!times && span.end > 0) ++without_times;
+      }
+      if (options.tail) span.begin = std::max(span.begin, TailBegin(file.get(), *options.tail));
+    }
+    spans.push_back(std::move(span));
+  }
+  if (without_times > 0) {
+    PrintDiagnostics({Warning("log_times", {},
+                              fmt::format("of {} logs no times are known: they are shown {}", without_times,
+                                          options.merge ? "first" : "from their beginning"))});
+  }
+  return spans;
+}
+
+// --- showing ---------------------------------------------------------------------------------------
 
 // False once nobody reads our output any more.
-bool Show(const Log& log, const Options& options, bool prefixed) {
-  std::ifstream file(log.path, std::ios::binary);
-  const std::uint64_t offset = options.tail ? TailOffset(file, std::max<std::uint64_t>(*options.tail, 1)) : 0;
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  LineCutter cutter;
-  const auto show = [&](std::string_view piece, bool continues) {
-    std::string line = PrefixedLine(log.process, piece, continues);
-    const std::size_t prefix = log.process.size() + 3;  // " | " or " + "
-    std::fwrite(line.data() + (prefixed ? 0 : prefix), 1, line.size() - (prefixed ? 0 : prefix), stdout);
-  };
-  std::vector<char> block(64U << 10);
-  while (file && std::ferror(stdout) == 0) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    const std::string_view bytes(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (options.raw) {
-      std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    } else {
-      cutter.Feed(bytes, show);
-    }
-  }
-  if (!options.raw) cutter.Flush(show);
-  return std::ferror(stdout) == 0;
+bool Print(const View& view, const LogFile& log, std::string_view piece, bool continues) {
+  if (view.keeps && !view.keeps(piece)) return true;
+  const std::string line = PrefixedLine(view.prefixed ? log.prefix : std::string(), piece, continues);
+  return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
 }
 
-int Run(const Options& options) {
-  const auto folder = FindRun(options.run);
-  if (!folder) {
-    PrintDiagnostics(folder.error());
-    return ExitCodeFor(folder.error());
+bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
+  const UniqueFd file = OpenLog(view, span.name);
+  LineCutter cutter;
+  bool taken = true;
+  const auto print = [&](std::string_view piece, bool continues) {
+    taken = taken && Print(view, log, piece, continues);
+  };
+  std::vector<char> block(64U << 10);
+  for (std::uint64_t at = span.begin; file && at < span.end && taken;) {
+    const ssize_t got =
+        ::pread(file.get(), block.data(), std::min<std::uint64_t>(block.size(), span.end - at), static_cast<off_t>(at));
+    if (got <= 0) break;
+    at += static_cast<std::uint64_t>(got);
+    const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+    if (raw) {
+      taken = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+    } else {
+      cutter.Feed(bytes, print);
+    }
   }
-  const auto report = MakeReport(*folder);
-  const auto logs = report ? ChosenLogs(*report, options) : tl::unexpected(report.error());
-  if (!logs) {
-    PrintDiagnostics(logs.error());
-    return ExitCodeFor(logs.error());
+  if (!raw) cutter.Flush(print);
+  return taken;
+}
+
+// What there is, by time; with `rest`, unfinished lines stay for those who follow.
+void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector<LineCutter>* rest) {
+  MergeLogs(
+      view.folder.get(), spans,
+      [&](std::size_t span, std::string_view piece, bool continues) {
+        return Print(view, view.logs[span], piece, continues);
+      },
+      rest);
+}
+
+Result<int> Follow(const Options& options, View view, const std::vector<LogSpan>& spans) {
+  FollowRequest request;
+  std::vector<LineCutter> cutters(spans.size());
+  if (options.merge) {
+    cutters.clear();
+    ShowMerged(view, spans, &cutters);
+    if (std::fflush(stdout) != 0) return kExitMachine;
   }
-  if (options.tail && *options.tail == 0) return kExitOk;
-  const bool prefixed = logs->size() > 1;
-  for (const Log& log : *logs) {
-    if (!Show(log, options, prefixed)) break;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    request.from[spans[i].name] = {options.merge ? spans[i].end : spans[i].begin, std::move(cutters[i])};
+  }
+  request.run_dir = std::move(view.run_dir);
+  request.choice = std::move(view.choice);
+  request.prefixed = view.prefixed;
+  request.options = {false, options.raw, std::move(view.keeps)};
+  request.out = STDOUT_FILENO;
+  return FollowRun(std::move(request));
+}
+
+Result<int> Show(Options& options) {
+  auto view = MakeView(options);
+  if (!view) return Fail(std::move(view.error()));
+  const auto spans = Spans(options, *view);
+  if (!spans) return Fail(spans.error());
+  if (options.follow) return Follow(options, *std::move(view), *spans);
+  if (options.merge) {
+    ShowMerged(*view, *spans, nullptr);
+    return kExitOk;
+  }
+  for (std::size_t i = 0; i < spans->size(); ++i) {
+    if (!ShowOne(*view, view->logs[i], (*spans)[i], options.raw)) break;
   }
   return kExitOk;
+}
+
+int Run(Options& options) {
+  const auto shown = Show(options);
+  if (shown) return *shown;
+  PrintDiagnostics(shown.error());
+  return ExitCodeFor(shown.error());
 }
 
 }  // namespace
@@ -139,11 +243,19 @@ int Run(const Options& options) {
 std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddRunArgument(app, options->run);
-  app.add_option("--role", options->role, "only processes of this role");
-  auto* index = app.add_option("--index", options->index, "only the process with this number in its role");
-  app.add_option("--rank", options->rank, "only the process with this rank")->excludes(index);
+  app.add_option("--role", options->filter.role, "only processes of this role");
+  auto* index = app.add_option("--index", options->filter.index, "only the process with this number in its role");
+  app.add_option("--rank", options->ranks, "only processes with these ranks")->type_name("0-3,7")->excludes(index);
+  app.add_option("--attempt", options->filter.attempt, "only this start of each process, from 0")->type_name("N");
+  auto* grep = app.add_option("--grep", options->grep, "only lines that match (RE2 syntax)")->type_name("REGEX");
+  app.add_option("--since", options->since, "only what was written since then: 5m before the end, or a time in UTC")
+      ->type_name("T");
   app.add_option("--tail", options->tail, "only the last N lines of each")->type_name("N");
-  app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix");
+  app.add_flag("--follow,-f", options->follow, "go on with what is written, new attempts too, until the run ends");
+  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by when lines were written");
+  app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix")
+      ->excludes(grep)
+      ->excludes(merge);
   return [options] { return Run(*options); };
 }
 

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include "plan/plan_json.h"
 #include "run/run_directory.h"
 #include "run/session.h"
+#include "run/tee.h"
 #include "transport/local.h"
 
 namespace muster {
@@ -29,6 +32,7 @@ struct Options {
   std::string run_dir;
   bool quiet = false;
   bool pass_exit_code = false;
+  std::vector<std::string> tee;
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -103,6 +107,12 @@ int Run(const Options& options) {
   request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
+  auto tee = TeedProcesses(request.plan, options.tee);
+  if (!tee) {
+    PrintDiagnostics(tee.error());
+    return ExitCodeFor(tee.error());
+  }
+  request.console.tee = *std::move(tee);
 
   LocalTransport transport;
   const auto outcome = RunPlan(request, transport);
@@ -123,6 +133,10 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  app.add_option("--tee", options->tee,
+                 "show the output of this role (or these ranks of it) however many processes run")
+      ->type_name("ROLE[:RANK]")
+      ->allow_extra_args(false);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   return [options] { return Run(*options); };
 }

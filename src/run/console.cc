@@ -56,17 +56,18 @@ class Console::Impl {
       : io(loop),
         plan(run_plan),
         quiet(options.quiet),
+        tee(options.tee),
         out(loop, options.out),
         err(loop, options.err),
         logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
         roles(plan.roles.size()) {
     if (quiet) logger.set_level(spdlog::level::warn);
     for (const Process& process : plan.processes) ++roles[process.role].processes;
-    if (ShowsOutput()) follower = std::make_unique<LogFollower>(io, out);
+    if (ShowsAll() || !tee.empty()) follower = std::make_unique<LogFollower>(io, out);
     err.OnProgress([this] { CheckDrained(); });
   }
 
-  bool ShowsOutput() const { return !quiet && plan.processes.size() <= kMaxShownProcesses; }
+  bool ShowsAll() const { return !quiet && plan.processes.size() <= kMaxShownProcesses; }
   std::string Name(ProcessId process) const {
     return process < plan.processes.size() ? ProcessName(plan, plan.processes[process])
                                            : fmt::format("process {}", process);
@@ -87,6 +88,7 @@ class Console::Impl {
   boost::asio::io_context& io;
   const Plan& plan;
   bool quiet;
+  std::set<ProcessId> tee;
   Output out;
   Output err;
   spdlog::logger logger;
@@ -100,16 +102,18 @@ class Console::Impl {
 void Console::Impl::Started(const ProcessStarted& event) {
   if (event.process >= plan.processes.size()) return;
   const std::uint32_t role = plan.processes[event.process].role;
-  if (follower) {
+  if (ShowsAll() || tee.contains(event.process)) {
     const std::string path = LogPath(plan, event.process, event.attempt);
     follower->Add(path.substr(path.find('/') + 1), Name(event.process));
-  } else if (++roles[role].started == roles[role].processes) {
+  }
+  if (ShowsAll()) return;
+  if (++roles[role].started == roles[role].processes) {
     logger.info("{}: {} started", plan.roles[role].name, roles[role].started);
   }
 }
 
 void Console::Impl::Ended(ProcessId process, bool well) {
-  if (process >= plan.processes.size() || follower) return;
+  if (process >= plan.processes.size() || ShowsAll()) return;
   const std::uint32_t role = plan.processes[process].role;
   RoleCount& count = roles[role];
   if (!well) ++count.badly;
@@ -123,7 +127,7 @@ void Console::Impl::Ended(ProcessId process, bool well) {
 
 // Its role is told anew once all have started or ended.
 void Console::Impl::StartsAgain(ProcessId process) {
-  if (process >= plan.processes.size() || follower) return;
+  if (process >= plan.processes.size() || ShowsAll()) return;
   RoleCount& count = roles[plan.processes[process].role];
   if (count.started > 0) --count.started;
   if (count.ended > 0) --count.ended;

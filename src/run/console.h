@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ struct ConsoleOptions {
   // --quiet: nothing but failures and, if the run did not end well, the report.
   bool quiet = false;
   Colour colour = Colour::kAuto;
+  // --tee: the output of these is shown, quiet or not, however many others there are.
+  std::set<ProcessId> tee = {};
   // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
   int out = 1;
   int err = 2;

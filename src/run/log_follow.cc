@@ -59,17 +59,22 @@ void LineCutter::Flush(const Emit& emit) {
 }
 
 std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues) {
+  if (prefix.empty()) return Printable(piece) + '\n';
   return fmt::format("{} {} {}\n", prefix, continues ? '+' : '|', Printable(piece));
 }
 
-LogFollower::LogFollower(boost::asio::io_context& io, Output& out) : io_(io), out_(out), writes_(io) {
+LogFollower::LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options)
+    : io_(io), out_(out), options_(std::move(options)), writes_(io) {
   out_.OnProgress([this] { Pump(); });
 }
 
-Result<void> LogFollower::Watch(int folder, const std::string& path) {
+Result<void> LogFollower::Watch(int folder, const std::string& path,
+                                std::function<void(const std::string& name)> created) {
   folder_ = folder;
+  path_ = path;
+  created_ = std::move(created);
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (!inotify || ::inotify_add_watch(inotify.get(), path.c_str(), IN_MODIFY | IN_ONLYDIR) < 0) {
+  if (!inotify || ::inotify_add_watch(inotify.get(), path.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0) {
     return Fail(SystemError("inotify", "cannot watch the log files; they are shown at the end", errno));
   }
   writes_.assign(inotify.release());
@@ -77,10 +82,33 @@ Result<void> LogFollower::Watch(int folder, const std::string& path) {
   return {};
 }
 
-void LogFollower::Add(const std::string& name, std::string prefix) {
-  files_[name].prefix = std::move(prefix);
+void LogFollower::Add(const std::string& name, std::string prefix, FollowFrom from) {
+  File& file = files_[name];
+  file.prefix = std::move(prefix);
+  file.offset = from.offset;
+  file.cutter = std::move(from.cutter);
+  WatchFile(name, file);
   Queue(name);
   Pump();
+}
+
+// A watch of its own for each file: writes to the many others of the folder wake nobody.
+void LogFollower::WatchFile(const std::string& name, File& file) {
+  if (!writes_.is_open() || file.watched) return;
+  const std::string path = path_ + '/' + name;
+  const int watch = ::inotify_add_watch(writes_.native_handle(), path.c_str(), IN_MODIFY | IN_DONT_FOLLOW);
+  if (watch < 0) return;  // not there yet: the folder will tell
+  file.watched = true;
+  by_watch_.insert_or_assign(watch, name);
+}
+
+void LogFollower::Created(const std::string& name) {
+  if (const auto found = files_.find(name); found != files_.end()) {
+    WatchFile(name, found->second);
+    Queue(name);
+  } else if (created_) {
+    created_(name);
+  }
 }
 
 void LogFollower::AwaitWrites() {
@@ -96,7 +124,10 @@ void LogFollower::AwaitWrites() {
         if ((event.mask & IN_Q_OVERFLOW) != 0) {
           for (const auto& [each, file] : files_) Queue(each);
         } else if (event.len > 0) {
-          Queue(name);
+          Created(name);
+        } else if (const auto found = by_watch_.find(event.wd); found != by_watch_.end()) {
+          Queue(found->second);
+          if ((event.mask & IN_IGNORED) != 0) by_watch_.erase(found);
         }
         at += static_cast<ssize_t>(sizeof event + event.len);
       }
@@ -147,8 +178,14 @@ bool LogFollower::ShowSome(const std::string& name, File& file) {
   SkipAhead(name, file);
   char buffer[8U << 10];
   const ssize_t got = ::pread(file.file.get(), buffer, sizeof buffer, static_cast<off_t>(file.offset));
-  if (got <= 0) return got < 0 && errno == EINTR;
+  const bool interrupted = got < 0 && errno == EINTR;
+  if (files_.size() > kMaxOpen) file.file.reset();
+  if (got <= 0) return interrupted;
   file.offset += static_cast<std::uint64_t>(got);
+  if (options_.raw) {
+    out_.Write({buffer, static_cast<std::size_t>(got)});
+    return true;
+  }
   file.cutter.Feed({buffer, static_cast<std::size_t>(got)},
                    [&](std::string_view piece, bool continues) { Show(file, piece, continues); });
   return true;
@@ -159,7 +196,7 @@ void LogFollower::SkipAhead(const std::string& name, File& file) {
   if (::fstat(file.file.get(), &status) != 0) return;
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
   if (size < file.offset) file.offset = size;  // truncated by the process
-  if (!out_.is_terminal() || size - file.offset <= kMaxBehind) return;
+  if (!options_.skips_ahead || !out_.is_terminal() || size - file.offset <= kMaxBehind) return;
   file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
   constexpr std::uint64_t kShown = 64U << 10;
   const std::uint64_t left_out = size - kShown - file.offset;
@@ -168,6 +205,7 @@ void LogFollower::SkipAhead(const std::string& name, File& file) {
 }
 
 void LogFollower::Show(const File& file, std::string_view piece, bool continues) {
+  if (options_.keeps && !options_.keeps(piece)) return;
   out_.Write(PrefixedLine(file.prefix, piece, continues));
 }
 

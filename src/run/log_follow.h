@@ -1,9 +1,11 @@
 // Following the log files that processes write themselves, and showing them line by line with a prefix.
 //
 // Knows files, lines and an Output; not what processes are. Memory is bounded whatever is written: reading
-// waits while the Output has no room, and long lines come in pieces. Told of writes by inotify.
+// waits while the Output has no room, and long lines come in pieces. Told of writes to its files by inotify(7), not of
+// those to others in the folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -38,20 +40,39 @@ class LineCutter {
   bool after_return_ = false;
 };
 
-// "worker.2 | text\n", or "worker.2 + text\n" for a continuation; no control byte gets through.
+// "worker.2 | text\n", or "worker.2 + text\n" for a continuation; with an empty prefix just "text\n". No control byte
+// gets through.
 std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues);
+
+struct FollowOptions {
+  // A terminal is shown the end only of what lies more than kMaxBehind back.
+  bool skips_ahead = true;
+  // The bytes as they were written, as they come, without prefixes.
+  bool raw = false;
+  // Which lines (or pieces of long ones) are shown; empty: all. Of no effect on raw bytes.
+  std::function<bool(std::string_view piece)> keeps;
+};
+
+// From where a file is shown.
+struct FollowFrom {
+  std::uint64_t offset = 0;
+  LineCutter cutter;  // what came before it
+};
 
 class LogFollower {
  public:
   // Beyond this much unread, a terminal is shown the end only, with a note of what was left out.
   static constexpr std::uint64_t kMaxBehind = 4U << 20;
+  // So many files are kept open; of more, each is opened for the moment in which it is read.
+  static constexpr std::size_t kMaxOpen = 64;
 
-  LogFollower(boost::asio::io_context& io, Output& out);
+  LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options = {});
 
-  // Watches the folder; `folder` is its descriptor, path its path.
-  Result<void> Watch(int folder, const std::string& path);
+  // Watches the folder; `folder` is its descriptor, path its path. `created` is told of files that appear in it and
+  // have not been added.
+  Result<void> Watch(int folder, const std::string& path, std::function<void(const std::string& name)> created = {});
   // Shows the file `name` of the folder with this prefix from now on.
-  void Add(const std::string& name, std::string prefix);
+  void Add(const std::string& name, std::string prefix, FollowFrom from = {});
   // Nobody writes any more: show the rest of every file and call `done` (from the loop).
   void Finish(std::function<void()> done);
   // Show no more.
@@ -64,9 +85,12 @@ class LogFollower {
     std::uint64_t offset = 0;
     LineCutter cutter;
     bool queued = false;
+    bool watched = false;
   };
 
   void AwaitWrites();
+  void WatchFile(const std::string& name, File& file);
+  void Created(const std::string& name);
   void Queue(const std::string& name);
   void Pump();
   // Shows the next piece; whether there may be more.
@@ -76,9 +100,13 @@ class LogFollower {
 
   boost::asio::io_context& io_;
   Output& out_;
+  FollowOptions options_;
   boost::asio::posix::stream_descriptor writes_;
   int folder_ = -1;
+  std::string path_;
+  std::function<void(const std::string& name)> created_;
   std::map<std::string, File> files_;
+  std::map<int, std::string> by_watch_;
   std::deque<std::string> queue_;  // files that may hold something unread
   bool pumping_ = false;
   bool stopped_ = false;

@@ -1,6 +1,8 @@
 // What every transport has to do, for each entry of the registry.
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -9,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/time_index.h"
 #include "spawn/held_port.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
@@ -474,6 +477,24 @@ TEST_P(Conformance, TellsHowMuchIsWritten) {
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->processes, (std::vector<ProcessId>{0, 1}));
   EXPECT_EQ(seen->bytes, (std::vector<std::uint64_t>{6, 0}));
+  ASSERT_TRUE(session.Finish());
+}
+
+TEST_P(Conformance, KeepsTheTimesOfALogBesideIt) {
+  AgentSession session(GetParam());
+  session.Send(session.Probe(0, {"flood", "1000", "80", "x", "exit", "0"}));
+  session.Send(session.Probe(1, {"exit", "0"}));
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  ASSERT_TRUE(session.Await<ProcessExited>(1));
+  std::ifstream file(session.folder() / "0.0.idx", std::ios::binary);
+  const std::string index{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GE(index.size(), 3 * kLogTimeBytes);
+  EXPECT_EQ(index.size() % kLogTimeBytes, 0U);
+  EXPECT_EQ(index.substr(0, kLogTimeBytes), kTimeIndexHead);
+  EXPECT_EQ(LogTimeFrom(std::string_view(index).substr(kLogTimeBytes)).offset, 0U);
+  EXPECT_EQ(LogTimeFrom(std::string_view(index).substr(index.size() - kLogTimeBytes)).offset,
+            std::filesystem::file_size(session.Log(0)));
+  EXPECT_FALSE(std::filesystem::exists(session.folder() / "1.0.idx")) << "for who writes nothing there is none";
   ASSERT_TRUE(session.Finish());
 }
 

@@ -320,6 +320,74 @@ TEST_F(Following, ShowsOnlyWhatWasAdded) {
   EXPECT_EQ(ContentOf(shown), "w | y\n");
 }
 
+TEST_F(Following, TellsOfFilesThatAppear) {
+  std::string appeared;
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path(), [&](const std::string& name) {
+    appeared += name;
+    follower.Add(name, "new");
+  }));
+  follower.Add("known", "known");
+  Append("known", "one\n");
+  Append("stranger", "two\n");
+  Await("new | two\n");
+  EXPECT_EQ(appeared, "stranger");
+}
+
+TEST_F(Following, IsNotWokenByWritesToOthers) {
+  Append("stranger", "x\n");
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  Append("w", "");
+  follower.Add("w", "w");
+  io.poll();
+  io.restart();
+  Append("stranger", "y\n");
+  EXPECT_EQ(io.poll(), 0U);
+  io.restart();
+  Append("w", "z\n");
+  EXPECT_GT(io.poll(), 0U);
+  EXPECT_EQ(ContentOf(shown), "w | z\n");
+}
+
+TEST_F(Following, ShowsOnlyWhatIsKeptAndFromWhereItIsTold) {
+  LogFollower other{io, output, {true, false, [](std::string_view line) { return line != "drop"; }}};
+  Append("w", "before\nhalf\ndrop\nkeep\n");
+  ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
+  FollowFrom from;
+  from.offset = 9;
+  from.cutter.Feed("ha", [](std::string_view, bool) {});
+  other.Add("w", "", std::move(from));
+  other.Finish([] {});
+  io.run_for(std::chrono::seconds(0));
+  EXPECT_EQ(ContentOf(shown), "half\nkeep\n");
+}
+
+TEST_F(Following, ShowsRawBytesAsTheyAre) {
+  LogFollower other{io, output, {true, true, {}}};
+  Append("w", "a\x1b[31m\r\xff");
+  ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
+  other.Add("w", "w");
+  EXPECT_EQ(ContentOf(shown), "a\x1b[31m\r\xff");
+}
+
+TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
+  const auto open_now = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
+  const auto before = open_now();
+  std::string expected;
+  for (std::size_t i = 0; i < 3 * LogFollower::kMaxOpen; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    Append(name, "one\n");
+    follower.Add(name, name);
+    expected += name + " | one\n";
+  }
+  Append("w150", "two\n");
+  Finish();
+  EXPECT_LE(open_now(), before + static_cast<std::ptrdiff_t>(LogFollower::kMaxOpen));
+  EXPECT_EQ(ContentOf(shown), expected + "w150 | two\n");
+}
+
 TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
   PutFile(logs / "secret", "password\n");
   std::filesystem::create_symlink(logs / "secret", logs / "w");
@@ -445,6 +513,20 @@ TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
   EXPECT_EQ(ContentOf(err),
             "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 ended well\n"
             "muster: worker: 7 ended, 1 of them not well\n");
+}
+
+TEST_F(Shown, ShowsTheOutputThatIsAskedForAmongManyProcesses) {
+  const Plan plan = SamplePlan({{"worker", kMaxShownProcesses + 1}});
+  ConsoleOptions options = Options();
+  options.tee = {3};
+  Console console(io, options, plan);
+  console.Follow(folder.get(), logs.path());
+  PutFile(logs / "worker.2.0.log", "not asked for\n");
+  PutFile(logs / "worker.3.0.log", "hello\n");
+  for (ProcessId process = 0; process < plan.processes.size(); ++process) console.Saw(Started(process));
+  Finish(console, "report\n", true);
+  EXPECT_EQ(ContentOf(out), "worker.3 | hello\n");
+  EXPECT_EQ(ContentOf(err), "muster: worker: 9 started\nreport\n");
 }
 
 TEST_F(Shown, NamesAFailureAtOnce) {

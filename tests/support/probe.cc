@@ -235,6 +235,18 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
             PrintLine(line);
           }
         }}},
+      // So many bytes "x" without a newline.
+      {"fill",
+       {1,
+        [](char** a) {
+          const std::string block(64U << 10, 'x');
+          for (long left = std::atol(a[0]); left > 0;) {
+            const ssize_t size = ::write(STDOUT_FILENO, block.data(),
+                                         std::min<std::size_t>(block.size(), static_cast<std::size_t>(left)));
+            if (size <= 0) std::exit(99);
+            left -= size;
+          }
+        }}},
       {"stop", {0, [](char**) { ::raise(SIGSTOP); }}},
       {"file", {1, [](char** a) { MakeFile(a[0]); }}},
       {"await", {1, [](char** a) { AwaitFile(a[0]); }}},

@@ -1,0 +1,161 @@
+#include "agent/log_times.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+namespace muster {
+
+LogTimes::LogTimes(boost::asio::io_context& io)
+    : writes_(io.get_executor()), pause_(io.get_executor()), wall_minus_monotonic_(WallNowNs() - MonotonicNowNs()) {}
+
+std::uint64_t LogTimes::Now() const { return MonotonicNowNs() + wall_minus_monotonic_; }
+
+void LogTimes::Began(const Key& key, std::string log_path) {
+  if (!writes_.is_open()) {
+    UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    boost::system::error_code error;
+    if (inotify) writes_.assign(inotify.get(), error);
+    if (inotify && !error) {
+      inotify.release();
+      AwaitWrites();
+    }
+  }
+  Log& log = logs_[key];
+  log.path = std::move(log_path);
+  log.begin = log.last = {Now(), 0};
+  AwaitFirstWrite(key, log);
+  // What came between the start and the watch.
+  if (Look(log, true) == Growth::kNoted) SetActive(key);
+}
+
+void LogTimes::Ended(const Key& key) {
+  const auto found = logs_.find(key);
+  if (found == logs_.end()) return;
+  Look(found->second, true);
+  StopWaiting(found->second);
+  active_.erase(key);
+  logs_.erase(found);
+  if (active_.empty()) pause_.cancel();
+}
+
+void LogTimes::EndAll() {
+  while (!logs_.empty()) Ended(Key(logs_.begin()->first));
+  boost::system::error_code ignored;
+  writes_.close(ignored);
+}
+
+LogTimes::Growth LogTimes::Look(Log& log, bool at_last) {
+  struct stat status {};
+  if (::lstat(log.path.c_str(), &status) != 0 || status.st_size < 0) return Growth::kNone;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size <= log.last.offset) return Growth::kNone;
+  const std::uint64_t now = Now();
+  const std::uint64_t least =
+      std::chrono::nanoseconds(kPause).count() * (std::uint64_t{1} << (log.entries / kEntriesPerPause));
+  if (!at_last && log.entries > 0 && now - log.last.wall_ns < least) return Growth::kTooSoon;
+  log.last = {now, size};
+  Write(log);
+  return Growth::kNoted;
+}
+
+// An entry that the disk does not take is left out: the next one is written in its place.
+void LogTimes::Write(Log& log) {
+  std::string bytes;
+  std::uint64_t entries = 1;
+  if (log.entries == 0) {
+    bytes = kTimeIndexHead;
+    AppendLogTime(bytes, log.begin);
+    ++entries;
+  }
+  AppendLogTime(bytes, log.last);
+  if (!log.index) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    log.index = UniqueFd(::open(TimeIndexPath(log.path).c_str(), kFlags, 0600));
+    if (!log.index) return;
+  }
+  const std::uint64_t at = log.entries == 0 ? 0 : kTimeIndexHead.size() + log.entries * kLogTimeBytes;
+  const ssize_t wrote = ::pwrite(log.index.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+  if (wrote == static_cast<ssize_t>(bytes.size())) log.entries += entries;
+}
+
+// One event and no more: a process that writes without end does not wake us for each write.
+void LogTimes::AwaitFirstWrite(const Key& key, Log& log) {
+  StopWaiting(log);
+  if (!writes_.is_open()) return;
+  log.watch = ::inotify_add_watch(writes_.native_handle(), log.path.c_str(), IN_MODIFY | IN_ONESHOT | IN_DONT_FOLLOW);
+  if (log.watch >= 0) by_watch_.insert_or_assign(log.watch, key);
+}
+
+void LogTimes::StopWaiting(Log& log) {
+  if (log.watch < 0) return;
+  ::inotify_rm_watch(writes_.native_handle(), log.watch);
+  by_watch_.erase(log.watch);
+  log.watch = -1;
+}
+
+void LogTimes::AwaitWrites() {
+  writes_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    OnWrites();
+    AwaitWrites();
+  });
+}
+
+void LogTimes::OnWrites() {
+  alignas(inotify_event) std::array<char, 16U << 10> buffer;
+  ssize_t got = 0;
+  while ((got = ::read(writes_.native_handle(), buffer.data(), buffer.size())) > 0) {
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      at += static_cast<ssize_t>(sizeof event + event.len);
+      if ((event.mask & IN_Q_OVERFLOW) != 0) {
+        for (const auto& [key, log] : logs_) SetActive(key);
+        continue;
+      }
+      // A watch that is over by its event, or because the log was removed.
+      const auto found = by_watch_.find(event.wd);
+      if (found == by_watch_.end()) continue;
+      const Key key = found->second;
+      by_watch_.erase(found);
+      Log& log = logs_.at(key);
+      log.watch = -1;
+      if ((event.mask & IN_MODIFY) == 0 || active_.contains(key)) continue;
+      Look(log, false);
+      SetActive(key);
+    }
+  }
+}
+
+void LogTimes::SetActive(const Key& key) {
+  if (!active_.insert(key).second || active_.size() > 1) return;  // the timer runs
+  pause_.expires_after(kPause);
+  pause_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) OnPause();
+  });
+}
+
+void LogTimes::OnPause() {
+  const std::set<Key> looked_at = std::exchange(active_, {});
+  for (const Key& key : looked_at) {
+    const auto found = logs_.find(key);
+    if (found == logs_.end()) continue;
+    Log& log = found->second;
+    bool grows = Look(log, false) != Growth::kNone;
+    if (!grows) {
+      AwaitFirstWrite(key, log);
+      grows = Look(log, false) != Growth::kNone;  // what came between
+    }
+    if (grows) SetActive(key);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,78 @@
+// When the logs grew: a sparse index of times beside each log (base/time_index.h), kept while its process runs.
+//
+// Woken by the first write after a silence (inotify(7)) and then every kPause for as long as the log grows, however
+// often it is written to; without a timer while all are silent. Knows files, not what is in them, and no process.
+// Whatever fails here (a full disk, no more watches) costs times, never output.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "base/time_index.h"
+#include "base/unique_fd.h"
+#include "muster/event.h"
+#include "spawn/boost_launcher.h"
+
+namespace muster {
+
+class LogTimes {
+ public:
+  using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
+
+  // At most one entry per log in this time, so that many times late is the most that a time can be …
+  static constexpr std::chrono::milliseconds kPause{100};
+  // … and in twice that after so many entries (1 MiB of index, nearly two hours of steady writing), and so on.
+  static constexpr std::uint64_t kEntriesPerPause = 65'536;
+
+  explicit LogTimes(boost::asio::io_context& io);
+  LogTimes(const LogTimes&) = delete;
+  LogTimes& operator=(const LogTimes&) = delete;
+
+  // The log has just been created; its process may have written to it already.
+  void Began(const Key& key, std::string log_path);
+  // Its process has ended: a last look, then it is not watched any more.
+  void Ended(const Key& key);
+  // The same for all of them.
+  void EndAll();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
+
+  struct Log {
+    std::string path;
+    LogTime begin;
+    LogTime last;               // what is in the index, or would be
+    std::uint64_t entries = 0;  // in the index
+    UniqueFd index;             // made with the first entry: who writes nothing costs no file
+    int watch = -1;             // while it is silent
+  };
+  enum class Growth : std::uint8_t { kNone, kNoted, kTooSoon };
+
+  // Makes an entry if the log has grown, and the pause is over or `at_last`.
+  Growth Look(Log& log, bool at_last);
+  static void Write(Log& log);
+  void AwaitFirstWrite(const Key& key, Log& log);
+  void StopWaiting(Log& log);
+  void AwaitWrites();
+  void OnWrites();
+  void SetActive(const Key& key);
+  void OnPause();
+  std::uint64_t Now() const;
+
+  WatchedFd writes_;
+  Timer pause_;
+  std::uint64_t wall_minus_monotonic_;  // one clock for all entries: it does not jump
+  std::map<Key, Log> logs_;
+  std::map<int, Key> by_watch_;
+  std::set<Key> active_;  // grew lately: looked at after the pause
+};
+
+}  // namespace muster

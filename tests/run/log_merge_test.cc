@@ -1,0 +1,170 @@
+// Times of logs as they are read, and logs as one stream.
+#include "run/log_merge.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "base/time_index.h"
+#include "base/unique_fd.h"
+#include "run/log_times.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+class Logs : public ::testing::Test {
+ protected:
+  LogSpan Put(const std::string& name, const std::string& text, const std::vector<LogTime>& times) {
+    PutFile(folder / name, text);
+    if (!times.empty()) {
+      std::string index(kTimeIndexHead);
+      for (const LogTime& time : times) AppendLogTime(index, time);
+      PutFile(folder / TimeIndexPath(name), index);
+    }
+    return {name, 0, text.size()};
+  }
+  // "0:text 1|more": span, and '|' for a piece that continues.
+  std::string Merged(const std::vector<LogSpan>& spans, std::vector<LineCutter>* rest = nullptr) {
+    std::string all;
+    MergeLogs(
+        at.get(), spans,
+        [&](std::size_t span, std::string_view piece, bool continues) {
+          all += std::to_string(span) + (continues ? "|" : ":") + std::string(piece) + " ";
+          return true;
+        },
+        rest);
+    return all;
+  }
+
+  ScratchFolder folder;
+  UniqueFd at{::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(Logs, TellWhenAByteWasThere) {
+  Put("w.log", "", {{100, 0}, {110, 4}, {200, 9}});
+  auto times = LogTimeReader::Open(at.get(), "w.log");
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->TimeOf(0), 110U);
+  EXPECT_EQ(times->TimeOf(3), 110U);
+  EXPECT_EQ(times->TimeOf(4), 200U);
+  EXPECT_EQ(times->TimeOf(99), 200U) << "after the last entry: its time";
+  EXPECT_EQ(times->TimeOf(0), 110U) << "and back";
+  EXPECT_EQ(times->End(), 200U);
+}
+
+TEST_F(Logs, TellFromWhereOnTheyWereWrittenSinceAMoment) {
+  Put("w.log", "", {{100, 0}, {110, 4}, {200, 9}});
+  auto times = LogTimeReader::Open(at.get(), "w.log");
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->OffsetAt(0), 0U);
+  EXPECT_EQ(times->OffsetAt(110), 0U);
+  EXPECT_EQ(times->OffsetAt(111), 4U);
+  EXPECT_EQ(times->OffsetAt(200), 4U);
+  EXPECT_EQ(times->OffsetAt(201), 9U);
+}
+
+TEST_F(Logs, AgreeWithALookAtEveryEntryOfALongIndex) {
+  std::vector<LogTime> entries;
+  for (std::uint64_t i = 0; i < 1'000; ++i) entries.push_back({1'000 + 7 * i, 3 * i});
+  Put("w.log", "", entries);
+  auto times = LogTimeReader::Open(at.get(), "w.log");
+  ASSERT_TRUE(times);
+  for (std::uint64_t offset = 0; offset < 3'010; offset += 5) {
+    const std::uint64_t entry = std::min<std::uint64_t>(offset / 3 + 1, 999);
+    ASSERT_EQ(times->TimeOf(offset), 1'000 + 7 * entry) << offset;
+  }
+}
+
+TEST_F(Logs, HaveNoTimesWithoutAnIndexOfOurs) {
+  PutFile(folder / "a.idx", "muster-times/2\n");
+  PutFile(folder / "b.idx", std::string(kTimeIndexHead));
+  PutFile(folder / "c.idx", std::string(200, 'x'));
+  ASSERT_EQ(::symlink((folder / "d").c_str(), (folder / "e.idx").c_str()), 0);
+  for (const char* name : {"a.log", "b.log", "c.log", "e.log", "none.log"}) {
+    EXPECT_FALSE(LogTimeReader::Open(at.get(), name)) << name;
+  }
+}
+
+TEST_F(Logs, HaveTheTimesThatAreWholeInACutIndex) {
+  Put("w.log", "", {{100, 0}, {110, 4}});
+  std::string index = ContentOf(folder / "w.idx") + "half an";
+  PutFile(folder / "w.idx", index);
+  auto times = LogTimeReader::Open(at.get(), "w.log");
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->TimeOf(50), 110U);
+}
+
+TEST_F(Logs, KnowWhereTheirLinesBegin) {
+  PutFile(folder / "w.log", "one\ntwo\nthree");
+  const UniqueFd log(::open((folder / "w.log").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(LineBegin(log.get(), 0), 0U);
+  EXPECT_EQ(LineBegin(log.get(), 3), 0U);
+  EXPECT_EQ(LineBegin(log.get(), 4), 4U);
+  EXPECT_EQ(LineBegin(log.get(), 10), 8U);
+  EXPECT_EQ(LineBegin(log.get(), 999), 8U);
+  EXPECT_EQ(TailBegin(log.get(), 0), 13U);
+  EXPECT_EQ(TailBegin(log.get(), 1), 8U);
+  EXPECT_EQ(TailBegin(log.get(), 2), 4U);
+  EXPECT_EQ(TailBegin(log.get(), 9), 0U);
+}
+
+TEST_F(Logs, DoNotLookForABeginThatIsFarAway) {
+  PutFile(folder / "w.log", std::string(200'000, 'x'));
+  const UniqueFd log(::open((folder / "w.log").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(LineBegin(log.get(), 150'000), 150'000U);
+}
+
+TEST_F(Logs, AreMergedByWhenTheirLinesWereComplete) {
+  const std::vector<LogSpan> spans = {Put("a.log", "a1\na2\na3", {{10, 0}, {20, 3}, {40, 4}, {60, 8}}),
+                                      Put("b.log", "b1\nb2\n", {{15, 0}, {30, 3}, {50, 6}})};
+  EXPECT_EQ(Merged(spans), "0:a1 1:b1 1:b2 0:a2 0:a3 ") << "a2 began before b2 and was complete after it";
+}
+
+TEST_F(Logs, ComeFirstIfTheirTimesAreNotKnown) {
+  const std::vector<LogSpan> spans = {Put("a.log", "a1\na2\n", {{10, 0}, {20, 6}}), Put("b.log", "b1\n", {})};
+  EXPECT_EQ(Merged(spans), "1:b1 0:a1 0:a2 ");
+}
+
+TEST_F(Logs, KeepTheirOrderAtEqualTimes) {
+  const std::vector<LogSpan> spans = {Put("a.log", "a1\na2\n", {{10, 0}, {20, 6}}),
+                                      Put("b.log", "b1\nb2\n", {{10, 0}, {20, 6}})};
+  EXPECT_EQ(Merged(spans), "0:a1 0:a2 1:b1 1:b2 ");
+}
+
+TEST_F(Logs, LeaveUnfinishedLinesToWhoFollows) {
+  const std::vector<LogSpan> spans = {Put("a.log", "a1\nhal", {{10, 0}, {20, 6}}),
+                                      Put("b.log", "b1\n", {{10, 0}, {20, 3}}), Put("c.log", "", {})};
+  std::vector<LineCutter> rest;
+  EXPECT_EQ(Merged(spans, &rest), "0:a1 1:b1 ");
+  ASSERT_EQ(rest.size(), 3U);
+  std::string line;
+  rest[0].Feed("f\n", [&](std::string_view piece, bool) { line = piece; });
+  EXPECT_EQ(line, "half");
+}
+
+TEST_F(Logs, AreMergedPieceByPieceWhereALineHasNoEnd) {
+  const std::string endless(300'000, 'x');
+  std::size_t bytes = 0;
+  MergeLogs(at.get(), {Put("a.log", endless, {{10, 0}, {20, endless.size()}})},
+            [&](std::size_t, std::string_view piece, bool continues) {
+              EXPECT_LE(piece.size(), LineCutter::kMaxPiece);
+              EXPECT_EQ(continues, bytes > 0);
+              bytes += piece.size();
+              return true;
+            });
+  EXPECT_EQ(bytes, endless.size());
+}
+
+TEST_F(Logs, AreMergedNoLongerThanIsWanted) {
+  int lines = 0;
+  MergeLogs(at.get(), {Put("a.log", "1\n2\n3\n", {})},
+            [&](std::size_t, std::string_view, bool) { return ++lines < 2; });
+  EXPECT_EQ(lines, 2);
+}
+
+}  // namespace
+}  // namespace muster
