@@ -252,7 +252,9 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   auto files = RecipeFiles::Open(options.recipe_file);
   if (!files) return Fail(files.error());
+  const std::uint64_t began = MonotonicNowNs();
   auto answer = Converse(options, *files);
+  const std::uint64_t evaluate_ns = MonotonicNowNs() - began;
   const KnownPlaces places(options.recipe_file, *files);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
@@ -272,6 +274,7 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   }
   evaluation.inputs = files->inputs();
   evaluation.sources = files->sources();
+  evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }
 
