@@ -92,9 +92,10 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
-      outputs_(io, [this](const FirstOutputWatch::Key& key) {
-        Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
-      }),
+      outputs_(io,
+               [this](const FirstOutputWatch::Key& key) {
+                 Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
+               }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       leftovers_(io.get_executor()) {}

@@ -64,7 +64,8 @@ CorePlace CorePlaceOf(std::string_view pattern, bool uses_pid, const Dumped& dum
     path = dumped.cwd + '/' + path;
     glob = GlobEscaped(dumped.cwd) + '/' + glob;
   }
-  return known ? CorePlace{CorePlace::Kind::kFile, std::move(path)} : CorePlace{CorePlace::Kind::kGlob, std::move(glob)};
+  return known ? CorePlace{CorePlace::Kind::kFile, std::move(path)}
+               : CorePlace{CorePlace::Kind::kGlob, std::move(glob)};
 }
 
 }  // namespace muster

@@ -38,7 +38,8 @@ std::string NewestOf(const std::string& pattern) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) {
       struct timespec at = {};
       if (!SizeOf(found.gl_pathv[i], &at)) continue;
-      if (!newest.empty() && std::pair(at.tv_sec, at.tv_nsec) < std::pair(newest_at.tv_sec, newest_at.tv_nsec)) continue;
+      if (!newest.empty() && std::pair(at.tv_sec, at.tv_nsec) < std::pair(newest_at.tv_sec, newest_at.tv_nsec))
+        continue;
       newest = found.gl_pathv[i];
       newest_at = at;
     }

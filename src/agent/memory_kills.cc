@@ -1,8 +1,8 @@
 #include "agent/memory_kills.h"
 
 #include <array>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 

@@ -168,9 +168,10 @@ class Merge {
 };
 
 constexpr std::array<std::string_view, 16> kStandardNames = {
-    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT", "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",    "MUSTER_ERROR_FILE", "MUSTER_HOST",
-    "MUSTER_HOST_INDEX", "MUSTER_INDEX",   "MUSTER_LOCAL_RANK",     "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",
-    "MUSTER_RANK",       "MUSTER_ROLE",    "MUSTER_RUN_DIR",        "MUSTER_RUN_ID",     "MUSTER_WORLD_SIZE"};
+    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT",    "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",
+    "MUSTER_ERROR_FILE", "MUSTER_HOST",       "MUSTER_HOST_INDEX",     "MUSTER_INDEX",
+    "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",        "MUSTER_RANK",
+    "MUSTER_ROLE",       "MUSTER_RUN_DIR",    "MUSTER_RUN_ID",         "MUSTER_WORLD_SIZE"};
 
 // What a role's processes inherit; the arguments must outlive it.
 class Heritage {

@@ -42,8 +42,8 @@ struct FailedGroup {
 
 // Processes that ended in the same way at about the same time.
 struct TimelineEntry {
-  double from = 0;  // seconds after the first failure; negative before it
-  double to = 0;    // of the last of them
+  double from = 0;   // seconds after the first failure; negative before it
+  double to = 0;     // of the last of them
   std::string what;  // "exited with code 1", "was sent SIGTERM"
   std::vector<Members> who;
 };

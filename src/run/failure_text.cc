@@ -58,14 +58,16 @@ std::string TimeText(double seconds) {
 }
 
 std::string GroupText(const FailedGroup& group) {
+  if (group.lines.empty() && !group.error) {
+    return fmt::format("  no last lines of {}, which {}\n", Printable(WhoText(group.who)), group.why);
+  }
   const bool several = group.who.indices.size() > 1;
   std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(WhoText(group.who)), group.why,
-                                 !several ? ""
+                                 !several      ? ""
                                  : group.alike ? " (the same but for numbers; the first one's)"
                                                : " (the same)");
   if (group.error) text += NoteText(*group.error);
   const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
-  if (group.lines.empty()) text += "    nothing\n";
   for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
   return text;
 }
@@ -112,8 +114,8 @@ std::string AccountBody(const FailureAccount& account, const std::string& origin
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
     const bool several = entry.who.size() > 1 || entry.who.front().indices.size() > 1;
     const std::string what = several && entry.what.starts_with("was ") ? "were " + entry.what.substr(4) : entry.what;
-    text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)),
-                        Printable(what), until);
+    text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)), Printable(what),
+                        until);
   }
   if (account.timeline.size() > first + kMostEntries) {
     text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMostEntries);

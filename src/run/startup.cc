@@ -26,7 +26,9 @@ struct FirstStart {
 // Of `taken`, pairs of seconds and index.
 std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> taken) {
   if (taken.empty()) return std::nullopt;
-  std::sort(taken.begin(), taken.end());
+  // Of those that took as long the first one is named.
+  std::sort(taken.begin(), taken.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
   return StartupStep{taken.size(), taken[(taken.size() - 1) / 2].first, taken.back().first, taken.back().second};
 }
 
@@ -137,9 +139,15 @@ std::string StartupText(const Startup& startup) {
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  std::vector<bool> told(widths.size(), false);  // a column of which there is nothing to tell is left out
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < widths.size(); ++i) told[i] = told[i] || rows[r][i] != "-";
+  }
   for (const auto& row : rows) {
     std::string line = "           ";
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (told[i]) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }

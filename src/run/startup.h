@@ -36,10 +36,10 @@ struct RoleStartup {
 
 // Seconds.
 struct Startup {
-  double evaluate = 0;  // the evaluator, from its start to its answer; 0 with --plan
-  double plan = 0;      // everything else before the run: reading, checking
-  double agent = 0;     // from the run's beginning until the last agent answered
-  double bind = 0;      // from there to the first order: ports, files, environments
+  double evaluate = 0;             // the evaluator, from its start to its answer; 0 with --plan
+  double plan = 0;                 // everything else before the run: reading, checking
+  double agent = 0;                // from the run's beginning until the last agent answered
+  double bind = 0;                 // from there to the first order: ports, files, environments
   std::vector<RoleStartup> roles;  // in the plan's order, those of which something was ordered
 };
 

@@ -91,7 +91,8 @@ TEST_F(FailureAccountTest, FoldsLinesThatDifferInNumbersOnly) {
   for (const ProcessId worker : {1U, 2U}) {
     Exit(worker, 1, 20);
     Log("worker." + std::to_string(worker), "[rank" + std::to_string(worker) + "]: lost 0x7f0" +
-                                                std::to_string(worker) + "ab after 1" + std::to_string(worker) + " s\n");
+                                                std::to_string(worker) + "ab after 1" + std::to_string(worker) +
+                                                " s\n");
   }
   const FailureAccount account = Made(plan, 0);
   ASSERT_EQ(account.others.size(), 1U);
@@ -136,7 +137,7 @@ TEST_F(FailureAccountTest, KeepsAThousandVictimsInAFewLines) {
 TEST_F(FailureAccountTest, SaysWhoCannotBePutInOrder) {
   const Plan plan = SamplePlan({{"worker", 5}});
   Exit(1, 1, 0);
-  Exit(3, 1, 0.4);   // the kernel may have told of it late
+  Exit(3, 1, 0.4);  // the kernel may have told of it late
   Exit(4, 1, 3'000);
   Signal(0, SIGTERM, 0.5);
   Exit(0, 1, 0.6);  // asked to
@@ -243,7 +244,8 @@ TEST(ErrorNote, UnderstandsThePlainForm) {
 }
 
 TEST(ErrorNote, IsBoundedAndTyped) {
-  for (const char* none : {"", "7", "[]", "{}", R"({"message": 7})", R"({"message": {"message": []}})", "{\"message\""}) {
+  for (const char* none :
+       {"", "7", "[]", "{}", R"({"message": 7})", R"({"message": {"message": []}})", "{\"message\""}) {
     EXPECT_FALSE(ParseErrorNote(none)) << none;
   }
   std::string members = R"({"message": ")" + std::string(5'000, 'm') + R"(", "traceback": 7, "timestamp": "soon")";

@@ -28,11 +28,13 @@ TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
     if (ends) signals.push_back(signal);
   }
   const Job job(R"(
-    local signals = {)" + [&] {
-      std::string list;
-      for (const int signal : signals) list += std::to_string(signal) + ",";
-      return list;
-    }() + R"(}
+    local signals = {)" +
+                [&] {
+                  std::string list;
+                  for (const int signal : signals) list += std::to_string(signal) + ",";
+                  return list;
+                }() +
+                R"(}
     job:workers { count = 256 + #signals, restart = { max = 1000, within = "1h", backoff = 0 }, command = { probe },
       each = function(process)
         local first = process.index < 256 and "exit " .. process.index or "die " .. signals[process.index - 255]

@@ -35,8 +35,8 @@ class Job {
                                           << " plan = function(p, job)\n" + body + "\nend }\n";
     Command command;
     command.argv = before;
-    for (const std::string& word : {MusterProgram(), std::string("run"), std::string("recipe.lua"),
-                                    std::string("--run-dir"), folder_ / "run"}) {
+    for (const std::string& word :
+         {MusterProgram(), std::string("run"), std::string("recipe.lua"), std::string("--run-dir"), folder_ / "run"}) {
       command.argv.push_back(word);
     }
     command.cwd = folder_.path();
