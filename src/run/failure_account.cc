@@ -74,6 +74,7 @@ class Walk {
 
   const std::vector<Happening>& happenings() const { return happenings_; }
   const std::vector<Failed>& failed() const { return failed_; }
+  const std::map<ProcessId, std::uint32_t>& attempts() const { return attempts_; }
   const std::map<Key, MonotonicNs>& zeros() const { return zeros_; }
   const std::map<Key, std::vector<std::string>>& evidence() const { return evidence_; }
 
@@ -89,6 +90,7 @@ class Walk {
     if constexpr (requires { e.process, e.attempt; }) {
       if (e.process >= plan_.processes.size()) return;
       const Key key(e.process, e.attempt);
+      attempts_[e.process] = std::max(attempts_[e.process], e.attempt);
       if constexpr (std::is_same_v<E, ProcessExited>) {
         Add(e.process, EndingText(e), e.at, on_head);
         zeros_.try_emplace(key, happenings_.back().at);
@@ -118,6 +120,7 @@ class Walk {
   const HostClocks& clocks_;
   std::vector<Happening> happenings_;
   std::vector<Failed> failed_;
+  std::map<ProcessId, std::uint32_t> attempts_;  // each process's latest
   std::map<Key, std::set<std::int32_t>> sent_;
   std::map<Key, MonotonicNs> zeros_;  // when the failing of an attempt is said to have happened
   std::map<Key, std::vector<std::string>> evidence_;
@@ -248,14 +251,9 @@ FailureAccount MakeFailureAccount(const Plan& plan, const JournalContents& journ
   if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
   account.hint = PythonHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
   account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
-  // Attempts that were started again are restarts of the run, not failures beside this one.
-  std::map<ProcessId, std::uint32_t> last;
-  for (const Failed& each : walk.failed()) {
-    std::uint32_t& attempt = last[each.key.first];
-    attempt = std::max(attempt, each.key.second);
-  }
+  // An attempt after which there was another is a restart of the run, not a failure beside this one.
   std::vector<Failed> failed = walk.failed();
-  std::erase_if(failed, [&](const Failed& f) { return last[f.key.first] != f.key.second; });
+  std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
   account.others = GroupsOf(plan, failed, origin.process, run_dir);
   account.unordered = MembersOf(plan, UnorderedOf(plan, failed, key, clocks));
   if (const auto zero = walk.zeros().find(key); zero != walk.zeros().end()) {

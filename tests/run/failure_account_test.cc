@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "run/last_lines.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 
@@ -83,6 +84,15 @@ TEST_F(FailureAccountTest, FoldsWhatOthersSaidOverTheirRanks) {
   EXPECT_FALSE(account.others[0].alike);
   EXPECT_EQ(MembersText({account.others[1].who}), "worker.4");
   EXPECT_EQ(account.others[2].why, "exited with code 3");
+}
+
+TEST_F(FailureAccountTest, LeavesOutAttemptsThatWereFollowedByAnother) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(1, 1, -2);
+  Say(ProcessStarted{1, 1, 7, 7, At(-1)}, -1);
+  Exit(0, 1, 0);
+  EXPECT_TRUE(Made(plan, 0).others.empty());
+  EXPECT_TRUE(Made(plan, 0).unordered.empty());
 }
 
 TEST_F(FailureAccountTest, FoldsLinesThatDifferInNumbersOnly) {

@@ -144,7 +144,7 @@ class LimitedMemory {
 TEST(Failure, IsToldWithTheKernelsWordOnMemory) {
   const LimitedMemory memory;
   if (memory.path.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
-  const Job job("job:workers { count = 1, command = { 'tail', '-c', '1G', '/dev/zero' } }", "",
+  const Job job("job:workers { count = 1, command = { 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1G', 'count=1' } }", "",
                 {"/bin/sh", "-c", "echo $$ > " + memory.path + "/cgroup.procs && exec \"$@\"", "in-group"});
   ASSERT_EQ(job.report["first_failure"]["signal"], "SIGKILL");
   ASSERT_EQ(job.report["first_failure"]["evidence"].size(), 1U) << job.report["first_failure"];
