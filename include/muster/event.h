@@ -37,6 +37,28 @@ struct ProcessReady {
   bool operator==(const ProcessReady&) const = default;
 };
 
+// The attempt's log has its first byte. Sent at most once for an attempt, before its end, and only where the kernel
+// tells of it (inotify(7)); `at` is when the agent was told.
+struct FirstOutput {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  MonotonicNs at = 0;
+
+  bool operator==(const FirstOutput&) const = default;
+};
+
+// What the agent saw besides, about the end that the next ProcessExited of the attempt tells of. Best effort: that
+// there is none says nothing.
+struct EndEvidence {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string kind;    // "core": where the core dump went · "memory": the kernel killed for lack of memory
+  std::string detail;  // a phrase for people; names of files and words of the kernel in it are untrusted
+  MonotonicNs at = 0;
+
+  bool operator==(const EndEvidence&) const = default;
+};
+
 struct SpawnFailed {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -66,7 +88,7 @@ struct SignalSent {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
   std::int32_t signal = 0;
-  std::int32_t error = 0;  // errno of a failed kill, 0 if delivered
+  std::int32_t error = 0;  // errno of a failed kill (ESRCH also if it had ended already), 0 if delivered
   MonotonicNs at = 0;
 
   bool operator==(const SignalSent&) const = default;
@@ -118,6 +140,6 @@ struct DeadlinePassed {
 };
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
-                           DeadlinePassed, ProcessReady, OutputSeen>;
+                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence>;
 
 }  // namespace muster

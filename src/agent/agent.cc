@@ -78,7 +78,11 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
       launcher_(wanted),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
-                 .signalled = [this](const SignalSent& event) { Send(event); }}),
+                 .signalled =
+                     [this](const SignalSent& event) {
+                       witness_.Signalled(event);
+                       Send(event);
+                     }}),
       probes_(io, launcher_,
               {.exited = [this](const ProcessExited& event) { OnProbeExited(event); },
                .signalled = [](const SignalSent&) {}}),
@@ -89,6 +93,10 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
       log_times_(io),
+      outputs_(io,
+               [this](const FirstOutputWatch::Key& key) {
+                 Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
+               }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       leftovers_(io.get_executor()) {}
@@ -191,6 +199,7 @@ void Agent::Do(StartProcess& command) {
   if (started) {
     ++started_;
     Send(*started);
+    witness_.Started(*started, command.cwd);
     logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
     log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
@@ -237,7 +246,12 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   // As late as possible, so that nobody else gets in between. A name that is not held any more was released
   // by an earlier attempt.
   for (const std::string& name : command.release_ports) held_.erase(name);
-  return children_.Start(command.process, command.attempt, std::move(spec));
+  // Before there is anybody who could write.
+  const FirstOutputWatch::Key key(command.process, command.attempt);
+  outputs_.Watch(key, command.log_path);
+  auto started = children_.Start(command.process, command.attempt, std::move(spec));
+  if (!started) outputs_.Forget(key);
+  return started;
 }
 
 void Agent::WatchReady(const StartProcess& command, const Environment& block) {
@@ -333,8 +347,10 @@ void Agent::OnExited(const ProcessExited& event) {
   ++reaped_;
   means_.insert("pidfd");
   const ReadyWatch::Key key(event.process, event.attempt);
+  outputs_.End(key);
   ready_.End(key);
   log_times_.Ended(key);
+  for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
   logs_.erase(key);

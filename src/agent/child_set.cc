@@ -76,9 +76,12 @@ void ChildSet::Signal(const Key& key, Child& child, int signal) {
   sent.process = key.first;
   sent.attempt = key.second;
   sent.signal = signal;
+  // A process that has ended and is not reaped yet takes any signal, and none of them is why it ended.
+  const bool ended = HasEnded(child.launched.ended.native_handle());
   sent.error = ::kill(-pid, signal) == 0 ? 0 : errno;
   // A process may have moved to another group; it is still our child, not reaped, and so still `pid`.
   if (::getpgid(pid) != pid) sent.error = ::kill(pid, signal) == 0 ? 0 : errno;
+  if (ended) sent.error = ESRCH;
   // A stopped process would keep the signal pending for ever.
   if (signal != SIGKILL) ::kill(-pid, SIGCONT);
   sent.at = MonotonicNowNs();

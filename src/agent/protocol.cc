@@ -61,6 +61,14 @@ void Fields(A& archive, OutputSeen& m) {
   archive(m.host, m.processes, m.bytes);
 }
 template <class A>
+void Fields(A& archive, FirstOutput& m) {
+  archive(m.process, m.attempt, m.at);
+}
+template <class A>
+void Fields(A& archive, EndEvidence& m) {
+  archive(m.process, m.attempt, m.kind, m.detail, m.at);
+}
+template <class A>
 void Fields(A& archive, AgentReady& m) {
   archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.at);
 }

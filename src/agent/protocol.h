@@ -127,7 +127,7 @@ struct AgentFailed {
 };
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen>;
+                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -79,6 +79,7 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   request.inputs = InputsValue(evaluation->inputs);
   request.sources = std::move(evaluation->sources);
   request.plan = std::move(evaluation->plan);
+  request.evaluate_ns = evaluation->evaluate_ns;
   return {};
 }
 

@@ -259,7 +259,9 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   auto files = RecipeFiles::Open(options.recipe_file);
   if (!files) return Fail(files.error());
+  const std::uint64_t began = MonotonicNowNs();
   auto answer = Converse(options, *files);
+  const std::uint64_t evaluate_ns = MonotonicNowNs() - began;
   const KnownPlaces places(options.recipe_file, *files);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
@@ -279,6 +281,7 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   }
   evaluation.inputs = files->inputs();
   evaluation.sources = files->sources();
+  evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }
 

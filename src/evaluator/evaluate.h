@@ -43,6 +43,7 @@ struct Evaluation {
   Diagnostics warnings;
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
+  std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
 // All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the

@@ -167,10 +167,11 @@ class Merge {
   Diagnostics problems_;
 };
 
-constexpr std::array<std::string_view, 15> kStandardNames = {
-    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT", "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",    "MUSTER_HOST",
-    "MUSTER_HOST_INDEX", "MUSTER_INDEX",   "MUSTER_LOCAL_RANK",     "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",
-    "MUSTER_RANK",       "MUSTER_ROLE",    "MUSTER_RUN_DIR",        "MUSTER_RUN_ID",     "MUSTER_WORLD_SIZE"};
+constexpr std::array<std::string_view, 16> kStandardNames = {
+    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT",    "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",
+    "MUSTER_ERROR_FILE", "MUSTER_HOST",       "MUSTER_HOST_INDEX",     "MUSTER_INDEX",
+    "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",        "MUSTER_RANK",
+    "MUSTER_ROLE",       "MUSTER_RUN_DIR",    "MUSTER_RUN_ID",         "MUSTER_WORLD_SIZE"};
 
 // What a role's processes inherit; the arguments must outlive it.
 class Heritage {
@@ -266,6 +267,7 @@ Variables StandardVariables(const Plan& plan, const Process& process) {
     for (const std::uint32_t device : process.devices) devices += (devices.empty() ? "" : ",") + std::to_string(device);
     variables["MUSTER_DEVICES"] = devices;
   }
+  variables["MUSTER_ERROR_FILE"] = run_dir + "/errors/" + name + '.' + attempt + ".json";
   variables["MUSTER_HOST"] = HoleText({Hole::Kind::kHostName, "", process.host});
   variables["MUSTER_HOST_INDEX"] = std::to_string(process.host);
   variables["MUSTER_INDEX"] = std::to_string(process.index);

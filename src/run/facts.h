@@ -52,7 +52,8 @@ struct RunBegan {
   std::string name;
   std::int32_t pid = 0;  // the head's
   bool pass_exit_code = false;
-  std::uint64_t plan_ns = 0;  // evaluation and planning before the run
+  std::uint64_t plan_ns = 0;      // evaluation and planning before the run
+  std::uint64_t evaluate_ns = 0;  // of that, the evaluator's part
 
   bool operator==(const RunBegan&) const = default;
 };

@@ -29,7 +29,7 @@ using JournalEntry =
     std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered, PhaseChanged,
                  FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered, RunEnded, ProcessStarted,
                  SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
-                 ProcessReady, OutputSeen, RestartPlanned, LimitPassed>;
+                 ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

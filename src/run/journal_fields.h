@@ -10,7 +10,7 @@ namespace muster {
 template <class A>
 void JournalFields(A& a, RunBegan& e) {
   a("format", e.format), a("run", e.run_id), a("plan", e.plan_id), a("name", e.name), a("pid", e.pid),
-      a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns);
+      a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns), a("evaluate_ns", e.evaluate_ns);
 }
 template <class A>
 void JournalFields(A& a, AgentConnected& e) {
@@ -65,6 +65,14 @@ void JournalFields(A& a, ProcessReady& e) {
 template <class A>
 void JournalFields(A& a, OutputSeen& e) {
   a("host", e.host), a("processes", e.processes), a("bytes", e.bytes);
+}
+template <class A>
+void JournalFields(A& a, FirstOutput& e) {
+  a("process", e.process), a("attempt", e.attempt), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, EndEvidence& e) {
+  a("process", e.process), a("attempt", e.attempt), a("kind", e.kind), a("detail", e.detail), a("on", e.at);
 }
 template <class A>
 void JournalFields(A& a, EndedEarly& e) {

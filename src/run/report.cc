@@ -36,6 +36,7 @@ struct Track {
   std::optional<ProcessExited> end;
   std::optional<SpawnFailed> no_start;
   std::optional<LimitPassed> limit;  // for which it was ended
+  std::vector<std::string> evidence;
   std::string start_wall;
   std::string end_wall;
   std::uint32_t attempt = 0;
@@ -157,6 +158,8 @@ class Reading {
       if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
     } else if constexpr (std::is_same_v<E, LimitPassed>) {
       if (Track* track = Find(e.process, e.attempt)) track->limit = e;
+    } else if constexpr (std::is_same_v<E, EndEvidence>) {
+      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
     } else if constexpr (std::is_same_v<E, RestartPlanned>) {
       if (e.process < tracks_.size()) restarts_.emplace_back(e, record.wall);
     }
@@ -189,6 +192,7 @@ AttemptReport AttemptOf(const Track& track) {
   attempt.attempt = track.attempt;
   attempt.started_at = track.start_wall;
   attempt.ended_at = track.end_wall;
+  attempt.evidence = track.evidence;
   if (track.start) attempt.pid = track.start->pid;
   if (track.no_start) attempt.spawn_stage = track.no_start->stage;
   if (track.end) {
@@ -238,33 +242,6 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
 }
 
 }  // namespace
-
-std::vector<std::string> LastLines(int at, const std::string& path) {
-  constexpr std::size_t kWindow = 64U << 10;
-  constexpr std::size_t kMaxLine = 2'000;
-  const Result<FileTail> tail = ReadTail(at, path, kWindow);
-  if (!tail) return {};
-  std::string_view text = tail->bytes;
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  std::vector<std::string> lines;
-  while (lines.size() < kLastLines && !text.empty()) {
-    const std::size_t newline = text.rfind('\n');
-    std::string_view line = newline == std::string_view::npos ? text : text.substr(newline + 1);
-    text = newline == std::string_view::npos ? std::string_view() : text.substr(0, newline);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    // Of a progress bar the last state, of a long line the end: that is where the news is.
-    if (const std::size_t bar = line.rfind('\r'); bar != std::string_view::npos) line.remove_prefix(bar + 1);
-    bool cut = newline == std::string_view::npos && tail->offset > 0;
-    if (line.size() > kMaxLine) {
-      line.remove_prefix(line.size() - kMaxLine);
-      cut = true;
-    }
-    while (cut && !line.empty() && (static_cast<unsigned char>(line.front()) & 0xC0U) == 0x80U) line.remove_prefix(1);
-    lines.push_back((cut ? "…" : "") + Printable(line));
-  }
-  std::reverse(lines.begin(), lines.end());
-  return lines;
-}
 
 Result<Report> MakeReport(const std::string& run_dir) {
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -323,9 +300,12 @@ Result<Report> MakeReport(const std::string& run_dir) {
   }
   if (reading.first_failure()) {
     report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
+    report.first_failure->account =
+        MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan), folder.get());
   }
   report.receipt = reading.MakeReceipt();
   report.timings = reading.MakeTimings();
+  report.startup = MakeStartup(*plan, journal, ClocksOf(*plan));
   return report;
 }
 

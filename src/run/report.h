@@ -12,6 +12,9 @@
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/facts.h"
+#include "run/failure_account.h"
+#include "run/last_lines.h"
+#include "run/startup.h"
 
 namespace muster {
 
@@ -27,6 +30,7 @@ struct AttemptReport {
   double user_seconds = 0;
   double system_seconds = 0;
   std::uint64_t max_rss_kib = 0;
+  std::vector<std::string> evidence;  // where its core went, that it was killed for lack of memory
 };
 
 struct ProcessReport {
@@ -35,7 +39,8 @@ struct ProcessReport {
   std::optional<std::uint32_t> rank;
   std::string host;
   std::vector<AttemptReport> attempts;
-  // "origin": failed first · "victim": ended because of the origin · "ok": exited 0 · "stopped": ended because
+  // "origin": failed first · "victim": ended because of the origin · "ok": exited 0; with an origin in the run a
+  // bystander · "stopped": ended because
   // muster was asked to, or its work was done · "lost": its end was not seen · "not_started" · "running"
   std::string verdict;
 };
@@ -53,6 +58,7 @@ struct FailureReport {
   std::string log;                      // relative to the run directory
   std::string why;
   double after_seconds = 0;  // since its start
+  FailureAccount account;
 };
 
 // What became of the settled context of one or more processes of a role (docs/python.md). Texts in it were written
@@ -132,10 +138,9 @@ struct Report {
   std::vector<ContextReport> contexts;  // by role, then by the first index
   Receipt receipt;
   Timings timings;
+  Startup startup;
   std::string journal_damage;  // why the journal ends before its file does; empty if it is whole
 };
-
-inline constexpr std::size_t kLastLines = 20;
 
 // Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder holds no plan or no
 // journal that begins; everything else that is missing or damaged is told in the report. A journal without its
@@ -147,9 +152,5 @@ std::string ReportJson(const Report& report);
 
 // report.txt: for people, safe for a terminal, ends with a newline.
 std::string ReportText(const Report& report);
-
-// The last lines of a log as report.json holds them: at most kLastLines of the last 64 KiB, each at most 2,000
-// bytes, control bytes and invalid UTF-8 as \xNN.
-std::vector<std::string> LastLines(int at, const std::string& path);
 
 }  // namespace muster

@@ -33,6 +33,77 @@ Json Lines(const std::vector<std::string>& lines) {
   return json;
 }
 
+Json MembersJson(const Members& members) {
+  return {{"role", members.role}, {"indices", members.indices}, {"ranks", members.ranks}};
+}
+
+Json MembersJson(const std::vector<Members>& members) {
+  Json json = Json::array();
+  for (const Members& each : members) json.push_back(MembersJson(each));
+  return json;
+}
+
+Json NoteJson(const std::optional<ErrorNote>& note) {
+  if (!note) return nullptr;
+  if (!note->unreadable.empty()) return {{"unreadable", Plain(note->unreadable)}};
+  Json more = Json::object();
+  for (const auto& [name, value] : note->more) more[Plain(name).get<std::string>()] = ToJson(value);
+  return {{"message", Plain(note->message)},
+          {"at", TextOrNull(note->at)},
+          {"traceback", Lines(note->traceback)},
+          {"more", std::move(more)}};
+}
+
+Json OthersJson(const std::vector<FailedGroup>& groups) {
+  Json json = Json::array();
+  for (const FailedGroup& group : groups) {
+    Json other = MembersJson(group.who);
+    other["why"] = Plain(group.why);
+    other["last_lines"] = Lines(group.lines);
+    other["alike"] = group.alike;
+    other["hint"] = TextOrNull(group.hint);
+    other["error"] = NoteJson(group.error);
+    json.push_back(std::move(other));
+  }
+  return json;
+}
+
+Json TimelineJson(const std::vector<TimelineEntry>& timeline) {
+  Json json = Json::array();
+  for (const TimelineEntry& entry : timeline) {
+    json.push_back({{"from", Seconds(entry.from)},
+                    {"to", Seconds(entry.to)},
+                    {"what", Plain(entry.what)},
+                    {"who", MembersJson(entry.who)}});
+  }
+  return json;
+}
+
+Json StepJson(const std::optional<StartupStep>& step) {
+  if (!step) return nullptr;
+  return {{"processes", step->processes},
+          {"median", Seconds(step->median)},
+          {"slowest", Seconds(step->slowest)},
+          {"index", step->index}};
+}
+
+Json StartupJson(const Startup& startup) {
+  Json roles = Json::array();
+  for (const RoleStartup& role : startup.roles) {
+    roles.push_back({{"role", role.role},
+                     {"processes", role.processes},
+                     {"ordered", Seconds(role.ordered)},
+                     {"spawn", StepJson(role.spawn)},
+                     {"ready", StepJson(role.ready)},
+                     {"first_output", StepJson(role.first_output)}});
+  }
+  return {{"evaluate", Seconds(startup.evaluate)},
+          {"plan", Seconds(startup.plan)},
+          {"agent", Seconds(startup.agent)},
+          {"bind", Seconds(startup.bind)},
+          {"roles", std::move(roles)}};
+}
+
 Json FailureJson(const FailureReport& failure) {
   return {{"role", failure.role},
           {"index", failure.index},
@@ -43,7 +114,13 @@ Json FailureJson(const FailureReport& failure) {
           {"at", TextOrNull(failure.at)},
           {"spawn_stage", TextOrNull(failure.spawn_stage)},
           {"last_lines", Lines(failure.last_lines)},
-          {"why", Plain(failure.why)}};
+          {"why", Plain(failure.why)},
+          {"hint", TextOrNull(failure.account.hint)},
+          {"error", NoteJson(failure.account.error)},
+          {"evidence", Lines(failure.account.evidence)},
+          {"others", OthersJson(failure.account.others)},
+          {"unordered", MembersJson(failure.account.unordered)},
+          {"timeline", TimelineJson(failure.account.timeline)}};
 }
 
 Json AttemptJson(const AttemptReport& attempt) {
@@ -57,7 +134,8 @@ Json AttemptJson(const AttemptReport& attempt) {
           {"spawn_stage", TextOrNull(attempt.spawn_stage)},
           {"user_seconds", Seconds(attempt.user_seconds)},
           {"system_seconds", Seconds(attempt.system_seconds)},
-          {"max_rss_kib", attempt.max_rss_kib}};
+          {"max_rss_kib", attempt.max_rss_kib},
+          {"evidence", Lines(attempt.evidence)}};
 }
 
 // Names and messages were written by the launched programs, as UTF-8: that is all JSON wants.
@@ -131,7 +209,8 @@ std::string ReportJson(const Report& report) {
                        {"linger", Seconds(t.linger)},
                        {"stop", Seconds(t.stop)},
                        {"finish", Seconds(t.finish)},
-                       {"total", Seconds(t.total)}}}};
+                       {"total", Seconds(t.total)},
+                       {"startup", StartupJson(report.startup)}}}};
   return json.dump(1) + "\n";
 }
 

@@ -44,8 +44,13 @@ std::string Counted(const Report& report) {
     text += fmt::format("  {:<10}", role);
     const char* separator = "";
     for (const auto& [verdict, count] : roles[role]) {
-      const bool plural = count > 1 && verdict == "victim";
-      text += fmt::format("{}{} {}{}", separator, count, verdict == "not_started" ? "not started" : verdict,
+      // Who ended well beside a failure had no part in it.
+      const bool bystander = verdict == "ok" && report.first_failure;
+      const bool plural = count > 1 && (verdict == "victim" || bystander);
+      text += fmt::format("{}{} {}{}", separator, count,
+                          bystander                  ? "bystander"
+                          : verdict == "not_started" ? "not started"
+                                                     : verdict,
                           plural ? "s" : "");
       separator = ", ";
     }
@@ -98,9 +103,12 @@ std::string TimingsLine(const Timings& t) {
 
 std::string ReportText(const Report& report) {
   std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
-  if (report.first_failure && !report.first_failure->last_lines.empty()) {
-    text += fmt::format("  last lines of {}:\n", report.first_failure->log);
-    for (const std::string& line : report.first_failure->last_lines) text += fmt::format("    {}\n", Printable(line));
+  if (report.first_failure) {
+    const FailureReport& failure = *report.first_failure;
+    text += AccountHead(failure.account);
+    if (!failure.last_lines.empty()) text += fmt::format("  last lines of {}:\n", failure.log);
+    for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
+    text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
   text += RestartLines(report);
   text += Counted(report);
@@ -109,6 +117,7 @@ std::string ReportText(const Report& report) {
   if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);
   }
+  text += StartupText(report.startup);
   text += fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir));
   if (report.outcome != "ok" && report.outcome != "running") {
     text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);

@@ -175,6 +175,7 @@ Result<void> Session::WritePlan() {
   Result<UniqueFd> logs = MakeFolder(folder, "logs");
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
+  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return Fail(std::move(errors.error()));
   Result<JournalWriter> journal = JournalWriter::Create(folder);
   if (!journal) return Fail(std::move(journal.error()));
   journal_ = std::move(*journal);
@@ -197,6 +198,7 @@ Result<RunOutcome> Session::Run() {
   began.pid = ::getpid();
   began.pass_exit_code = request_.pass_exit_code;
   began.plan_ns = request_.plan_ns;
+  began.evaluate_ns = request_.evaluate_ns;
   Record(std::move(began));
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");

@@ -54,8 +54,9 @@ struct RunRequest {
 
   ConsoleOptions console;
 
-  // How long evaluating and planning took; only for the report's timings.
+  // How long evaluating and planning took, and the evaluator's part of that; only for the report's timings.
   std::uint64_t plan_ns = 0;
+  std::uint64_t evaluate_ns = 0;
 
   // Whether SIGINT, SIGTERM and SIGHUP are caught while the run lasts (one that is ignored at the start
   // stays ignored, as nohup wants it), and SIGPIPE ignored.

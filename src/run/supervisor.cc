@@ -91,6 +91,8 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           Apply(e.times <= 1 ? JobInput::kStop : e.times == 2 ? JobInput::kStopAtOnce : JobInput::kInsist, now);
         } else if constexpr (std::is_same_v<E, DeadlinePassed>) {
           OnDeadline(e.timer, now);
+        } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence>) {
+          // For the report: they decide nothing.
         } else {
           static_assert(std::is_same_v<E, SignalSent>);
           if (e.error == 0 && e.process < processes_.size()) {

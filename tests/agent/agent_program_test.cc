@@ -83,6 +83,7 @@ class AgentProgram : public ::testing::Test {
     Say(start);
     ASSERT_TRUE(std::holds_alternative<AgentReady>(Hear().value()));
     ASSERT_TRUE(std::holds_alternative<ProcessStarted>(Hear().value()));
+    ASSERT_TRUE(std::holds_alternative<FirstOutput>(Hear().value()));
     ASSERT_TRUE(AwaitLine(folder_ / "log", "ready"));
     ASSERT_EQ(ProcessesWith(token_).size(), 2U);
   }

@@ -42,7 +42,9 @@ std::vector<AgentMessage> EveryMessage() {
           SignalSent{1, 2, 15, 3, 4},
           AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}},
           ProcessReady{1, 2, 3},
-          OutputSeen{1, {2, 3}, {0, 1ULL << 40}}};
+          OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
+          FirstOutput{1, 2, 3},
+          EndEvidence{1, 2, "core", "in /tmp/core", 4}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

@@ -386,6 +386,31 @@ TEST_P(Conformance, NamesAPortThatIsInUse) {
   ASSERT_TRUE(session.Finish());
 }
 
+// --- first output ----------------------------------------------------------------------------------
+
+TEST_P(Conformance, TellsOfTheFirstOutputOnce) {
+  AgentSession session(GetParam());
+  session.Send(session.Probe(0, {"print", "one", "print", "two", "file", session.folder() / "said", "wait"}));
+  session.Send(session.Probe(1, {"wait"}));
+  session.Send(session.Probe(2, {"print", "last words", "exit", "0"}));
+  session.Send(session.Probe(3, {"exit", "0"}));
+  const auto seen = session.Await<FirstOutput>(0);
+  ASSERT_TRUE(seen);
+  EXPECT_GE(seen->at, session.Await<ProcessStarted>(0)->at);
+  ASSERT_TRUE(session.Await<ProcessExited>(2));
+  ASSERT_TRUE(session.Await<ProcessExited>(3));
+  std::vector<std::string> of_two;
+  for (const ChannelMessage& message : session.messages()) {
+    if (const auto* output = std::get_if<FirstOutput>(&message); output && output->process == 2)
+      of_two.emplace_back("output");
+    if (const auto* exited = std::get_if<ProcessExited>(&message); exited && exited->process == 2)
+      of_two.emplace_back("exited");
+  }
+  EXPECT_EQ(of_two, (std::vector<std::string>{"output", "exited"})) << "not lost when the process ends at once";
+  ASSERT_TRUE(session.Finish());
+  EXPECT_EQ(session.All<FirstOutput>().size(), 2U) << "once for each that writes, and never for the silent";
+}
+
 // --- readiness -------------------------------------------------------------------------------------
 
 // The start, to be ready when `when` holds.

@@ -172,6 +172,7 @@ TEST(StandardVariables, SayWhoAProcessIs) {
   const Variables worker = StandardVariables(plan, plan.processes.at(5));
   EXPECT_EQ(worker, (Variables{{"MUSTER_ATTEMPT", "${muster:attempt}"},
                                {"MUSTER_CONTEXT", "${muster:run_dir}/context/worker.2.json"},
+                               {"MUSTER_ERROR_FILE", "${muster:run_dir}/errors/worker.2.${muster:attempt}.json"},
                                {"MUSTER_HOST", "${muster:host_name:0}"},
                                {"MUSTER_HOST_INDEX", "0"},
                                {"MUSTER_INDEX", "2"},

@@ -55,6 +55,8 @@ std::vector<JournalEntry> OneOfEach() {
           OutputSeen{1, {3, 4}, {0, 1ULL << 40}},
           RestartPlanned{3, 1, "role", {2, 3}, 2, 5, 4'000, "worker.3 exited with code 7"},
           LimitPassed{3, 1, "silent", 900'000},
+          FirstOutput{3, 1, 78},
+          EndEvidence{3, 1, "memory", "wörds", 79},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed"}};
 }
 

@@ -61,6 +61,7 @@ class ReportTest : public ::testing::Test {
     began.plan_id = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab";
     began.name = "sample";
     began.plan_ns = 12 * kMs;
+    began.evaluate_ns = 9 * kMs;
     Say(0, began);
     Say(2, AgentConnected{0, 500, 7, "node-1", {"pidfd"}});
     Say(3, PlanBound{"/gone/elsewhere", {{"node-1", "127.0.0.1"}}, {}});
@@ -116,7 +117,7 @@ TEST_F(ReportTest, TellsTheOriginFromItsVictims) {
 
 TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   SayWorkerOneKilled();
-  const std::string expected = R"({
+  const std::string begin = R"({
  "format": 1,
  "run": "3f9a1c2b4d5e",
  "plan": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
@@ -136,8 +137,48 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "step 40",
    "step 41"
   ],
-  "why": "was killed by SIGKILL"
- },
+  "why": "was killed by SIGKILL",
+  "hint": null,
+  "error": null,
+  "evidence": [],
+  "others": [
+   {
+    "role": "worker",
+    "indices": [
+     0
+    ],
+    "ranks": [
+     0
+    ],
+    "why": "exited with code 1",
+    "last_lines": [],
+    "alike": false,
+    "hint": null,
+    "error": null
+   }
+  ],
+  "unordered": [],
+  "timeline": [
+   {
+    "from": 0.0,
+    "to": 0.0,
+    "what": "was killed by SIGKILL",
+    "who": [
+     {
+      "role": "worker",
+      "indices": [
+       1
+      ],
+      "ranks": [
+       1
+      ]
+     }
+    ]
+   },
+)";
+  const std::string json = ReportJson(Made());
+  EXPECT_EQ(json.substr(0, begin.size()), begin);
+  const std::string middle = R"(
  "restarts": [],
  "processes": [
   {
@@ -157,14 +198,14 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
      "spawn_stage": null,
      "user_seconds": 1.5,
      "system_seconds": 0.0,
-     "max_rss_kib": 2048
+     "max_rss_kib": 2048,
+     "evidence": []
     }
    ],
    "verdict": "victim"
   },
 )";
-  const std::string json = ReportJson(Made());
-  EXPECT_EQ(json.substr(0, expected.size()), expected);
+  EXPECT_NE(json.find(middle), std::string::npos) << json;
   const std::string end = R"( "receipt": {
   "started": 4,
   "reaped": 4,
@@ -183,7 +224,41 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   "linger": 0.0,
   "stop": 0.04,
   "finish": 0.001,
-  "total": 2.047
+  "total": 2.047,
+  "startup": {
+   "evaluate": 0.009,
+   "plan": 0.003,
+   "agent": 0.002,
+   "bind": 0.002,
+   "roles": [
+    {
+     "role": "server",
+     "processes": 1,
+     "ordered": 0.004,
+     "spawn": {
+      "processes": 1,
+      "median": 0.001,
+      "slowest": 0.001,
+      "index": 0
+     },
+     "ready": null,
+     "first_output": null
+    },
+    {
+     "role": "worker",
+     "processes": 3,
+     "ordered": 0.004,
+     "spawn": {
+      "processes": 3,
+      "median": 0.001,
+      "slowest": 0.001,
+      "index": 0
+     },
+     "ready": null,
+     "first_output": null
+    }
+   ]
+  }
  }
 }
 )";
@@ -199,14 +274,42 @@ TEST_F(ReportTest, TellsPeopleTheOriginFirst) {
             "  last lines of logs/worker.1.0.log:\n"
             "    step 40\n"
             "    step 41\n"
+            "  no last lines of worker.0, which exited with code 1\n"
+            "  around the first failure, that of worker.1:\n"
+            "    0         worker.1 was killed by SIGKILL\n"
+            "    +1.0 ms   worker.0 exited with code 1\n"
+            "    +1.0 ms   server.0 was sent SIGTERM\n"
+            "    +35 ms    server.0 was killed by SIGTERM\n"
+            "    +35 ms    worker.2 exited with code 0\n"
             "  server    1 victim\n"
             "  worker    1 origin, 2 victims\n"
             "  receipt   4 started, 4 reaped, 0 left (by pidfd, process-group)\n"
             "  time      plan 12 ms, connect 4.0 ms, spawn 2.0 ms, run 2.0 s, stop 40 ms, finish 1.0 ms\n"
+            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; of each role the slowest:\n"
+            "            role    ordered at  spawn\n"
+            "            server  4.0 ms      1.0 ms\n"
+            "            worker  4.0 ms      1.0 ms (worker.0)\n"
             "  run       " +
                 folder() +
                 "\n"
                 "  exit code 1\n");
+}
+
+TEST_F(ReportTest, NamesTheSlowestOfEachStep) {
+  PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 3}}));
+  SayBegun(4);
+  Say(30, FirstOutput{2, 0, 1'030 * kMs});
+  Say(40, FirstOutput{1, 0, 1'035 * kMs});
+  Say(900, ProcessReady{0, 0, 1'905 * kMs});
+  const Startup startup = Made().startup;
+  ASSERT_EQ(startup.roles.size(), 2U);
+  EXPECT_EQ(startup.roles[0].ready, (StartupStep{1, 0.9, 0.9, 0}));
+  EXPECT_EQ(startup.roles[1].first_output, (StartupStep{2, 0.025, 0.03, 0}));
+  EXPECT_EQ(StartupText(startup),
+            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; of each role the slowest:\n"
+            "            role    ordered at  spawn              ready   first output\n"
+            "            server  4.0 ms      1.0 ms             900 ms  -\n"
+            "            worker  4.0 ms      1.0 ms (worker.0)  -       30 ms (worker.0)\n");
 }
 
 TEST_F(ReportTest, IsShortWhenAllIsWell) {

@@ -1,64 +1,16 @@
 // Recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/command.h"
-#include "support/places.h"
-#include "support/processes.h"
-#include "support/temp_dir.h"
+#include "supervision/job.h"
 
 namespace muster::testing {
 namespace {
 
 using nlohmann::json;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class Job {
- public:
-  // `body` is the plan function; `probe` in it is the program that tests start.
-  explicit Job(const std::string& body, const std::string& fields = "") {
-    std::ofstream(folder_ / "recipe.lua") << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
-                                          << "/probe\"\nreturn muster.recipe { name = \"job\", " << fields
-                                          << " plan = function(p, job)\n" + body + "\nend }\n";
-    Command command;
-    command.argv = {MusterProgram(), "run", "recipe.lua", "--run-dir", folder_ / "run"};
-    command.cwd = folder_.path();
-    result = RunCommand(command);
-    report = json::parse(ContentOf(folder_ / "run/report.json"), nullptr, false);
-    EXPECT_FALSE(report.is_discarded()) << result.out << result.err;
-    EXPECT_EQ(report.value("/receipt/left"_json_pointer, -1), 0);
-    EXPECT_TRUE(ProcessesWith(folder_.path()).empty()) << "something is left";
-  }
-
-  // The names of the journal's events about processes, in order: "start_ordered 2 1" is process 2, attempt 1.
-  std::vector<std::string> Events(const std::vector<std::string>& kinds) const {
-    std::vector<std::string> events;
-    std::ifstream journal(folder_ / "run/journal.jsonl");
-    for (std::string line; std::getline(journal, line);) {
-      const json record = json::parse(line);
-      const std::string kind = record["event"];
-      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
-      events.push_back(kind + " " + record["process"].dump() + " " + record["attempt"].dump());
-    }
-    return events;
-  }
-  std::string Log(const std::string& name) const { return ContentOf(folder_ / ("run/logs/" + name + ".log")); }
-
-  CommandResult result;
-  json report;
-
- private:
-  TempDir folder_;
-};
 
 using Words = std::vector<std::string>;
 

@@ -1,0 +1,39 @@
+// What can be seen on the host about the way a process ended, besides its status: where a core dump went, and
+// whether the kernel killed for lack of memory.
+//
+// Knows the ends of processes and where to look; looks only when an end gives reason to.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/memory_kills.h"
+#include "muster/event.h"
+
+namespace muster {
+
+class EndWitness {
+ public:
+  void Started(const ProcessStarted& event, const std::string& cwd);
+  // A signal that the agent sent.
+  void Signalled(const SignalSent& event);
+  // What is known about this end; usually nothing. The attempt is forgotten.
+  std::vector<EndEvidence> Ended(const ProcessExited& event);
+
+ private:
+  struct Running {
+    std::int32_t pid = 0;
+    MonotonicNs at = 0;
+    std::string cwd;
+    bool killed = false;  // by the agent
+  };
+
+  std::map<std::pair<ProcessId, std::uint32_t>, Running> running_;
+  MemoryKills memory_;
+};
+
+}  // namespace muster

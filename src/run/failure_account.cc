@@ -1,0 +1,265 @@
+#include "run/failure_account.h"
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "base/signal_name.h"
+#include "run/ending_text.h"
+#include "run/last_lines.h"
+#include "run/start_specs.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostGroups = 20;
+constexpr std::size_t kMostEntries = 100;
+constexpr double kApart = 1.0;  // seconds between two that are told in one entry
+
+using Key = std::pair<ProcessId, std::uint32_t>;
+
+// Something that happened to a process, on the head's clock where its host's is known, else as the head was told.
+struct Happening {
+  MonotonicNs at = 0;
+  ProcessId process = 0;
+  std::string what;
+};
+
+// How an attempt that failed ended.
+struct Failed {
+  Key key;
+  ProcessExited exit;
+  bool asked = false;  // a signal of muster's had reached it
+};
+
+// Digits, and hexadecimal ones after 0x, made alike: lines that differ in a rank, a time or an address do not differ.
+std::string WithoutNumbers(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_hex = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_digit(text[i])) {
+      plain += text[i];
+      continue;
+    }
+    plain += '#';
+    const bool hex = text[i] == '0' && i + 1 < text.size() && text[i + 1] == 'x';
+    if (hex) ++i;
+    while (i + 1 < text.size() && (hex ? is_hex(text[i + 1]) : is_digit(text[i + 1]))) ++i;
+  }
+  return plain;
+}
+
+std::vector<std::string> WithoutNumbers(const std::vector<std::string>& lines) {
+  std::vector<std::string> plain;
+  plain.reserve(lines.size());
+  for (const std::string& line : lines) plain.push_back(WithoutNumbers(line));
+  return plain;
+}
+
+// What the journal holds that the account is made of.
+class Walk {
+ public:
+  Walk(const Plan& plan, const JournalContents& journal, const HostClocks& clocks) : plan_(plan), clocks_(clocks) {
+    for (const JournalRecord& record : journal.records) {
+      std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
+    }
+  }
+
+  const std::vector<Happening>& happenings() const { return happenings_; }
+  const std::vector<Failed>& failed() const { return failed_; }
+  const std::map<ProcessId, std::uint32_t>& attempts() const { return attempts_; }
+  const std::map<Key, MonotonicNs>& zeros() const { return zeros_; }
+  const std::map<Key, std::vector<std::string>>& evidence() const { return evidence_; }
+
+ private:
+  // Of a process that the plan knows.
+  void Add(ProcessId process, std::string what, MonotonicNs on_host, MonotonicNs on_head) {
+    const auto at = OnHead({plan_.processes[process].host, on_host, 0}, clocks_);
+    happenings_.push_back({at.value_or(on_head), process, std::move(what)});
+  }
+
+  template <class E>
+  void Take(const E& e, MonotonicNs on_head) {
+    if constexpr (requires { e.process, e.attempt; }) {
+      if (e.process >= plan_.processes.size()) return;
+      const Key key(e.process, e.attempt);
+      attempts_[e.process] = std::max(attempts_[e.process], e.attempt);
+      if constexpr (std::is_same_v<E, ProcessExited>) {
+        Add(e.process, EndingText(e), e.at, on_head);
+        zeros_.try_emplace(key, happenings_.back().at);
+        const auto sent = sent_.find(key);
+        const bool asked = sent != sent_.end();
+        const bool by_our_signal = asked && e.signalled && sent->second.contains(e.code);
+        if ((e.signalled || e.code != 0) && !by_our_signal) failed_.push_back({key, e, asked});
+      } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+        Add(e.process, EndingText(e), e.at, on_head);
+        zeros_.try_emplace(key, happenings_.back().at);
+      } else if constexpr (std::is_same_v<E, SignalSent>) {
+        if (e.error != 0) return;
+        sent_[key].insert(e.signal);
+        Add(e.process, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
+      } else if constexpr (std::is_same_v<E, LimitPassed>) {
+        happenings_.push_back({on_head, e.process, EndingText(e)});
+        zeros_.try_emplace(key, on_head);
+      } else if constexpr (std::is_same_v<E, ProcessStarted>) {
+        if (e.attempt > 0) Add(e.process, "was started again", e.at, on_head);
+      } else if constexpr (std::is_same_v<E, EndEvidence>) {
+        evidence_[key].push_back(e.detail);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const HostClocks& clocks_;
+  std::vector<Happening> happenings_;
+  std::vector<Failed> failed_;
+  std::map<ProcessId, std::uint32_t> attempts_;  // each process's latest
+  std::map<Key, std::set<std::int32_t>> sent_;
+  std::map<Key, MonotonicNs> zeros_;  // when the failing of an attempt is said to have happened
+  std::map<Key, std::vector<std::string>> evidence_;
+};
+
+// The processes by role, in the plan's order.
+std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& processes) {
+  std::vector<Members> members;
+  for (const ProcessId id : processes) {
+    const Process& process = plan.processes[id];
+    const std::string& role = plan.roles[process.role].name;
+    if (members.empty() || members.back().role != role) members.push_back({role, {}, {}});
+    members.back().indices.push_back(process.index);
+    if (process.rank) members.back().ranks.push_back(*process.rank);
+  }
+  return members;
+}
+
+std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> happenings, ProcessId origin,
+                                      MonotonicNs zero) {
+  std::stable_sort(happenings.begin(), happenings.end(),
+                   [](const Happening& a, const Happening& b) { return a.at < b.at; });
+  struct Draft {
+    TimelineEntry entry;
+    std::set<ProcessId> processes;
+  };
+  std::vector<Draft> drafts;
+  std::map<std::string, std::size_t> latest;  // draft that tells of the same
+  for (const Happening& happening : happenings) {
+    const double at = happening.at >= zero ? static_cast<double>(happening.at - zero) / 1e9
+                                           : -static_cast<double>(zero - happening.at) / 1e9;
+    if (at < -kTimelineBefore || at > kTimelineAfter) continue;
+    const bool is_origin = happening.process == origin;
+    // What came before the first failure is not told together with what came after it.
+    if (is_origin && at == 0) latest.clear();
+    const auto found = latest.find(happening.what);
+    if (!is_origin && found != latest.end() && at - drafts[found->second].entry.to < kApart) {
+      drafts[found->second].entry.to = at;
+      drafts[found->second].processes.insert(happening.process);
+      continue;
+    }
+    if (!is_origin) latest[happening.what] = drafts.size();
+    drafts.push_back({{at, at, happening.what, {}}, {happening.process}});
+  }
+  std::vector<TimelineEntry> timeline;
+  for (Draft& draft : drafts) {
+    if (timeline.size() == kMostEntries) break;
+    draft.entry.who = MembersOf(plan, draft.processes);
+    timeline.push_back(std::move(draft.entry));
+  }
+  return timeline;
+}
+
+std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& failed, ProcessId origin, int run_dir) {
+  struct Draft {
+    FailedGroup group;
+    std::vector<std::string> plain;
+    std::string plain_message;
+    std::set<ProcessId> processes;
+  };
+  std::vector<Draft> drafts;
+  for (const Failed& each : failed) {
+    const auto [process, attempt] = each.key;
+    if (process == origin) continue;
+    const std::string& role = plan.roles[plan.processes[process].role].name;
+    FailedGroup group;
+    group.why = EndingText(each.exit);
+    group.log = LogPath(plan, process, attempt);
+    group.lines = LastLines(run_dir, group.log);
+    group.error = ReadErrorNote(run_dir, plan, process, attempt);
+    std::vector<std::string> plain = WithoutNumbers(group.lines);
+    std::string message = group.error ? WithoutNumbers(group.error->message) : "";
+    const auto same = std::find_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
+      return draft.group.who.role == role && draft.group.why == group.why && draft.plain == plain &&
+             draft.plain_message == message;
+    });
+    if (same != drafts.end()) {
+      same->group.alike = same->group.alike || same->group.lines != group.lines;
+      same->processes.insert(process);
+    } else if (drafts.size() < kMostGroups) {
+      group.hint = PythonHint(group.lines);
+      group.who.role = role;
+      drafts.push_back({std::move(group), std::move(plain), std::move(message), {process}});
+    }
+  }
+  std::vector<FailedGroup> groups;
+  for (Draft& draft : drafts) {
+    draft.group.who = MembersOf(plan, draft.processes).front();
+    groups.push_back(std::move(draft.group));
+  }
+  return groups;
+}
+
+// SIGABRT, SIGPIPE and SIGTERM are ways to react, as an exit code is (see Supervisor::TraceFailure).
+bool IsReaction(const ProcessExited& exit) {
+  return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
+}
+
+std::set<ProcessId> UnorderedOf(const Plan& plan, const std::vector<Failed>& failed, const Key& origin,
+                                const HostClocks& clocks) {
+  std::set<ProcessId> unordered;
+  const auto of_origin = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == origin; });
+  if (of_origin == failed.end()) return unordered;
+  const auto moment = [&](const Failed& f) {
+    return Moment{plan.processes[f.key.first].host, f.exit.at, EndLatenessNs(f.exit.max_rss_kib)};
+  };
+  for (const Failed& other : failed) {
+    if (other.key.first == origin.first || other.asked) continue;
+    if (IsReaction(other.exit) != IsReaction(of_origin->exit)) continue;  // what kills from outside is no reaction
+    if (OrderOf(moment(*of_origin), moment(other), clocks) == Order::kUnknown) unordered.insert(other.key.first);
+  }
+  return unordered;
+}
+
+}  // namespace
+
+HostClocks ClocksOf(const Plan& plan) {
+  HostClocks clocks(plan.hosts.size());
+  if (clocks.size() == 1) clocks[0] = HostClock{};
+  return clocks;
+}
+
+FailureAccount MakeFailureAccount(const Plan& plan, const JournalContents& journal, const FirstFailure& origin,
+                                  const HostClocks& clocks, int run_dir) {
+  const Walk walk(plan, journal, clocks);
+  const Key key(origin.process, origin.attempt);
+  FailureAccount account;
+  if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
+  account.hint = PythonHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
+  account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
+  // An attempt after which there was another is a restart of the run, not a failure beside this one.
+  std::vector<Failed> failed = walk.failed();
+  std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
+  account.others = GroupsOf(plan, failed, origin.process, run_dir);
+  account.unordered = MembersOf(plan, UnorderedOf(plan, failed, key, clocks));
+  if (const auto zero = walk.zeros().find(key); zero != walk.zeros().end()) {
+    account.timeline = TimelineOf(plan, walk.happenings(), origin.process, zero->second);
+  }
+  return account;
+}
+
+}  // namespace muster

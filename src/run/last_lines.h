@@ -1,0 +1,23 @@
+// The last lines of a log: what a process said before it ended, and what of that looks like the reason.
+//
+// Knows text; a log is untrusted, what comes out is safe for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace muster {
+
+inline constexpr std::size_t kLastLines = 20;
+
+// At most `most` of the last lines in the last 64 KiB, each at most 2,000 bytes, control bytes and invalid UTF-8 as
+// \xNN. Of a line that a carriage return overwrote the last state. Empty if the file cannot be read.
+std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most = kLastLines);
+
+// The line that says why, if the lines end in what Python prints when it dies: the last one of a traceback
+// ("RuntimeError: shapes do not fit"), or faulthandler's first ("Fatal Python error: Segmentation fault"). A mark like
+// "[rank3]: " before it is left away. Empty if there is none among the last kLastLines.
+std::string PythonHint(const std::vector<std::string>& lines);
+
+}  // namespace muster

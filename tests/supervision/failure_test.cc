@@ -1,0 +1,181 @@
+// What the report of a run tells of failures, by whole runs: every way to end, evidence, words of the processes
+// themselves, and how the run came to start.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/signal_name.h"
+#include "supervision/job.h"
+
+namespace muster::testing {
+namespace {
+
+// Everyone's first attempt ends in its own way and its second one well, so that one run sees all of them.
+TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
+  std::vector<int> signals;
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    const bool ends = signal != SIGCHLD && signal != SIGCONT && signal != SIGURG && signal != SIGWINCH &&
+                      signal != SIGSTOP && signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU &&
+                      (signal < 32 || signal >= SIGRTMIN);  // between them the C library keeps two for itself
+    if (ends) signals.push_back(signal);
+  }
+  const Job job(R"(
+    local signals = {)" +
+                [&] {
+                  std::string list;
+                  for (const int signal : signals) list += std::to_string(signal) + ",";
+                  return list;
+                }() +
+                R"(}
+    job:workers { count = 256 + #signals, restart = { max = 1000, within = "1h", backoff = 0 }, command = { probe },
+      each = function(process)
+        local first = process.index < 256 and "exit " .. process.index or "die " .. signals[process.index - 255]
+        process.command = muster.shell("test $MUSTER_ATTEMPT = 0 || exit 0; exec " .. probe .. " " .. first)
+      end })");
+  ASSERT_EQ(job.result.exit_code, 0) << job.result.err;
+  ASSERT_EQ(job.report["processes"].size(), 256 + signals.size());
+  for (std::size_t i = 0; i < 256 + signals.size(); ++i) {
+    const json& first = job.report["processes"][i]["attempts"][0];
+    if (i < 256) {
+      EXPECT_EQ(first["exit_code"], static_cast<int>(i));
+      EXPECT_TRUE(first["signal"].is_null()) << i;
+    } else {
+      EXPECT_EQ(first["signal"], SignalName(signals[i - 256]));
+      EXPECT_TRUE(first["exit_code"].is_null()) << signals[i - 256];
+    }
+  }
+}
+
+TEST(Failure, IsToldWithVictimsAndBystanders) {
+  const Job job(R"(
+    job:role "prepare" { command = { probe, "exit", "0" }, ready = { done = true } }
+    job:workers { count = 4, command = { probe, "print", "steady", "on-term", "5", "wait" }, after = "prepare",
+      each = function(process) if process.rank == 2 then
+        process.command = muster.shell('echo step 7; exit 9')
+      end end,
+      ready = { line = "ste", timeout = "60s" } })");
+  EXPECT_EQ(job.result.exit_code, 1);
+  const json& failure = job.report["first_failure"];
+  EXPECT_EQ(failure["index"], 2);
+  EXPECT_EQ(failure["last_lines"], json({"step 7"}));
+  ASSERT_FALSE(failure["others"].empty());
+  const std::string text = job.Text();
+  EXPECT_NE(text.find("  prepare   1 bystander\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 origin, 3 victims\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("around the first failure, that of worker.2:\n"), std::string::npos) << text;
+  bool sent = false;
+  for (const json& entry : failure["timeline"]) sent = sent || entry["what"] == "was sent SIGTERM";
+  EXPECT_TRUE(sent) << failure["timeline"];
+}
+
+TEST(Failure, IsToldInTheWordsOfTheProcess) {
+  const Job job(R"lua(
+    job:workers { count = 2, command = { probe, "wait" }, stop = { grace = "1s" },
+      each = function(process) if process.rank == 1 then process.command = muster.shell [[
+test "$MUSTER_ERROR_FILE" = "$TORCHELASTIC_ERROR_FILE" || exit 8
+cat > "$MUSTER_ERROR_FILE" <<'JSON'
+{"message": {"message": "RuntimeError: shapes do not fit", "extraInfo": {"py_callstack": "Traceback", "timestamp": "1795176376"}}}
+JSON
+exit 7]] end end })lua");
+  const json& failure = job.report["first_failure"];
+  EXPECT_EQ(failure["exit_code"], 7) << "both variables name one file";
+  EXPECT_EQ(failure["error"]["message"], "RuntimeError: shapes do not fit");
+  EXPECT_EQ(failure["error"]["at"], "2026-11-20T12:06:16.000000Z");
+  EXPECT_EQ(failure["error"]["traceback"], json({"Traceback"}));
+  EXPECT_NE(job.result.err.find("error     RuntimeError: shapes do not fit"), std::string::npos) << job.result.err;
+}
+
+TEST(Failure, IsToldWithThePlaceOfItsCore) {
+  rlimit cores = {};
+  if (::getrlimit(RLIMIT_CORE, &cores) != 0 || cores.rlim_max == 0) GTEST_SKIP() << "core dumps are not allowed here";
+  const Job job("job:workers { count = 1, command = muster.shell 'ulimit -c unlimited; kill -SEGV $$' }");
+  const json& attempt = job.report["processes"][0]["attempts"][0];
+  EXPECT_EQ(attempt["signal"], "SIGSEGV");
+  if (attempt["core_dumped"] != true) GTEST_SKIP() << "the kernel dumps no core here";
+  ASSERT_EQ(job.report["first_failure"]["evidence"].size(), 1U);
+  const std::string evidence = job.report["first_failure"]["evidence"][0];
+  EXPECT_EQ(attempt["evidence"], json({evidence}));
+  EXPECT_NE(job.Text().find("evidence  " + evidence), std::string::npos) << job.Text();
+  std::ifstream setting("/proc/sys/kernel/core_pattern");
+  std::string pattern;
+  std::getline(setting, pattern);
+  if (pattern == "core") {
+    EXPECT_TRUE(evidence.starts_with("core dump of ")) << evidence;
+    EXPECT_NE(evidence.find("/core"), std::string::npos) << evidence;
+  }
+}
+
+// A memory cgroup of its own, with a limit; empty path if the machine gives none.
+class LimitedMemory {
+ public:
+  LimitedMemory() {
+    for (const char* root : {"/sys/fs/cgroup/memory", "/sys/fs/cgroup"}) {
+      const std::string name = std::string(root) + "/muster-test-" + std::to_string(::getpid());
+      std::error_code error;
+      if (!std::filesystem::create_directory(name, error) || error) continue;
+      path = name;
+      for (const char* limit : {"/memory.limit_in_bytes", "/memory.max"}) {
+        if (!std::filesystem::exists(path + limit)) continue;
+        std::ofstream file(path + limit);
+        file << (192 << 20) << std::flush;
+        if (file) return;
+      }
+      std::filesystem::remove(path, error);
+      path.clear();
+    }
+  }
+  LimitedMemory(const LimitedMemory&) = delete;
+  LimitedMemory& operator=(const LimitedMemory&) = delete;
+  ~LimitedMemory() {
+    if (!path.empty()) ::rmdir(path.c_str());
+  }
+
+  std::string path;
+};
+
+TEST(Failure, IsToldWithTheKernelsWordOnMemory) {
+  const LimitedMemory memory;
+  if (memory.path.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
+  const Job job("job:workers { count = 1, command = { 'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1G', 'count=1' } }", "",
+                {"/bin/sh", "-c", "echo $$ > " + memory.path + "/cgroup.procs && exec \"$@\"", "in-group"});
+  ASSERT_EQ(job.report["first_failure"]["signal"], "SIGKILL");
+  ASSERT_EQ(job.report["first_failure"]["evidence"].size(), 1U) << job.report["first_failure"];
+  const std::string evidence = job.report["first_failure"]["evidence"][0];
+  EXPECT_NE(evidence.find("killed for lack of memory"), std::string::npos) << evidence;
+}
+
+TEST(Startup, NamesTheSlowestOfEachRole) {
+  const Job job(R"(
+    job:servers { count = 2, command = { probe, "print", "up", "wait" }, done = "never", stop = { grace = "1s" },
+                  ready = { line = "up", timeout = "60s" } }
+    job:workers { count = 2, command = { probe, "exit", "0" }, after = "server" })");
+  ASSERT_EQ(job.result.exit_code, 0) << job.result.err;
+  const json& startup = job.report["timings"]["startup"];
+  EXPECT_GT(startup["evaluate"], 0.0);
+  EXPECT_GT(startup["plan"], 0.0);
+  EXPECT_GT(startup["agent"], 0.0);
+  ASSERT_EQ(startup["roles"].size(), 2U);
+  const json& server = startup["roles"][0];
+  EXPECT_EQ(server["role"], "server");
+  for (const char* step : {"spawn", "ready", "first_output"}) {
+    EXPECT_EQ(server[step]["processes"], 2) << step << server;
+    EXPECT_LE(server[step]["median"], server[step]["slowest"]) << step;
+    EXPECT_LT(server[step]["index"], 2) << step;
+  }
+  const json& worker = startup["roles"][1];
+  EXPECT_TRUE(worker["first_output"].is_null()) << "they say nothing";
+  EXPECT_TRUE(worker["ready"].is_null());
+  EXPECT_GE(worker["ordered"], server["ordered"]);
+  EXPECT_NE(job.Text().find("first output\n"), std::string::npos) << job.Text();
+}
+
+}  // namespace
+}  // namespace muster::testing
