@@ -92,11 +92,10 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
-      log_times_(io),
-      outputs_(io,
-               [this](const FirstOutputWatch::Key& key) {
-                 Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
-               }),
+      log_times_(io,
+                 [this](const LogTimes::Key& key) {
+                   Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
+                 }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       leftovers_(io.get_executor()) {}
@@ -246,12 +245,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   // As late as possible, so that nobody else gets in between. A name that is not held any more was released
   // by an earlier attempt.
   for (const std::string& name : command.release_ports) held_.erase(name);
-  // Before there is anybody who could write.
-  const FirstOutputWatch::Key key(command.process, command.attempt);
-  outputs_.Watch(key, command.log_path);
-  auto started = children_.Start(command.process, command.attempt, std::move(spec));
-  if (!started) outputs_.Forget(key);
-  return started;
+  return children_.Start(command.process, command.attempt, std::move(spec));
 }
 
 void Agent::WatchReady(const StartProcess& command, const Environment& block) {
@@ -347,7 +341,6 @@ void Agent::OnExited(const ProcessExited& event) {
   ++reaped_;
   means_.insert("pidfd");
   const ReadyWatch::Key key(event.process, event.attempt);
-  outputs_.End(key);
   ready_.End(key);
   log_times_.Ended(key);
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);

@@ -21,7 +21,6 @@
 
 #include "agent/child_set.h"
 #include "agent/end_witness.h"
-#include "agent/first_output.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
@@ -93,7 +92,6 @@ class Agent {
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
   LogTimes log_times_;
-  FirstOutputWatch outputs_;
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -13,8 +14,11 @@
 
 namespace muster {
 
-LogTimes::LogTimes(boost::asio::io_context& io)
-    : writes_(io.get_executor()), pause_(io.get_executor()), wall_minus_monotonic_(WallNowNs() - MonotonicNowNs()) {}
+LogTimes::LogTimes(boost::asio::io_context& io, std::function<void(const Key&)> first_write)
+    : first_write_(std::move(first_write)),
+      writes_(io.get_executor()),
+      pause_(io.get_executor()),
+      wall_minus_monotonic_(WallNowNs() - MonotonicNowNs()) {}
 
 std::uint64_t LogTimes::Now() const { return MonotonicNowNs() + wall_minus_monotonic_; }
 
@@ -33,13 +37,13 @@ void LogTimes::Began(const Key& key, std::string log_path) {
   log.begin = log.last = {Now(), 0};
   AwaitFirstWrite(key, log);
   // What came between the start and the watch.
-  if (Look(log, true) == Growth::kNoted) SetActive(key);
+  if (Look(key, log, true) == Growth::kNoted) SetActive(key);
 }
 
 void LogTimes::Ended(const Key& key) {
   const auto found = logs_.find(key);
   if (found == logs_.end()) return;
-  Look(found->second, true);
+  Look(key, found->second, true);
   StopWaiting(found->second);
   active_.erase(key);
   logs_.erase(found);
@@ -52,7 +56,7 @@ void LogTimes::EndAll() {
   writes_.close(ignored);
 }
 
-LogTimes::Growth LogTimes::Look(Log& log, bool at_last) {
+LogTimes::Growth LogTimes::Look(const Key& key, Log& log, bool at_last) {
   struct stat status {};
   if (::lstat(log.path.c_str(), &status) != 0 || status.st_size < 0) return Growth::kNone;
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -61,7 +65,9 @@ LogTimes::Growth LogTimes::Look(Log& log, bool at_last) {
   const std::uint64_t least =
       std::chrono::nanoseconds(kPause).count() * (std::uint64_t{1} << (log.entries / kEntriesPerPause));
   if (!at_last && log.entries > 0 && now - log.last.wall_ns < least) return Growth::kTooSoon;
+  const bool first = log.last.offset == 0;
   log.last = {now, size};
+  if (first && first_write_) first_write_(key);
   Write(log);
   return Growth::kNoted;
 }
@@ -129,7 +135,7 @@ void LogTimes::OnWrites() {
       Log& log = logs_.at(key);
       log.watch = -1;
       if ((event.mask & IN_MODIFY) == 0 || active_.contains(key)) continue;
-      Look(log, false);
+      Look(key, log, false);
       SetActive(key);
     }
   }
@@ -149,10 +155,10 @@ void LogTimes::OnPause() {
     const auto found = logs_.find(key);
     if (found == logs_.end()) continue;
     Log& log = found->second;
-    bool grows = Look(log, false) != Growth::kNone;
+    bool grows = Look(key, log, false) != Growth::kNone;
     if (!grows) {
       AwaitFirstWrite(key, log);
-      grows = Look(log, false) != Growth::kNone;  // what came between
+      grows = Look(key, log, false) != Growth::kNone;  // what came between
     }
     if (grows) SetActive(key);
   }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -31,7 +32,8 @@ class LogTimes {
   // … and in twice that after so many entries (1 MiB of index, nearly two hours of steady writing), and so on.
   static constexpr std::uint64_t kEntriesPerPause = 65'536;
 
-  explicit LogTimes(boost::asio::io_context& io);
+  // `first_write` (may be empty) is called once for each log that is written to, as the kernel tells of it.
+  explicit LogTimes(boost::asio::io_context& io, std::function<void(const Key&)> first_write = {});
   LogTimes(const LogTimes&) = delete;
   LogTimes& operator=(const LogTimes&) = delete;
 
@@ -57,7 +59,7 @@ class LogTimes {
   enum class Growth : std::uint8_t { kNone, kNoted, kTooSoon };
 
   // Makes an entry if the log has grown, and the pause is over or `at_last`.
-  Growth Look(Log& log, bool at_last);
+  Growth Look(const Key& key, Log& log, bool at_last);
   static void Write(Log& log);
   void AwaitFirstWrite(const Key& key, Log& log);
   void StopWaiting(Log& log);
@@ -67,6 +69,7 @@ class LogTimes {
   void OnPause();
   std::uint64_t Now() const;
 
+  std::function<void(const Key&)> first_write_;
   WatchedFd writes_;
   Timer pause_;
   std::uint64_t wall_minus_monotonic_;  // one clock for all entries: it does not jump
