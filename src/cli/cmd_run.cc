@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/background_run.h"
 #include "cli/blank_variable.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/wrap_option.h"
 #include "plan/plan_json.h"
 #include "run/run_directory.h"
 #include "run/session.h"
@@ -29,6 +31,8 @@ struct Options {
   std::string run_dir;
   bool quiet = false;
   bool pass_exit_code = false;
+  bool detach = false;
+  std::vector<std::string> wraps;
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -81,7 +85,9 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
 int Run(const Options& options) {
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
-  if (auto filled = FillPlan(options, request); !filled) {
+  auto filled = FillPlan(options, request);
+  if (filled) filled = ApplyWraps(request.plan, options.wraps);
+  if (!filled) {
     PrintDiagnostics(filled.error());
     return ExitCodeFor(filled.error());
   }
@@ -104,6 +110,7 @@ int Run(const Options& options) {
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
 
+  if (options.detach) return RunInBackground(std::move(request));
   LocalTransport transport;
   const auto outcome = RunPlan(request, transport);
   if (!outcome) {
@@ -122,6 +129,9 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("FILE");
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--detach,-d", options->detach,
+               "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   return [options] { return Run(*options); };

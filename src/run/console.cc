@@ -56,6 +56,7 @@ class Console::Impl {
       : io(loop),
         plan(run_plan),
         quiet(options.quiet),
+        output(options.output),
         out(loop, options.out),
         err(loop, options.err),
         logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
@@ -66,7 +67,7 @@ class Console::Impl {
     err.OnProgress([this] { CheckDrained(); });
   }
 
-  bool ShowsOutput() const { return !quiet && plan.processes.size() <= kMaxShownProcesses; }
+  bool ShowsOutput() const { return !quiet && output && plan.processes.size() <= kMaxShownProcesses; }
   std::string Name(ProcessId process) const {
     return process < plan.processes.size() ? ProcessName(plan, plan.processes[process])
                                            : fmt::format("process {}", process);
@@ -87,6 +88,7 @@ class Console::Impl {
   boost::asio::io_context& io;
   const Plan& plan;
   bool quiet;
+  bool output;
   Output out;
   Output err;
   spdlog::logger logger;
@@ -189,9 +191,9 @@ void Console::Failed(const FirstFailure& failure) {
   impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
 }
 
-void Console::Stopping(std::uint32_t times) {
+void Console::Stopping(std::uint32_t times, bool here) {
   if (times <= 1) {
-    impl_->logger.warn("stopping … (Ctrl-C again to kill at once)");
+    impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "muster stop asked for it");
   } else {
     impl_->logger.warn("killing at once");
   }
