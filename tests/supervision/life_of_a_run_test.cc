@@ -153,6 +153,20 @@ TEST_F(LifeOfARun, GoesOnInTheBackgroundUntilItIsStopped) {
   EXPECT_NE(again.out.find("has ended already (stopped)"), std::string::npos) << again.out;
 }
 
+// `cat` ends when nobody holds the pipe any more, and the shell waits for it.
+TEST_F(LifeOfARun, HoldsNoPipeOfItsCaller) {
+  ASSERT_EQ(Detach(kWaits).exit_code, 0);
+  ASSERT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
+  run_name = "piped";
+  Command command;
+  command.argv = {"/bin/sh", "-c", "\"$0\" run recipe.lua --detach --run-dir \"$1\" 2>&1 7>&1 | cat", MusterProgram(),
+                  RunDir()};
+  command.cwd = folder_.path();
+  EXPECT_NE(RunCommand(command).out.find(" " + RunDir() + "\n"), std::string::npos);
+  EXPECT_EQ(Record("run_ended"), json());
+  EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
+}
+
 TEST_F(LifeOfARun, EndsAtOnceIfThatIsAsked) {
   ASSERT_EQ(Detach("job:workers { count = 2, ready = { line = 'up' }, stop = { grace = '10m' },"
                    "command = { probe, 'ignore-term', 'print', 'up', 'wait' } }")
@@ -296,7 +310,9 @@ TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
   // Its agent ends what it started, by itself.
   for (const pid_t left : ProcessesWith(folder_.path())) {
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-    if (process) EXPECT_TRUE(AwaitReadable(process.get()));
+    if (process) {
+      EXPECT_TRUE(AwaitReadable(process.get()));
+    }
   }
 }
 
