@@ -39,7 +39,16 @@ class LifeOfARun : public ::testing::Test {
  protected:
   ~LifeOfARun() override {
     if (::faccessat(AT_FDCWD, RunDir().c_str(), F_OK, 0) == 0) Muster({"stop", RunDir(), "--now", "--wait"});
+    AwaitEnds();
     EXPECT_TRUE(ProcessesWith(folder_.path()).empty()) << "something is left";
+  }
+
+  // A head lets its folder go a moment before it is gone itself.
+  void AwaitEnds() const {
+    for (const pid_t left : ProcessesWith(folder_.path())) {
+      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      if (process) AwaitReadable(process.get());
+    }
   }
 
   std::string RunDir() const { return folder_ / run_name; }
@@ -292,6 +301,14 @@ TEST_F(LifeOfARun, AnswersAtAPathLongerThanASocketsAndServesNoNonsense) {
   for (int i = 0; i < 64; ++i) idle.push_back(Connect());
   EXPECT_NE(Hear(Connect()).find("too many"), std::string::npos);
   idle.clear();
+  // The head hears of each end in its turn.
+  const auto answered = [this] {
+    const UniqueFd one = Connect();
+    ::send(one.get(), "{\"format\":1,\"ask\":\"status\"}\n", 28, MSG_NOSIGNAL);
+    return Hear(one).find("\"ok\":true") != std::string::npos;
+  };
+  while (!answered()) {
+  }
   EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
 }
 
@@ -307,13 +324,7 @@ TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
   EXPECT_NE(stop.err.find("is gone: muster itself ended before the run did"), std::string::npos) << stop.err;
   EXPECT_EQ(Muster({"watch", RunDir()}).exit_code, 3);
   EXPECT_EQ(json::parse(Muster({"ls", RunDir(), "--json"}).out)["runs"][0]["outcome"], "lost");
-  // Its agent ends what it started, by itself.
-  for (const pid_t left : ProcessesWith(folder_.path())) {
-    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-    if (process) {
-      EXPECT_TRUE(AwaitReadable(process.get()));
-    }
-  }
+  // Its agent ends what it started, by itself: the fixture waits for that.
 }
 
 TEST_F(LifeOfARun, WrapsTheProcessThatIsNamed) {
