@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/background_run.h"
 #include "cli/blank_variable.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/wrap_option.h"
 #include "plan/plan_json.h"
 #include "run/run_directory.h"
 #include "run/session.h"
@@ -33,6 +35,8 @@ struct Options {
   bool quiet = false;
   bool pass_exit_code = false;
   std::vector<std::string> tee;
+  bool detach = false;
+  std::vector<std::string> wraps;
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -86,7 +90,9 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
 int Run(const Options& options) {
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
-  if (auto filled = FillPlan(options, request); !filled) {
+  auto filled = FillPlan(options, request);
+  if (filled) filled = ApplyWraps(request.plan, options.wraps);
+  if (!filled) {
     PrintDiagnostics(filled.error());
     return ExitCodeFor(filled.error());
   }
@@ -115,6 +121,7 @@ int Run(const Options& options) {
   }
   request.console.tee = *std::move(tee);
 
+  if (options.detach) return RunInBackground(std::move(request));
   LocalTransport transport;
   const auto outcome = RunPlan(request, transport);
   if (!outcome) {
@@ -133,6 +140,9 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("FILE");
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--detach,-d", options->detach,
+               "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
   app.add_option("--tee", options->tee,
                  "show the output of this role (or these ranks of it) however many processes run")

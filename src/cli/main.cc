@@ -25,6 +25,10 @@ constexpr Command kCommands[] = {
      "muster run recipes/parameter_server.lua workers=8 -- --verbose", true, SetupRun},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
      false, SetupDocs},
+    {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},
+    {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
+    {"stop", "ask a run to end", "muster stop parameter-server --wait", false, SetupStop},
+    {"ls", "show the runs there have been, and how each ended", "muster ls --json", false, SetupLs},
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
 };

@@ -176,8 +176,8 @@ std::optional<JournalEntry> ReadEntry(std::string_view name, FieldReader& fields
   }
 }
 
-// The record of one line (without its newline), or why it is none.
-tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::uint64_t expected_seq) {
+// The record of one line (without its newline), or why it is none. Without a number any is expected.
+tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::optional<std::uint64_t> expected_seq) {
   const std::size_t tail = kCrcOpen.size() + kCrcDigits + kCrcClose.size();
   if (line.size() <= tail) return tl::unexpected<std::string>("a line is too short");
   const std::string_view body = line.substr(0, line.size() - tail);
@@ -194,7 +194,8 @@ tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::ui
   fields("wall", record.wall);
   fields("at", record.at);
   fields("event", name);
-  if (fields.ok() && record.seq != expected_seq) return tl::unexpected<std::string>("a record is missing");
+  if (fields.ok() && record.seq != expected_seq.value_or(record.seq))
+    return tl::unexpected<std::string>("a record is missing");
   std::optional<JournalEntry> entry = ReadEntry(name, fields);
   if (!entry) return tl::unexpected<std::string>(fmt::format("the event {} is not known", Quoted(name)));
   if (!fields.ok()) return tl::unexpected<std::string>(fmt::format("the event {} lacks a field", Quoted(name)));
@@ -213,6 +214,12 @@ std::string JournalLine(const JournalRecord& record) {
                                        JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
                                        EntryName(record.entry), fields.Take());
   return fmt::format("{}{}{:08x}{}\n", body, kCrcOpen, Crc32c(body), kCrcClose);
+}
+
+std::optional<JournalRecord> ParseJournalLine(std::string_view line) {
+  tl::expected<JournalRecord, std::string> record = ReadLine(line, std::nullopt);
+  if (!record) return std::nullopt;
+  return std::move(*record);
 }
 
 JournalContents ParseJournal(std::string_view bytes) {

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,10 +20,12 @@
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "run/control_server.h"
 #include "run/journal.h"
 #include "run/json_text.h"
 #include "run/report.h"
 #include "run/run_directory.h"
+#include "run/run_status.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
 #include "run/timer_queue.h"
@@ -104,9 +107,14 @@ class Session {
 
   Result<void> MakeDirectory();
   Result<void> WritePlan();
+  void ListenForCommands();
   void Connect();
   void CatchSignals();
   void AwaitSignal();
+  // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
+  void RequestStop(std::uint32_t times, int signal);
+  bool CommandedToStop(bool now);
+  RunStatus Status() const;
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
@@ -146,6 +154,7 @@ class Session {
   bool ended_ = false;
   bool warned_of_journal_ = false;
   RunOutcome outcome_;
+  std::unique_ptr<ControlServer> control_;
   std::vector<Agent> agents_;  // last: their channels go first
 };
 
@@ -158,6 +167,10 @@ Result<void> Session::MakeDirectory() {
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
   binding_.run_dir = directory_->path();
+  if (!request_.keep_words) return {};
+  const Result<UniqueFd> words = CreateFile(directory_->folder(), "head.log", O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), request_.console.err) < 0) return Fail(SystemError("file", "head.log", errno));
   return {};
 }
 
@@ -202,6 +215,7 @@ Result<RunOutcome> Session::Run() {
   Record(std::move(began));
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
+  ListenForCommands();
 
   Connect();
   const auto until_ended = boost::asio::make_work_guard(io_);
@@ -221,14 +235,43 @@ void Session::CatchSignals() {
 void Session::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (ended_) {
-      console_.Abandon();  // the run is over, only a slow reader is waited for
-    } else {
-      console_.Stopping(++stops_asked_);
-      Happened(StopRequested{stops_asked_, signal});
-    }
+    RequestStop(stops_asked_ + 1, signal);
     AwaitSignal();
   });
+}
+
+void Session::ListenForCommands() {
+  Result<std::unique_ptr<ControlServer>> control = ControlServer::Listen(
+      io_, directory_->folder(), {[this] { return Status(); }, [this](bool now) { return CommandedToStop(now); }});
+  if (!control) return console_.Warn(Sentence(control.error()));
+  control_ = std::move(*control);
+}
+
+void Session::RequestStop(std::uint32_t times, int signal) {
+  if (ended_) return console_.Abandon();  // the run is over, only a slow reader is waited for
+  stops_asked_ = times;
+  console_.Stopping(times, signal != 0);
+  Happened(StopRequested{times, signal});
+}
+
+// Two who ask for the same do not ask for more.
+bool Session::CommandedToStop(bool now) {
+  const std::uint32_t times = now ? 2 : 1;
+  if (!ended_ && stops_asked_ >= times) return false;
+  const bool changed = !ended_;
+  RequestStop(times, 0);
+  return changed;
+}
+
+RunStatus Session::Status() const {
+  return {binding_.run_id,
+          plan_id_,
+          plan_.name,
+          ::getpid(),
+          std::string(PhaseName(supervisor_.phase())),
+          journal_->records(),
+          stops_asked_,
+          RoleStatuses(plan_, supervisor_)};
 }
 
 void Session::Connect() {
@@ -310,6 +353,7 @@ void Session::BeginIfReady() {
   if (!std::all_of(agents_.begin(), agents_.end(), [](const Agent& agent) { return agent.ready; })) return;
   if (const Result<void> bound = Bind(); !bound) return Unready(Sentence(bound.error()));
   Perform(supervisor_.Begin(clock_->Monotonic()));
+  if (request_.on_begun) request_.on_begun(binding_.run_id, binding_.run_dir);
 }
 
 Result<void> Session::Bind() {
@@ -419,7 +463,12 @@ void Session::OnAlarm() {
 }
 
 void Session::Record(JournalEntry entry) {
-  journal_->Append(std::move(entry), clock_->Wall(), clock_->Monotonic());
+  const std::uint64_t wall = clock_->Wall();
+  const MonotonicNs at = clock_->Monotonic();
+  std::string published;
+  if (control_ && control_->watched()) published = JournalLine({journal_->records() + 1, UtcText(wall), at, entry});
+  journal_->Append(std::move(entry), wall, at);
+  if (!published.empty()) control_->Publish(published);
   if (journal_->error() == 0 || std::exchange(warned_of_journal_, true)) return;
   console_.Warn(
       SystemError("journal", "the journal cannot be written; it is kept until it can", journal_->error()).message);
@@ -436,6 +485,7 @@ void Session::End() {
   outcome_.run_dir = binding_.run_dir;
   outcome_.outcome = OutcomeName(ended.cause);
   outcome_.exit_code = ended.exit_code;
+  outcome_.why = ended.why;
 
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
   if (const Result<Report> report = MakeReport(binding_.run_dir); report && journal_->error() == 0) {

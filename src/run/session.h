@@ -62,6 +62,12 @@ struct RunRequest {
   // stays ignored, as nohup wants it), and SIGPIPE ignored.
   bool catch_signals = true;
 
+  // Called from the loop once the processes of the plan have been ordered to start. Not called if it does not come to
+  // that.
+  std::function<void(const std::string& run_id, const std::string& run_dir)> on_begun;
+  // --detach: the descriptor console.err becomes `head.log` of the run directory as soon as there is one.
+  bool keep_words = false;
+
   // For tests; left empty: the machine's clock and a random run id (12 hex digits).
   std::function<std::unique_ptr<RunClock>(boost::asio::io_context&)> make_clock;
   std::string run_id;
@@ -73,6 +79,7 @@ struct RunOutcome {
   std::string outcome;  // "ok", "failed", "stopped", "lost": as in report.json
   // What muster has to exit with: 0 ok, 1 a process failed, 3 the machine, 128+n ended by signal n.
   int exit_code = 0;
+  std::string why;  // one sentence; empty if it ended well
 };
 
 // Runs the plan to its end. Fails, with nothing started, if the plan or the request cannot be run at all:
