@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "muster/result.h"
 #include "run/private_files.h"
@@ -46,6 +47,14 @@ std::string RunsFolder(const std::string& cwd, std::string_view muster_home);
 // prefix of an id (at least 4 characters), or, left out, the newest of all. Kind "run" with a hint if there is
 // none, or more than one for a prefix.
 Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder);
+
+// A run of the runs folder.
+struct KeptRun {
+  std::string path;
+  std::int64_t made_ns = 0;  // wall clock: when its plan was written
+};
+// All of them, oldest first.
+std::vector<KeptRun> KeptRuns(const std::string& runs_folder);
 
 // Whether a muster holds the directory at this moment.
 bool IsRunLive(const std::string& run_dir);

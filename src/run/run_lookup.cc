@@ -79,6 +79,12 @@ Result<std::string> Missing(std::string message, std::string hint) {
 
 }  // namespace
 
+std::vector<KeptRun> KeptRuns(const std::string& runs_folder) {
+  std::vector<KeptRun> kept;
+  for (const FoundRun& found : AllRuns(runs_folder)) kept.push_back({found.path, found.made_ns});
+  return kept;
+}
+
 Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder) {
   struct stat plan {};
   const std::string as_path(run);

@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "docs", "report", "logs"};
+const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "docs", "report", "clean", "logs"};
 
 TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
   const CommandResult result = Muster({});
