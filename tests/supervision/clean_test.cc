@@ -14,11 +14,16 @@ constexpr const char* kDaemons = R"(
     process.command = { probe, "session", "daemon", "file", folder .. "/up" .. process.index, "wait" }
   end })";
 
-void StartWhole(StartedMuster& muster) {
+// The other ends of the FIFOs: closed too early, they would end the workers by SIGPIPE.
+using Fifos = std::vector<UniqueFd>;
+
+void StartWhole(StartedMuster& muster, Fifos& fifos) {
   for (const char* name : {"up0", "up1"}) ASSERT_EQ(::mkfifo((muster / name).c_str(), 0600), 0);
   muster.Start();
   // Opening waits for the other side.
-  for (const char* name : {"up0", "up1"}) ASSERT_TRUE(UniqueFd(::open((muster / name).c_str(), O_RDONLY | O_CLOEXEC)));
+  for (const char* name : {"up0", "up1"}) {
+    ASSERT_TRUE(fifos.emplace_back(::open((muster / name).c_str(), O_RDONLY | O_CLOEXEC)));
+  }
 }
 
 void KillBoth(StartedMuster& muster) {
@@ -32,7 +37,8 @@ void KillBoth(StartedMuster& muster) {
 
 TEST(Clean, EndsWhatADoubleKillLeft) {
   StartedMuster muster(kDaemons);
-  StartWhole(muster);
+  Fifos fifos;
+  StartWhole(muster, fifos);
   KillBoth(muster);
   EXPECT_FALSE(muster.Left().empty()) << "there is nothing to clean";
 
@@ -69,12 +75,12 @@ TEST(Clean, EndsWhatADoubleKillLeft) {
 
 TEST(Clean, LeavesARunAloneThatIsGoingOn) {
   StartedMuster muster(kDaemons);
-  StartWhole(muster);
+  Fifos fifos;
+  StartWhole(muster, fifos);
   const CommandResult busy = muster.Muster({"clean", muster.run_dir()});
   EXPECT_EQ(busy.exit_code, 75);
   EXPECT_NE(busy.out.find("a muster is at it"), std::string::npos) << busy.out;
   EXPECT_FALSE(muster.Left().empty());
-  ::kill(muster.head(), SIGTERM);
   ::kill(muster.head(), SIGTERM);
   EXPECT_EQ(muster.End(), 128 + SIGTERM);
 }

@@ -26,7 +26,7 @@ import pathlib
 import stat
 import sys
 
-SPARE_DESCRIPTORS = 8      # the first count is taken before the event loop has opened all it needs
+SPARE_DESCRIPTORS = 16     # the first counts are taken before connection, logs and launcher have what they keep
 SPARE_MEMORY_KIB = 65536
 
 
