@@ -1,6 +1,8 @@
 #include "agent/agent.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <variant>
@@ -16,6 +18,8 @@
 #include "agent/log_files.h"
 #include "agent/passed_text.h"
 #include "base/clock.h"
+#include "base/fault.h"
+#include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
 
@@ -51,6 +55,12 @@ std::map<std::string, std::string> ByName(std::vector<std::string> variables) {
   return block;
 }
 
+// Letters, digits and hyphens: fit for a name of ours in the file system.
+bool IsWord(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+}
+
 // "NAME=value" without zero bytes: what can be part of an environment.
 bool IsVariable(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -71,11 +81,12 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
-      launcher_(wanted),
+      without_(without),
+      launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
                  .signalled =
@@ -132,6 +143,7 @@ void Agent::Send(const AgentMessage& message) { wire_->Send(EncodeFrame(message)
 void Agent::OnFrame(const std::string& payload) {
   auto command = DecodeCommand(payload);
   if (!command) return Fail("a command that cannot be read");
+  if (FailsHere(Fault::kAgentCommand)) return Fail("a fault hook refused a command");
   const bool hello = std::holds_alternative<Hello>(*command);
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
@@ -150,8 +162,24 @@ void Agent::Do(Hello& command) {
   ready.host_name = HostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
+  if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
+    auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
+    if (made) cgroup_.emplace(*std::move(made));
+  }
+  if (cgroup_) {
+    ready.mechanisms.emplace_back("cgroup");
+    ready.cgroup = cgroup_->path();
+  }
+  const SelfCount count = CountSelf();
+  ready.descriptors = count.descriptors;
+  ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
   Send(ready);
+  // Entering waits for the kernel: meanwhile the head can do its part.
+  if (!cgroup_) return;
+  wire_->WhenWritten([this] {
+    if (cgroup_ && !cgroup_->Enter()) cgroup_.reset();
+  });
 }
 
 void Agent::Do(DefineEnvironment& command) {
@@ -245,6 +273,9 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   // As late as possible, so that nobody else gets in between. A name that is not held any more was released
   // by an earlier attempt.
   for (const std::string& name : command.release_ports) held_.erase(name);
+  if (FailsHere(Fault::kAgentBeforeClone)) {
+    return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
+  }
   return children_.Start(command.process, command.attempt, std::move(spec));
 }
 
@@ -328,6 +359,7 @@ void Agent::Do(Finish& command) {
   ready_.Clear();
   children_.KillAll();
   probes_.KillAll();
+  KillCgroupOfProcesses();
   patience_.expires_after(kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
@@ -339,7 +371,7 @@ void Agent::Do(Finish& command) {
 
 void Agent::OnExited(const ProcessExited& event) {
   ++reaped_;
-  means_.insert("pidfd");
+  means_.insert(launcher_.mechanisms().pidfd ? "pidfd" : "sigchld");
   const ReadyWatch::Key key(event.process, event.attempt);
   ready_.End(key);
   log_times_.Ended(key);
@@ -362,10 +394,12 @@ void Agent::FinishIfEmpty() {
   if (!children_.empty() || !probes_.empty() || over_) return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
+  cgroup_.reset();
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("children");
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
+  if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   over_ = true;
   exit_code_ = kAgentFinished;
   if (adopted_ > 0) means_.insert("subreaper");
@@ -375,9 +409,16 @@ void Agent::FinishIfEmpty() {
   empty.reaped = reaped_;
   empty.adopted = adopted_;
   empty.by.assign(means_.begin(), means_.end());
+  const SelfCount count = CountSelf();
+  empty.descriptors = count.descriptors;
+  empty.memory_kib = count.memory_kib;
   Send(empty);
   wire_->StopReading();
   wire_->WhenWritten([this] { io_.stop(); });
+}
+
+void Agent::KillCgroupOfProcesses() {
+  if (cgroup_ && cgroup_->Kill()) means_.insert("cgroup.kill");
 }
 
 void Agent::Fail(const std::string& why) {
@@ -395,8 +436,10 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   ready_.Clear();
   children_.Abandon();
   probes_.Abandon();
+  KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   log_times_.EndAll();
+  cgroup_.reset();
   if (last == nullptr) return io_.stop();
   Send(*last);
   wire_->StopReading();
@@ -461,8 +504,13 @@ void Agent::ReapOrphans() {
   for (;;) {
     siginfo_t info = {};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    // A process of the plan is reaped through its pidfd, which is about to be ready; OnExited comes back here.
-    if (children_.Owns(info.si_pid) || probes_.Owns(info.si_pid)) return;
+    // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; OnExited
+    // comes back here.
+    if (children_.Owns(info.si_pid) || probes_.Owns(info.si_pid)) {
+      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid)) return;
+      if (over_) return;
+      continue;
+    }
     siginfo_t reaped = {};
     if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
     ++adopted_;

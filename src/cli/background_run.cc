@@ -43,14 +43,13 @@ void Tell(UniqueFd& line, const Beginning& beginning) {
   line.reset();
 }
 
-int HeadInBackground(RunRequest request, UniqueFd line) {
+int HeadInBackground(RunRequest request, Transport& transport, UniqueFd line) {
   request.keep_words = true;
   request.console.output = false;
   request.on_begun = [&line](const std::string& run_id, const std::string& run_dir) {
     OutliveCaller();
     Tell(line, {kExitOk, {}, run_id, run_dir});
   };
-  LocalTransport transport;
   const Result<RunOutcome> outcome = RunPlan(request, transport);
   if (!outcome) {
     Tell(line, {ExitCodeFor(outcome.error()), outcome.error(), {}, {}});

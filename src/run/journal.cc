@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
@@ -260,7 +261,8 @@ Result<JournalWriter> JournalWriter::Create(int folder) {
 
 void JournalWriter::Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at) {
   unwritten_ += JournalLine({++seq_, UtcText(wall_ns), at, std::move(entry)});
-  error_ = 0;
+  error_ = FailsHere(Fault::kHeadBeforeJournal) ? EIO : 0;
+  if (error_ != 0) return;
   while (!unwritten_.empty()) {
     const ssize_t wrote = ::write(file_.get(), unwritten_.data(), unwritten_.size());
     if (wrote < 0 && errno == EINTR) continue;

@@ -50,7 +50,7 @@ struct FoundRun {
   std::string stamp;  // "20261120-120616"
   std::string id;
   std::string path;
-  std::int64_t made_ns = 0;  // orders runs of one second
+  std::int64_t made_ns = 0;  // wall clock, when its plan was written: orders runs of one second
 
   auto Age() const { return std::tie(stamp, made_ns, id); }
 };

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fingerprint.h"
+#include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
@@ -212,6 +214,12 @@ Result<RunOutcome> Session::Run() {
   began.pass_exit_code = request_.pass_exit_code;
   began.plan_ns = request_.plan_ns;
   began.evaluate_ns = request_.evaluate_ns;
+  began.start_ticks = OwnStartTicks();
+  began.boot = BootId();
+  began.lockdown = request_.lockdown;
+  const SelfCount count = CountSelf();
+  began.descriptors = count.descriptors;
+  began.memory_kib = count.memory_kib;
   Record(std::move(began));
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
@@ -319,7 +327,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
 }
 
 void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
-  Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms});
+  Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms, ready.cgroup,
+                        ready.descriptors, ready.memory_kib});
   if (ready.version != kProtocolVersion) {
     OnMessage(
         host,
@@ -425,7 +434,9 @@ void Session::Perform(const std::vector<Action>& actions) {
 }
 
 void Session::Start(const StartOrdered& order) {
-  Result<StartProcess> start = starts_.Of(order.process, order.attempt);
+  Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
+                                   ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
+                                   : starts_.Of(order.process, order.attempt);
   if (start) return Send(plan_.processes[order.process].host, std::move(*start));
   boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
     if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
@@ -433,6 +444,7 @@ void Session::Start(const StartOrdered& order) {
 }
 
 void Session::Stop(const StopOrdered& order) {
+  if (FailsHere(Fault::kHeadBeforeStop)) return;
   std::map<std::uint32_t, StopProcesses> by_host;
   for (const ProcessId process : order.processes) {
     StopProcesses& stop = by_host[plan_.processes[process].host];
@@ -477,7 +489,10 @@ void Session::Record(JournalEntry entry) {
 void Session::End() {
   timers_.Clear();
   clock_->ClearAlarm();
-  const RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
+  RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
+  const SelfCount count = CountSelf();
+  ended.descriptors = count.descriptors;
+  ended.memory_kib = count.memory_kib;
   Record(ended);
   journal_->Sync();
 

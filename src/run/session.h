@@ -54,6 +54,9 @@ struct RunRequest {
 
   ConsoleOptions console;
 
+  // What the evaluator of the recipe had locked itself down by; empty if there was none. For the journal.
+  std::vector<std::string> lockdown;
+
   // How long evaluating and planning took, and the evaluator's part of that; only for the report's timings.
   std::uint64_t plan_ns = 0;
   std::uint64_t evaluate_ns = 0;

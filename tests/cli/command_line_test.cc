@@ -8,8 +8,8 @@
 namespace muster::testing {
 namespace {
 
-const std::vector<std::string> kCommands = {"params", "check", "plan", "run",    "docs", "ps",
-                                            "watch",  "stop",  "ls",   "report", "logs"};
+const std::vector<std::string> kCommands = {"params", "check", "plan", "run",    "docs",  "ps",
+                                            "watch",  "stop",  "ls",   "report", "clean", "logs"};
 
 TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
   const CommandResult result = Muster({});

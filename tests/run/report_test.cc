@@ -63,7 +63,7 @@ class ReportTest : public ::testing::Test {
     began.plan_ns = 12 * kMs;
     began.evaluate_ns = 9 * kMs;
     Say(0, began);
-    Say(2, AgentConnected{0, 500, 7, "node-1", {"pidfd"}});
+    Say(2, AgentConnected{0, 500, 7, "node-1", {"pidfd"}, "", 8, 4096});
     Say(3, PlanBound{"/gone/elsewhere", {{"node-1", "127.0.0.1"}}, {}});
     Say(4, PhaseChanged{Phase::kPreparing, Phase::kStarting});
     for (ProcessId process = 0; process < processes; ++process) Say(4, StartOrdered{process, 0});
