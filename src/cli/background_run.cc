@@ -84,7 +84,7 @@ int AwaitBeginning(const UniqueFd& line) {
 
 }  // namespace
 
-int RunInBackground(RunRequest request) {
+int RunInBackground(RunRequest request, Transport& transport) {
   tl::expected<Detached, int> detached = DetachFromCaller();
   if (!detached) {
     const Diagnostics problem = {SystemError("spawn", "the run cannot go into the background", detached.error())};
@@ -92,7 +92,7 @@ int RunInBackground(RunRequest request) {
     return ExitCodeFor(problem);
   }
   if (!detached->in_background) return AwaitBeginning(detached->line);
-  return HeadInBackground(std::move(request), std::move(detached->line));
+  return HeadInBackground(std::move(request), transport, std::move(detached->line));
 }
 
 }  // namespace muster

@@ -162,7 +162,7 @@ int Run(Options& options) {
   request.console.tee = *std::move(tee);
 
   LocalTransport transport({}, options.recipe.without, *std::move(faults));
-  // (background: the transport is its own)
+  if (options.detach) return RunInBackground(std::move(request), transport);
   const auto outcome = RunPlan(request, transport);
   if (!outcome) {
     PrintDiagnostics(outcome.error());
