@@ -126,7 +126,8 @@ std::string FileSection(const std::vector<AttributeHistory>& files, const Attrib
 std::string ContextReference(const Schema& schema, const Outline& outline) {
   const std::vector<Release> all = DescribedReleases(schema);
   std::string text = PageMarkdown(Introduction(), 1) + "\n";
-  for (const Topic* releases : TopicsNamed(ContextTopics(schema, outline, std::nullopt), "releases")) {
+  const auto topics = ContextTopics(schema, outline, std::nullopt);
+  for (const Topic* releases : TopicsNamed(topics, "releases")) {
     text += PageMarkdown(releases->page(), 2) + "\n";
   }
   std::vector<AttributeHistory> histories;
