@@ -92,8 +92,16 @@ void ReadyWatch::WatchFile(Watched& watched) {
     }
   }
   const bool line = watched.when.kind == ReadyWhen::Kind::kLine;
-  const std::string path = line ? watched.file : NearestFolder(watched.file);
-  watched.watch = ::inotify_add_watch(changes_.native_handle(), path.c_str(), line ? IN_MODIFY : kFolderChanges);
+  for (;;) {
+    const std::string path = line ? watched.file : NearestFolder(watched.file);
+    watched.watch = ::inotify_add_watch(changes_.native_handle(), path.c_str(), line ? IN_MODIFY : kFolderChanges);
+    // A folder on the way that came before the watch was set would never be told of.
+    if (line || watched.watch < 0 || NearestFolder(watched.file) == path) break;
+    const auto sharing = by_watch_.find(watched.watch);
+    if (sharing == by_watch_.end() || sharing->second.empty()) {
+      ::inotify_rm_watch(changes_.native_handle(), watched.watch);
+    }
+  }
   // Without a watch (their number is limited) it is looked for like a port.
   if (watched.watch >= 0) return;
   port_pause_ = kFirstPortPause;
