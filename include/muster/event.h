@@ -103,6 +103,76 @@ struct OutputSeen {
   bool operator==(const OutputSeen&) const = default;
 };
 
+// One frame of a stack. Texts come from foreign programs and are not trusted.
+struct StackFrame {
+  std::string function;    // "??" if it has no name
+  std::string file;        // empty if nothing is known of the source
+  std::uint32_t line = 0;  // 0: not known
+
+  bool operator==(const StackFrame&) const = default;
+};
+
+// A thread, or threads of one system process that are found in the same place.
+struct ThreadState {
+  std::int32_t tid = 0;     // of the first; 0 if only a tool knows of it
+  std::uint32_t alike = 1;  // how many there are
+  std::string name;
+  std::string state;   // "running", "sleeping", "uninterruptible", "stopped", "traced", "zombie", …; empty: not known
+  std::string wait;    // the kernel function in which it waits (its wait channel); empty: in none, or not to be seen
+  std::string call;    // the system call it is in: "read"
+  std::string target;  // what that is about, if it names a descriptor: "pipe", "socket", a path
+  std::vector<StackFrame> frames;  // the innermost first; empty if no tool showed them
+
+  bool operator==(const ThreadState&) const = default;
+};
+
+// A system process: that of an attempt, or one below it.
+struct SystemProcessState {
+  std::int32_t pid = 0;
+  std::int32_t parent = 0;
+  std::string program;  // its short name (comm)
+  std::uint64_t cpu_ns = 0;  // processor time that it used within ProcessDumped::window_ns
+  std::uint32_t threads_seen = 0;
+  std::string by;  // what showed the stacks: "py-spy", "gdb"; empty: nothing did
+  std::vector<ThreadState> threads;  // its main thread first
+
+  bool operator==(const SystemProcessState&) const = default;
+};
+
+// What an attempt was doing when a dump was taken. The whole of it is in a file of the run directory; here is what
+// can be compared: bounded, and without a word that the process wrote itself.
+struct ProcessDumped {
+  std::uint32_t dump = 0;
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::uint64_t log_bytes = 0;  // how much its log held, …
+  std::uint64_t silent_ms = 0;  // … and for how long nothing had been added
+  std::uint64_t window_ns = 0;  // over which processor time was measured
+  std::vector<SystemProcessState> states;  // its own first, then those below it, each after its parent
+  MonotonicNs at = 0;
+
+  bool operator==(const ProcessDumped&) const = default;
+};
+
+// Something about a dump that concerns a whole host, told once.
+struct DumpNote {
+  // "no_tools", "no_py_spy", "refused" (the kernel allows no look into processes), "late" (the time was over),
+  // "failed" (a tool), "file" (one cannot be written)
+  std::string kind;
+  std::string detail;  // a phrase for people, not trusted; may be empty
+
+  bool operator==(const DumpNote&) const = default;
+};
+
+// All that the host has to say about the dump has been said.
+struct HostDumped {
+  std::uint32_t host = 0;
+  std::uint32_t dump = 0;
+  std::vector<DumpNote> notes;
+
+  bool operator==(const HostDumped&) const = default;
+};
+
 // The agent has nothing left of what it started: sent once, in answer to "finish".
 struct AgentEmpty {
   std::uint32_t host = 0;
@@ -131,6 +201,7 @@ struct AgentLost {
 struct StopRequested {
   std::uint32_t times = 1;
   std::int32_t signal = 0;  // the signal muster received, 0 if another command asked
+  bool dump = false;        // a dump is to be taken first
 
   bool operator==(const StopRequested&) const = default;
 };
@@ -141,7 +212,13 @@ struct DeadlinePassed {
   bool operator==(const DeadlinePassed&) const = default;
 };
 
+// The user wants to know what every process is doing.
+struct DumpRequested {
+  bool operator==(const DumpRequested&) const = default;
+};
+
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
-                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence>;
+                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped, HostDumped,
+                           DumpRequested>;
 
 }  // namespace muster

@@ -103,6 +103,17 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
                   .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
+      dumps_(io, launcher_,
+             {.told = [this](const ProcessDumped& told) { Send(told); },
+              .done =
+                  [this](HostDumped done) {
+                    done.host = host_;
+                    Send(done);
+                  },
+              .idle =
+                  [this] {
+                    if (finishing_) FinishIfEmpty();
+                  }}),
       log_times_(io,
                  [this](const LogTimes::Key& key) {
                    Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
@@ -227,12 +238,18 @@ void Agent::Do(StartProcess& command) {
     ++started_;
     Send(*started);
     witness_.Started(*started, command.cwd);
-    logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
     log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
-    if (const auto mark = own.find("MUSTER_PROCESS"); mark != own.end()) {
-      marks_.insert_or_assign({command.process, command.attempt}, mark->second);
-    }
+    const auto variable = [&](const char* name) {
+      const auto found = own.find(name);
+      if (found != own.end()) return found->second;
+      const auto shared = block->second.find(name);
+      return shared == block->second.end() ? std::string() : shared->second;
+    };
+    Running running{started->pid, command.log_path, {}, variable("PATH")};
+    if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
+    running.search_path.erase(0, running.search_path.find('=') + 1);
+    running_.insert_or_assign({command.process, command.attempt}, std::move(running));
     return WatchReady(command, block->second);
   }
   SpawnFailed failed;
@@ -316,13 +333,29 @@ void Agent::Do(AskOutput& command) {
   static_cast<void>(command);
   OutputSeen seen;
   seen.host = host_;
-  for (const auto& [key, path] : logs_) {
+  for (const auto& [key, running] : running_) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) continue;
+    if (::stat(running.log.c_str(), &status) != 0) continue;
     seen.processes.push_back(key.first);
     seen.bytes.push_back(static_cast<std::uint64_t>(status.st_size));
   }
   Send(seen);
+}
+
+void Agent::Do(TakeDump& command) {
+  std::vector<DumpTaker::Target> targets;
+  for (DumpTarget& one : command.processes) {
+    const auto found = running_.find({one.process, one.attempt});
+    if (found == running_.end()) continue;
+    const Running& running = found->second;
+    const std::string name = running.mark.substr(running.mark.find('=') + 1);
+    targets.push_back({found->first, running.pid,
+                       fmt::format("dump {} of {}, {}", command.dump, name, UtcText(WallNowNs())), std::move(one.path),
+                       running.log, running.search_path});
+  }
+  if (!dumps_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets))) {
+    Fail("a dump before the last one was told");
+  }
 }
 
 tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
@@ -330,7 +363,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
   const std::size_t need = own_descriptors_ + held_.size() +
-                           kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
+                           kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
@@ -344,6 +377,7 @@ void Agent::Do(StopProcesses& command) {
     return Fail(fmt::format("{} is no signal", command.signal));
   }
   for (const ProcessAttempt& one : command.processes) {
+    dumps_.LetGo({one.process, one.attempt});
     children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
   }
   if (!command.processes.empty()) means_.insert("process-group");
@@ -357,6 +391,7 @@ void Agent::Do(Finish& command) {
   held_.clear();
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
+  dumps_.Clear();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();
@@ -378,10 +413,9 @@ void Agent::OnExited(const ProcessExited& event) {
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
-  logs_.erase(key);
-  if (const auto mark = marks_.find(key); mark != marks_.end()) {
-    ended_marks_.insert(mark->second);
-    marks_.erase(mark);
+  const auto running = running_.extract(key);
+  if (running && !running.mapped().mark.empty()) {
+    ended_marks_.insert(running.mapped().mark);
     if (!finishing_) EndLeftoversSoon();
   }
   Send(event);
@@ -391,7 +425,7 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || over_) return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   cgroup_.reset();
@@ -436,6 +470,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   ready_.Clear();
   children_.Abandon();
   probes_.Abandon();
+  dumps_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   log_times_.EndAll();
@@ -494,7 +529,7 @@ void Agent::EndLeftovers() {
   const std::set<std::string> marks = std::exchange(ended_marks_, {});
   leftovers_.cancel();
   if (marks.empty()) return;
-  const KillReport report = KillMarkedChildren([this](pid_t pid) { return children_.Owns(pid) || probes_.Owns(pid); },
+  const KillReport report = KillMarkedChildren([this](pid_t pid) { return Owns(pid); },
                                                marks, kLeftoverPatience);
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("leftovers");
@@ -506,8 +541,8 @@ void Agent::ReapOrphans() {
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
     // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; OnExited
     // comes back here.
-    if (children_.Owns(info.si_pid) || probes_.Owns(info.si_pid)) {
-      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid)) return;
+    if (Owns(info.si_pid)) {
+      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid)) return;
       if (over_) return;
       continue;
     }

@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 
 #include "agent/child_set.h"
+#include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
@@ -64,6 +65,7 @@ class Agent {
   void Do(StopProcesses& command);
   void Do(Finish& command);
   void Do(AskOutput& command);
+  void Do(TakeDump& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -71,6 +73,9 @@ class Agent {
   void OnProbeExited(const ProcessExited& event);
   tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
   void Send(const AgentMessage& message);
+
+  // Whether `pid` is a process that is started and reaped here, and not an orphan.
+  bool Owns(pid_t pid) const { return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid); }
 
   void WatchSignals();
   void OnSignals();
@@ -97,6 +102,7 @@ class Agent {
   ChildSet children_;
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
+  DumpTaker dumps_;
   LogTimes log_times_;
   EndWitness witness_;
   WatchedFd signals_;
@@ -120,9 +126,15 @@ class Agent {
     std::vector<std::string> env;  // "name=value"
   };
   std::map<ReadyWatch::Key, Probe> probe_starts_;
-  std::map<ReadyWatch::Key, std::string> logs_;   // of running processes
-  std::map<ReadyWatch::Key, std::string> marks_;  // of running processes: "MUSTER_PROCESS=…"
-  std::set<std::string> ended_marks_;             // of attempts whose leftovers have not been looked for yet
+  // What is kept of a running process.
+  struct Running {
+    pid_t pid = 0;
+    std::string log;
+    std::string mark;         // "MUSTER_PROCESS=…", or empty
+    std::string search_path;  // its PATH
+  };
+  std::map<ReadyWatch::Key, Running> running_;
+  std::set<std::string> ended_marks_;  // of attempts whose leftovers have not been looked for yet
   Timer leftovers_;
 
   std::uint32_t started_ = 0;

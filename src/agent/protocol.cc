@@ -53,6 +53,38 @@ void Fields(A& archive, AskOutput& m) {
   archive(m.unused);
 }
 template <class A>
+void Fields(A& archive, DumpTarget& m) {
+  archive(m.process, m.attempt, m.path);
+}
+template <class A>
+void Fields(A& archive, TakeDump& m) {
+  archive(m.dump, m.within_ms, m.processes);
+}
+template <class A>
+void Fields(A& archive, StackFrame& m) {
+  archive(m.function, m.file, m.line);
+}
+template <class A>
+void Fields(A& archive, ThreadState& m) {
+  archive(m.tid, m.alike, m.name, m.state, m.wait, m.call, m.target, m.frames);
+}
+template <class A>
+void Fields(A& archive, SystemProcessState& m) {
+  archive(m.pid, m.parent, m.program, m.cpu_ns, m.threads_seen, m.by, m.threads);
+}
+template <class A>
+void Fields(A& archive, ProcessDumped& m) {
+  archive(m.dump, m.process, m.attempt, m.log_bytes, m.silent_ms, m.window_ns, m.states, m.at);
+}
+template <class A>
+void Fields(A& archive, DumpNote& m) {
+  archive(m.kind, m.detail);
+}
+template <class A>
+void Fields(A& archive, HostDumped& m) {
+  archive(m.host, m.dump, m.notes);
+}
+template <class A>
 void Fields(A& archive, ProcessReady& m) {
   archive(m.process, m.attempt, m.at);
 }

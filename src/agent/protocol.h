@@ -101,7 +101,22 @@ struct AskOutput {
   bool unused = false;
 };
 
-using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput>;
+struct DumpTarget {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string path;  // absolute, in a folder that is there: the file for what is found, created with mode 0600
+};
+
+// What are these processes doing? Answered by one ProcessDumped for each that runs, and then by HostDumped. Not sent
+// again before that.
+struct TakeDump {
+  std::uint32_t dump = 0;
+  std::uint32_t within_ms = 0;  // the time for tools that show stacks, for all of them together
+  std::vector<DumpTarget> processes;
+};
+
+using AgentCommand =
+    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -130,7 +145,8 @@ struct AgentFailed {
 };
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence>;
+                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence,
+                                  ProcessDumped, HostDumped>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

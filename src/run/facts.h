@@ -170,6 +170,22 @@ struct StrayEvent {
   bool operator==(const StrayEvent&) const = default;
 };
 
+// What every running process is doing is being taken down.
+struct DumpOrdered {
+  std::uint32_t dump = 0;  // from 1
+  std::string why;         // "silent" (a role), "silent_job", "stop", "asked"
+
+  bool operator==(const DumpOrdered&) const = default;
+};
+
+// The dump is as complete as it becomes; what waited for it is done now.
+struct DumpEnded {
+  std::uint32_t dump = 0;
+  bool complete = true;  // every host told all it had to
+
+  bool operator==(const DumpEnded&) const = default;
+};
+
 struct FinishOrdered {
   bool operator==(const FinishOrdered&) const = default;
 };

@@ -88,6 +88,8 @@ void JournalFields(A& a, StrayEvent& e) {
 template <class A>
 void JournalFields(A&, FinishOrdered&) {}
 template <class A>
+void JournalFields(A&, DumpRequested&) {}
+template <class A>
 void JournalFields(A& a, RunEnded& e) {
   a("cause", e.cause), a("exit_code", e.exit_code), a("why", e.why), a("descriptors", e.descriptors),
       a("memory_kib", e.memory_kib);
@@ -122,7 +124,42 @@ void JournalFields(A& a, AgentLost& e) {
 }
 template <class A>
 void JournalFields(A& a, StopRequested& e) {
-  a("times", e.times), a("signal", e.signal);
+  a("times", e.times), a("signal", e.signal), a("dump", e.dump);
+}
+template <class A>
+void JournalFields(A& a, StackFrame& e) {
+  a("function", e.function), a("file", e.file), a("line", e.line);
+}
+template <class A>
+void JournalFields(A& a, ThreadState& e) {
+  a("tid", e.tid), a("alike", e.alike), a("name", e.name), a("state", e.state), a("wait", e.wait), a("call", e.call),
+      a("target", e.target), a("frames", e.frames);
+}
+template <class A>
+void JournalFields(A& a, SystemProcessState& e) {
+  a("pid", e.pid), a("parent", e.parent), a("program", e.program), a("cpu_ns", e.cpu_ns),
+      a("threads_seen", e.threads_seen), a("by", e.by), a("threads", e.threads);
+}
+template <class A>
+void JournalFields(A& a, ProcessDumped& e) {
+  a("dump", e.dump), a("process", e.process), a("attempt", e.attempt), a("log_bytes", e.log_bytes),
+      a("silent_ms", e.silent_ms), a("window_ns", e.window_ns), a("states", e.states), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, DumpNote& e) {
+  a("kind", e.kind), a("detail", e.detail);
+}
+template <class A>
+void JournalFields(A& a, HostDumped& e) {
+  a("host", e.host), a("dump", e.dump), a("notes", e.notes);
+}
+template <class A>
+void JournalFields(A& a, DumpOrdered& e) {
+  a("dump", e.dump), a("why", e.why);
+}
+template <class A>
+void JournalFields(A& a, DumpEnded& e) {
+  a("dump", e.dump), a("complete", e.complete);
 }
 template <class A>
 void JournalFields(A& a, DeadlinePassed& e) {

@@ -86,12 +86,15 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
         } else if constexpr (std::is_same_v<E, AgentLost>) {
           OnHostOver(e.host, false, e.why, now);
         } else if constexpr (std::is_same_v<E, StopRequested>) {
-          if (cause_ == Cause::kNone) stop_signal_ = e.signal;
-          why_ = e.signal == 0 ? "asked to stop" : fmt::format("ended by {}", SignalName(e.signal));
-          Apply(e.times <= 1 ? JobInput::kStop : e.times == 2 ? JobInput::kStopAtOnce : JobInput::kInsist, now);
+          OnStopRequested(e, now);
+        } else if constexpr (std::is_same_v<E, DumpRequested>) {
+          TakeDump("asked", now);
+        } else if constexpr (std::is_same_v<E, HostDumped>) {
+          OnHostDumped(e.host, e.dump, now);
         } else if constexpr (std::is_same_v<E, DeadlinePassed>) {
           OnDeadline(e.timer, now);
-        } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence>) {
+        } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence> ||
+                             std::is_same_v<E, ProcessDumped>) {
           // For the report: they decide nothing.
         } else {
           static_assert(std::is_same_v<E, SignalSent>);
@@ -205,9 +208,7 @@ void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
   }
   // Only what all hosts have told is a silence.
   if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork()) return;
-  if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) {
-    PassLimit(silent->process, silent->scope.role ? "silent" : "silent_job", silent->scope.limit_ms, now);
-  }
+  if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) OnSilent(*silent, now);
 }
 
 void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now) {
@@ -247,6 +248,7 @@ void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string
   if (attested && phase_ == Phase::kFinishing) return;
   why_ = fmt::format("the agent of {} was lost: {}", plan_.hosts[host].label, why);
   Apply(JobInput::kLost, now);
+  OnHostDumped(host, dump_, now);
 }
 
 void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
@@ -266,6 +268,8 @@ void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
       actions_.emplace_back(AskOutput{});
     }
     Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));
+  } else if (timer == kDumpTimer) {
+    EndDump(false, now);
   } else if (timer == kStopTimer) {
     const auto stuck = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Progress& p) { return p.state == ProcessState::kStopping; });
@@ -364,11 +368,13 @@ void Supervisor::Apply(JobInput input, MonotonicNs now) {
   if ((cell.effects & kStopAll) != 0) Stop(now, std::nullopt, false);
   if ((cell.effects & kKillAll) != 0) Stop(now, std::nullopt, true);
   if ((cell.effects & kFinishAll) != 0) {
+    CutDump();
     while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
     actions_.emplace_back(FinishOrdered{});
     Arm(kFinishTimer, now + FromMs(kFinishMarginMs));
   }
   if ((cell.effects & kEnd) != 0) {
+    CutDump();
     while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
     actions_.emplace_back(EndRun{});
   }

@@ -19,6 +19,8 @@
 //    has its role's linger_ms to leave, and is stopped if it does not. One that fails while lingering still fails
 //    the job; one of a kNever role that exits 0 while others are at work is recorded and left at that.
 //  - A job without kAll and kAny processes ends when all its processes have.
+//  - Before processes are ended for their silence, or by a stop that asks for it, a dump is taken: what each of them is
+//    doing. It has a deadline of its own, and nothing else that ends a job waits for it.
 //  - The first cause decides outcome and exit code, whatever follows.
 //  - Every stop ends: what outlives SIGKILL by kStopMarginMs is reported, not waited for.
 #pragma once
@@ -66,10 +68,13 @@ struct EndRun {
 
 using Action =
     std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged, FirstFailure,
-                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput>;
+                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput, DumpOrdered,
+                 DumpEnded>;
 
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
+inline constexpr std::uint32_t kDumpMs = 10'000;          // for tools that show stacks, all of them together
+inline constexpr std::uint32_t kDumpMarginMs = 3'000;     // after that, for every agent to tell
 inline constexpr std::uint32_t kTraceMs = 250;            // how much later than the first failure its cause may be seen
 
 // Timers by number (docs/journal.md).
@@ -78,6 +83,7 @@ inline constexpr std::uint64_t kStopTimer = 2;
 inline constexpr std::uint64_t kFinishTimer = 3;
 inline constexpr std::uint64_t kStartTimer = 4;
 inline constexpr std::uint64_t kSilenceTimer = 5;
+inline constexpr std::uint64_t kDumpTimer = 6;
 inline constexpr std::uint64_t kLingerTimers = 16;                           // + role
 inline constexpr std::uint64_t kReadyTimers = std::uint64_t{1} << 32;        // + process
 inline constexpr std::uint64_t kProcessTimeTimers = std::uint64_t{2} << 32;  // + process
@@ -183,6 +189,10 @@ class Supervisor {
   std::uint32_t attempt(ProcessId process) const { return processes_[process].attempt; }
   Cause cause() const { return cause_; }
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
+  // Whether a dump can be taken: whether there can be processes.
+  bool CanDump() const;
+  // The number of the last dump that was ordered; 0: none was.
+  std::uint32_t dump() const { return dump_; }
   // The journal's last record: cause, exit code and one sentence. Meaningful once the phase is kDone.
   RunEnded Ended(bool pass_exit_code) const;
 
@@ -246,6 +256,18 @@ class Supervisor {
   void RenewIfDue(std::uint64_t renewal);
   void ForgetRenewals();
 
+  // --- dumps (supervisor_dump.cc) ---
+  // Joins the one that is being taken.
+  void TakeDump(std::string_view why, MonotonicNs now);
+  void OnStopRequested(const StopRequested& event, MonotonicNs now);
+  void OnSilent(const SilenceWatch::Silent& silent, MonotonicNs now);
+  // The host has told all, or never will.
+  void OnHostDumped(std::uint32_t host, std::uint32_t dump, MonotonicNs now);
+  // Then what waited for it is done.
+  void EndDump(bool complete, MonotonicNs now);
+  // What waited for it does so no more: the agents are told to end.
+  void CutDump();
+
   // Orders the stops of these processes, in the plan's order, and arms the timer that watches over them.
   void OrderStops(const std::vector<ProcessId>& processes, bool at_once, MonotonicNs now);
   void Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, bool at_once);
@@ -288,6 +310,16 @@ class Supervisor {
   std::vector<RestartBudget> budgets_;  // of each role
   std::map<std::uint64_t, Renewal> renewals_;
   std::uint64_t next_renewal_ = 0;
+  // The dump that is being taken, and what comes after it.
+  struct Dump {
+    std::vector<bool> due;  // of each host: whether it has to tell yet
+    std::uint32_t left = 0;
+    std::optional<StopRequested> stop;
+    std::optional<SilenceWatch::Silent> silent;
+    std::uint32_t silent_attempt = 0;
+  };
+  std::uint32_t dump_ = 0;
+  std::optional<Dump> dumping_;
   std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
   TimerQueue timers_;
   std::vector<Action> actions_;

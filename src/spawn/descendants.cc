@@ -111,11 +111,12 @@ std::optional<ProcessIdentity> Identify(pid_t pid) {
   return ProcessIdentity{pid, *start};
 }
 
-std::vector<pid_t> ChildrenNow() {
+std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   bool listed = false;
-  ForEachNumberIn("/proc/self/task", [&](pid_t thread) {
-    const auto text = FileText("/proc/self/task/" + std::to_string(thread) + "/children");
+  const std::string threads = "/proc/" + std::to_string(parent) + "/task";
+  ForEachNumberIn(threads.c_str(), [&](pid_t thread) {
+    const auto text = FileText(threads + "/" + std::to_string(thread) + "/children");
     if (!text) return;
     listed = true;
     for (std::size_t at = 0; at < text->size();) {
@@ -124,13 +125,15 @@ std::vector<pid_t> ChildrenNow() {
       at = end + 1;
     }
   });
-  if (listed) return children;
+  if (listed || ::access("/proc/thread-self/children", F_OK) == 0) return children;
   // A kernel built without CONFIG_PROC_CHILDREN.
   ForEachNumberIn("/proc", [&](pid_t pid) {
-    if (StatField(pid, 4) == static_cast<std::uint64_t>(::getpid())) children.push_back(pid);
+    if (StatField(pid, 4) == static_cast<std::uint64_t>(parent)) children.push_back(pid);
   });
   return children;
 }
+
+std::vector<pid_t> ChildrenNow() { return ChildrenOf(::getpid()); }
 
 namespace {
 

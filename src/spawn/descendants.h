@@ -34,7 +34,9 @@ struct ProcessIdentity {
 // Nothing if there is no such process. A zombie still has an identity.
 std::optional<ProcessIdentity> Identify(pid_t pid);
 
-// The children of this process now, zombies included.
+// The children of that process now, zombies included.
+std::vector<pid_t> ChildrenOf(pid_t pid);
+// Of this one.
 std::vector<pid_t> ChildrenNow();
 
 struct KillReport {
