@@ -130,10 +130,10 @@ struct ThreadState {
 struct SystemProcessState {
   std::int32_t pid = 0;
   std::int32_t parent = 0;
-  std::string program;  // its short name (comm)
+  std::string program;       // its short name (comm)
   std::uint64_t cpu_ns = 0;  // processor time that it used within ProcessDumped::window_ns
   std::uint32_t threads_seen = 0;
-  std::string by;  // what showed the stacks: "py-spy", "gdb"; empty: nothing did
+  std::string by;                    // what showed the stacks: "py-spy", "gdb"; empty: nothing did
   std::vector<ThreadState> threads;  // its main thread first
 
   bool operator==(const SystemProcessState&) const = default;
@@ -145,9 +145,9 @@ struct ProcessDumped {
   std::uint32_t dump = 0;
   ProcessId process = 0;
   std::uint32_t attempt = 0;
-  std::uint64_t log_bytes = 0;  // how much its log held, …
-  std::uint64_t silent_ms = 0;  // … and for how long nothing had been added
-  std::uint64_t window_ns = 0;  // over which processor time was measured
+  std::uint64_t log_bytes = 0;             // how much its log held, …
+  std::uint64_t silent_ms = 0;             // … and for how long nothing had been added
+  std::uint64_t window_ns = 0;             // over which processor time was measured
   std::vector<SystemProcessState> states;  // its own first, then those below it, each after its parent
   MonotonicNs at = 0;
 
@@ -218,7 +218,7 @@ struct DumpRequested {
 };
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
-                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped, HostDumped,
-                           DumpRequested>;
+                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped,
+                           HostDumped, DumpRequested>;
 
 }  // namespace muster

@@ -529,8 +529,7 @@ void Agent::EndLeftovers() {
   const std::set<std::string> marks = std::exchange(ended_marks_, {});
   leftovers_.cancel();
   if (marks.empty()) return;
-  const KillReport report = KillMarkedChildren([this](pid_t pid) { return Owns(pid); },
-                                               marks, kLeftoverPatience);
+  const KillReport report = KillMarkedChildren([this](pid_t pid) { return Owns(pid); }, marks, kLeftoverPatience);
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("leftovers");
 }

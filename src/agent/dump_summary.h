@@ -25,8 +25,8 @@ struct FoundProcess {
 
 // What one ProcessDumped holds at most; the file has the rest.
 inline constexpr std::size_t kMostToldProcesses = 8;
-inline constexpr std::size_t kMostToldThreads = 8;   // of a system process, alike ones counted once
-inline constexpr std::size_t kMostToldFrames = 32;   // of a thread
+inline constexpr std::size_t kMostToldThreads = 8;  // of a system process, alike ones counted once
+inline constexpr std::size_t kMostToldFrames = 32;  // of a thread
 inline constexpr std::size_t kMostFramesInAll = 256;
 
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found);

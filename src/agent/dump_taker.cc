@@ -33,13 +33,21 @@ const char* NameOf(bool py_spy) { return py_spy ? "py-spy" : "gdb"; }
 // would have it do something, and asks no server.
 std::vector<std::string> CommandLine(bool py_spy, pid_t pid) {
   if (py_spy) return {"py-spy", "dump", "--pid", std::to_string(pid)};
-  return {"gdb", "-nx", "-batch",
-          "-iex", "set auto-load off",
-          "-iex", "set debuginfod enabled off",
-          "-iex", "set print frame-arguments none",
-          "-iex", "set width 0",
-          "-ex", "thread apply all bt 48",
-          "-p", std::to_string(pid)};
+  return {"gdb",
+          "-nx",
+          "-batch",
+          "-iex",
+          "set auto-load off",
+          "-iex",
+          "set debuginfod enabled off",
+          "-iex",
+          "set print frame-arguments none",
+          "-iex",
+          "set width 0",
+          "-ex",
+          "thread apply all bt 48",
+          "-p",
+          std::to_string(pid)};
 }
 
 SpawnSpec SpecOf(const std::vector<std::string>& argv, const std::vector<std::string>& env) {

@@ -34,8 +34,8 @@ class DumpTaker {
   struct Target {
     Key key;
     pid_t pid = 0;
-    std::string title;        // what its file begins with
-    std::string path;         // that file: absolute, not there yet
+    std::string title;  // what its file begins with
+    std::string path;   // that file: absolute, not there yet
     std::string log_path;
     std::string search_path;  // PATH, on which tools are looked for
   };

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -133,9 +133,8 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
     if (const auto tid = ParseNumber<pid_t>(entry->d_name)) threads.push_back(*tid);
   }
-  std::sort(threads.begin(), threads.end(), [pid](pid_t a, pid_t b) {
-    return std::pair(a != pid, a) < std::pair(b != pid, b);
-  });
+  std::sort(threads.begin(), threads.end(),
+            [pid](pid_t a, pid_t b) { return std::pair(a != pid, a) < std::pair(b != pid, b); });
   return threads;
 }
 
@@ -274,9 +273,8 @@ SyscallText ParseSyscall(std::string_view text) {
   SyscallText syscall;
   const auto number = ParseNumber<long>(TakeWord(text));
   if (!number || *number < 0) return syscall;
-  const auto* const known = std::find_if(std::begin(kCalls), std::end(kCalls), [&](const Call& call) {
-    return call.number == *number;
-  });
+  const auto* const known =
+      std::find_if(std::begin(kCalls), std::end(kCalls), [&](const Call& call) { return call.number == *number; });
   if (known == std::end(kCalls)) {
     syscall.call = std::to_string(*number);
     return syscall;

@@ -21,9 +21,9 @@ namespace muster {
 struct KernelThread {
   pid_t tid = 0;
   std::string name;
-  char state = '?';  // as in /proc/PID/stat: 'R', 'S', 'D', 'T', 't', 'Z', …
-  std::string wait;  // the wait channel; empty: none, or not to be seen
-  std::string call;  // "read", "232" for a call that has no name here; empty: none, or not to be seen
+  char state = '?';    // as in /proc/PID/stat: 'R', 'S', 'D', 'T', 't', 'Z', …
+  std::string wait;    // the wait channel; empty: none, or not to be seen
+  std::string call;    // "read", "232" for a call that has no name here; empty: none, or not to be seen
   std::string target;  // what the call's descriptor leads to: "pipe:[4711]", "/data/7.bin"; empty: not about one
   std::vector<std::string> stack;  // the kernel's, for who may see it
 };
@@ -32,8 +32,8 @@ struct KernelProcess {
   ProcessIdentity identity;
   pid_t parent = 0;
   std::string name;
-  bool python = false;          // the program is a Python interpreter, by the name of its file
-  std::uint64_t cpu_ns = 0;     // processor time of its threads that live
+  bool python = false;       // the program is a Python interpreter, by the name of its file
+  std::uint64_t cpu_ns = 0;  // processor time of its threads that live
   std::size_t threads_seen = 0;
   std::vector<KernelThread> threads;  // the main one first; at most kMostKernelThreads
 };

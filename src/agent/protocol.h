@@ -144,9 +144,9 @@ struct AgentFailed {
   std::string why;
 };
 
-using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence,
-                                  ProcessDumped, HostDumped>;
+using AgentMessage =
+    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped, HostDumped>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ struct Options {
   std::string run;
   bool now = false;
   bool wait = false;
+  bool dump = false;
 };
 
 // Of a run that nobody holds: that it has ended is what was wanted; that it was lost is not.
@@ -40,10 +41,10 @@ int TellOver(const std::string& folder) {
   return kExitOk;
 }
 
-Result<ControlAnswer> Ask(const std::string& folder, bool now) {
+Result<ControlAnswer> Ask(const std::string& folder, const Options& options) {
   Result<ControlConnection> head = ControlConnection::Open(folder);
   if (!head) return Fail(head.error());
-  return head->Ask({ControlRequest::Ask::kStop, now});
+  return head->Ask({ControlRequest::Ask::kStop, options.now, options.dump});
 }
 
 int Run(const Options& options) {
@@ -53,7 +54,7 @@ int Run(const Options& options) {
     return ExitCodeFor(folder.error());
   }
   if (!IsRunLive(*folder)) return TellOver(*folder);
-  Result<ControlAnswer> answer = Ask(*folder, options.now);
+  Result<ControlAnswer> answer = Ask(*folder, options);
   if (!answer) {
     if (!IsRunLive(*folder)) return TellOver(*folder);  // it ended meanwhile
     answer.error().front().hint =
@@ -72,9 +73,10 @@ int Run(const Options& options) {
   }
   const RunStatus& status = answer->status;
   std::printf("%s %s: %s\n", Printable(status.name).c_str(), Printable(status.run).c_str(),
-              answer->already ? "is stopping already"
-              : options.now   ? "ends at once"
-                              : "is stopping");
+              answer->already     ? "is stopping already"
+              : answer->dump != 0 ? "is stopped once it is known what its processes are doing"
+              : options.now       ? "ends at once"
+                                  : "is stopping");
   return kExitOk;
 }
 
@@ -84,6 +86,7 @@ std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddRunArgument(app, options->run);
   app.add_flag("--now", options->now, "kill its processes at once, without their grace");
+  app.add_flag("--dump", options->dump, "first take down what every process is doing, for the report");
   app.add_flag("--wait", options->wait, "return when the run is over");
   return [options] { return Run(*options); };
 }

@@ -37,6 +37,7 @@ std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
 
 }  // namespace muster

@@ -195,6 +195,14 @@ void Console::Failed(const FirstFailure& failure) {
   impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
 }
 
+void Console::Dumping(const DumpOrdered& order) {
+  impl_->logger.warn("{}looking at what every process is doing (dump {}) …",
+                     order.why == "silent"       ? "a role is silent; "
+                     : order.why == "silent_job" ? "the job is silent; "
+                                                 : "",
+                     order.dump);
+}
+
 void Console::Stopping(std::uint32_t times, bool here) {
   if (times <= 1) {
     impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "muster stop asked for it");

@@ -52,6 +52,7 @@ class Console {
   void Passed(const LimitPassed& limit);
   void Restarting(const RestartPlanned& restart);
   void Failed(const FirstFailure& failure);
+  void Dumping(const DumpOrdered& order);
   // The user asked for an end, for the n-th time; at this terminal, or by another command.
   void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);

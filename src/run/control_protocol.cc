@@ -17,8 +17,8 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::array<std::pair<Ask, std::string_view>, 3> kAsks = {
-    {{Ask::kStatus, "status"}, {Ask::kStop, "stop"}, {Ask::kWatch, "watch"}}};
+constexpr std::array<std::pair<Ask, std::string_view>, 4> kAsks = {
+    {{Ask::kStatus, "status"}, {Ask::kStop, "stop"}, {Ask::kWatch, "watch"}, {Ask::kDump, "dump"}}};
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -141,12 +141,15 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       }
     } else if (key == "now" && value.AsBool() != nullptr) {
       request.now = *value.AsBool();
+    } else if (key == "dump" && value.AsBool() != nullptr) {
+      request.dump = *value.AsBool();
     } else {
       return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
     }
   }
-  if (!asked) return No("the object does not say what is asked: status, stop or watch");
+  if (!asked) return No("the object does not say what is asked: status, stop, watch or dump");
   if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
+  if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
   return request;
 }
 
@@ -156,6 +159,7 @@ std::string ControlRequestLine(const ControlRequest& request) {
     if (ask == request.ask) object.emplace("ask", word);
   }
   if (request.now) object.emplace("now", true);
+  if (request.dump) object.emplace("dump", true);
   return Line(std::move(object));
 }
 
@@ -170,7 +174,9 @@ std::string ControlAnswerLine(const ControlAnswer& answer) {
     roles.emplace_back(std::move(made.map));
   }
   status.map.emplace("roles", std::move(roles));
-  return Line({{"ok", true}, {"already", answer.already}, {"status", std::move(status.map)}});
+  Value::Map object = {{"ok", true}, {"already", answer.already}, {"status", std::move(status.map)}};
+  if (answer.dump != 0) object.emplace("dump", std::int64_t{answer.dump});
+  return Line(std::move(object));
 }
 
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line) {
@@ -186,6 +192,7 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
     return answer;
   }
   fields("already", answer.already);
+  if (fields.Find("dump") != nullptr) fields("dump", answer.dump);
   if (!fields.ok() || !ReadStatus(fields.Find("status"), answer.status)) return No("the answer is not one of a run");
   return answer;
 }

@@ -19,9 +19,10 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // bytes of a line to
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and of one from it
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump };
   Ask ask = Ask::kStatus;
-  bool now = false;  // kStop only: kill at once
+  bool now = false;   // kStop only: kill at once
+  bool dump = false;  // kStop only: take a dump first
 
   bool operator==(const ControlRequest&) const = default;
 };
@@ -53,6 +54,8 @@ struct ControlAnswer {
   std::string error;     // why the request was refused; the rest is empty then
   bool already = false;  // a stop that changed nothing: the run was stopping, or over
   RunStatus status;      // after the request
+  // kDump, and kStop with a dump: the number of the dump that is being taken; 0: none is.
+  std::uint32_t dump = 0;
 
   bool operator==(const ControlAnswer&) const = default;
 };

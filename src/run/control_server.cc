@@ -158,7 +158,18 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
     answer.error = request.error();
     return answer;
   }
-  if (request->ask == ControlRequest::Ask::kStop) answer.already = !calls_.stop(request->now);
+  if (request->ask == ControlRequest::Ask::kStop) {
+    answer.already = !calls_.stop(request->now, request->dump);
+    if (request->dump) answer.dump = calls_.dumping();
+  }
+  if (request->ask == ControlRequest::Ask::kDump) {
+    const tl::expected<std::uint32_t, std::string> dump = calls_.dump();
+    if (!dump) {
+      answer.error = dump.error();
+      return answer;
+    }
+    answer.dump = *dump;
+  }
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
   answer.status = calls_.status();
   return answer;

@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <tl/expected.hpp>
 
 #include "muster/result.h"
 #include "run/control_protocol.h"
@@ -28,8 +29,12 @@ class ControlServer {
 
   struct Calls {
     std::function<RunStatus()> status;
-    // Ends the run: gracefully, or at once. Whether that changed anything.
-    std::function<bool(bool now)> stop;
+    // Ends the run: gracefully, or at once; after a dump, or without. Whether that changed anything.
+    std::function<bool(bool now, bool dump)> stop;
+    // Takes a dump, or joins the one that is being taken: its number. The error is a sentence.
+    std::function<tl::expected<std::uint32_t, std::string>()> dump;
+    // The number of the dump that is being taken; 0: none is.
+    std::function<std::uint32_t()> dumping;
   };
 
   // Makes the socket in the folder, whose descriptor must stay open for as long as the server lives. Kind "control"

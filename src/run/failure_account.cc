@@ -126,19 +126,6 @@ class Walk {
   std::map<Key, std::vector<std::string>> evidence_;
 };
 
-// The processes by role, in the plan's order.
-std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& processes) {
-  std::vector<Members> members;
-  for (const ProcessId id : processes) {
-    const Process& process = plan.processes[id];
-    const std::string& role = plan.roles[process.role].name;
-    if (members.empty() || members.back().role != role) members.push_back({role, {}, {}});
-    members.back().indices.push_back(process.index);
-    if (process.rank) members.back().ranks.push_back(*process.rank);
-  }
-  return members;
-}
-
 std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> happenings, ProcessId origin,
                                       MonotonicNs zero) {
   std::stable_sort(happenings.begin(), happenings.end(),
@@ -236,6 +223,18 @@ std::set<ProcessId> UnorderedOf(const Plan& plan, const std::vector<Failed>& fai
 }
 
 }  // namespace
+
+std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& processes) {
+  std::vector<Members> members;
+  for (const ProcessId id : processes) {
+    const Process& process = plan.processes[id];
+    const std::string& role = plan.roles[process.role].name;
+    if (members.empty() || members.back().role != role) members.push_back({role, {}, {}});
+    members.back().indices.push_back(process.index);
+    if (process.rank) members.back().ranks.push_back(*process.rank);
+  }
+  return members;
+}
 
 HostClocks ClocksOf(const Plan& plan) {
   HostClocks clocks(plan.hosts.size());

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Members {
 
   bool operator==(const Members&) const = default;
 };
+
+// The processes by role, in the plan's order.
+std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& processes);
 
 // "worker.0-3, 5, server.0"
 std::string MembersText(const std::vector<Members>& members);

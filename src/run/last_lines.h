@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ inline constexpr std::size_t kLastLines = 20;
 // At most `most` of the last lines in the last 64 KiB, each at most 2,000 bytes, control bytes and invalid UTF-8 as
 // \xNN. Of a line that a carriage return overwrote the last state. Empty if the file cannot be read.
 std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most = kLastLines);
+
+// The same of what the file held when it was `end` bytes long.
+std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most);
 
 // The line that says why, if the lines end in what Python prints when it dies: the last one of a traceback
 // ("RuntimeError: shapes do not fit"), or faulthandler's first ("Fatal Python error: Segmentation fault"). A mark like

@@ -303,6 +303,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
     report.first_failure->account =
         MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan), folder.get());
   }
+  report.dumps = ReadDumps(*plan, journal, folder.get());
   report.receipt = reading.MakeReceipt();
   report.timings = reading.MakeTimings();
   report.startup = MakeStartup(*plan, journal, ClocksOf(*plan));

@@ -11,6 +11,7 @@
 
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/dump_report.h"
 #include "run/facts.h"
 #include "run/failure_account.h"
 #include "run/last_lines.h"
@@ -136,6 +137,7 @@ struct Report {
   std::vector<RestartReport> restarts;  // in order
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index
+  std::vector<DumpReport> dumps;        // in order
   Receipt receipt;
   Timings timings;
   Startup startup;

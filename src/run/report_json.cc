@@ -1,45 +1,27 @@
 // report.json: ReportJson of report.h. The one place that knows its keys.
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "base/shell_quote.h"
-#include "base/utf8.h"
+#include "run/dump_json.h"
 #include "run/report.h"
+#include "run/report_json_parts.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json Plain(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Plain(text); }
+using namespace report_json;
 
 template <class T>
 Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// Microseconds are what the clocks are good for.
-Json Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
-
 Json Lines(const std::vector<std::string>& lines) {
   Json json = Json::array();
   for (const std::string& line : lines) json.push_back(Plain(line));
-  return json;
-}
-
-Json MembersJson(const Members& members) {
-  return {{"role", members.role}, {"indices", members.indices}, {"ranks", members.ranks}};
-}
-
-Json MembersJson(const std::vector<Members>& members) {
-  Json json = Json::array();
-  for (const Members& each : members) json.push_back(MembersJson(each));
   return json;
 }
 
@@ -184,6 +166,8 @@ std::string ReportJson(const Report& report) {
   for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
   Json restarts = Json::array();
   for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
+  Json dumps = Json::array();
+  for (const DumpReport& dump : report.dumps) dumps.push_back(DumpJson(dump));
   const Timings& t = report.timings;
   const Json json = {{"format", 1},
                      {"run", Plain(report.run)},
@@ -193,6 +177,7 @@ std::string ReportJson(const Report& report) {
                      {"why", TextOrNull(report.why)},
                      {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
                      {"restarts", std::move(restarts)},
+                     {"dumps", std::move(dumps)},
                      {"processes", std::move(processes)},
                      {"contexts", std::move(contexts)},
                      {"receipt",

@@ -74,6 +74,15 @@ std::string RestartLines(const Report& report) {
   return text;
 }
 
+// The last one says most about how it ended; of earlier ones it is said that they are there.
+std::string DumpLines(const Report& report) {
+  constexpr std::size_t kMostPlaces = 6;
+  if (report.dumps.empty()) return {};
+  std::string text;
+  if (report.dumps.size() > 1) text += fmt::format("  {:<10}{} earlier ones\n", "dump", report.dumps.size() - 1);
+  return text + DumpText(report.dumps.back(), kMostPlaces);
+}
+
 // What is not known to be gone is called left only by those who know: an agent that attested its end. A head
 // that was killed attests nothing, though its agents will have ended everything.
 std::string ReceiptLine(const Report& report) {
@@ -110,6 +119,7 @@ std::string ReportText(const Report& report) {
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
     text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
+  text += DumpLines(report);
   text += RestartLines(report);
   text += Counted(report);
   text += ContextText(report.contexts);

@@ -114,8 +114,9 @@ class Session {
   void CatchSignals();
   void AwaitSignal();
   // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
-  void RequestStop(std::uint32_t times, int signal);
-  bool CommandedToStop(bool now);
+  void RequestStop(std::uint32_t times, int signal, bool dump = false);
+  bool CommandedToStop(bool now, bool dump);
+  tl::expected<std::uint32_t, std::string> CommandedToDump();
   RunStatus Status() const;
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
@@ -129,6 +130,7 @@ class Session {
   void Perform(const std::vector<Action>& actions);
   void Start(const StartOrdered& order);
   void Stop(const StopOrdered& order);
+  void Dump(const DumpOrdered& order);
   void Send(std::uint32_t host, const AgentCommand& command);
   void SetAlarm();
   void OnAlarm();
@@ -249,26 +251,39 @@ void Session::AwaitSignal() {
 }
 
 void Session::ListenForCommands() {
-  Result<std::unique_ptr<ControlServer>> control = ControlServer::Listen(
-      io_, directory_->folder(), {[this] { return Status(); }, [this](bool now) { return CommandedToStop(now); }});
+  Result<std::unique_ptr<ControlServer>> control =
+      ControlServer::Listen(io_, directory_->folder(),
+                            {.status = [this] { return Status(); },
+                             .stop = [this](bool now, bool dump) { return CommandedToStop(now, dump); },
+                             .dump = [this] { return CommandedToDump(); },
+                             .dumping = [this] { return supervisor_.dumping(); }});
   if (!control) return console_.Warn(Sentence(control.error()));
   control_ = std::move(*control);
 }
 
-void Session::RequestStop(std::uint32_t times, int signal) {
+void Session::RequestStop(std::uint32_t times, int signal, bool dump) {
   if (ended_) return console_.Abandon();  // the run is over, only a slow reader is waited for
   stops_asked_ = times;
   console_.Stopping(times, signal != 0);
-  Happened(StopRequested{times, signal});
+  Happened(StopRequested{times, signal, dump});
 }
 
 // Two who ask for the same do not ask for more.
-bool Session::CommandedToStop(bool now) {
+bool Session::CommandedToStop(bool now, bool dump) {
   const std::uint32_t times = now ? 2 : 1;
   if (!ended_ && stops_asked_ >= times) return false;
   const bool changed = !ended_;
-  RequestStop(times, 0);
+  RequestStop(times, 0, dump);
   return changed;
+}
+
+tl::expected<std::uint32_t, std::string> Session::CommandedToDump() {
+  if (ended_ || !supervisor_.CanDump()) {
+    return tl::unexpected<std::string>(
+        fmt::format("there is no process to look at: the run is {}", PhaseName(supervisor_.phase())));
+  }
+  if (supervisor_.dumping() == 0) Happened(DumpRequested{});
+  return supervisor_.dumping();
 }
 
 RunStatus Session::Status() const {
@@ -311,7 +326,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
         } else {
-          if constexpr (std::is_same_v<M, OutputSeen>) m.host = host;
+          if constexpr (std::is_same_v<M, OutputSeen> || std::is_same_v<M, HostDumped>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
             m.host = host;
             agents_[host].over = true;
@@ -418,6 +433,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             Record(a);  // before what it explains
             if constexpr (std::is_same_v<A, StartOrdered>) Start(a);
             if constexpr (std::is_same_v<A, StopOrdered>) Stop(a);
+            if constexpr (std::is_same_v<A, DumpOrdered>) Dump(a);
             if constexpr (std::is_same_v<A, FirstFailure>) console_.Failed(a);
             if constexpr (std::is_same_v<A, RestartPlanned>) console_.Restarting(a);
             if constexpr (std::is_same_v<A, LimitPassed>) console_.Passed(a);
@@ -453,6 +469,25 @@ void Session::Stop(const StopOrdered& order) {
     stop.processes.push_back({process, supervisor_.attempt(process)});
   }
   for (auto& [host, stop] : by_host) Send(host, std::move(stop));
+}
+
+void Session::Dump(const DumpOrdered& order) {
+  console_.Dumping(order);
+  const std::string folder = fmt::format("dumps/{}", order.dump);
+  if (const Result<UniqueFd> dumps = MakeFolder(directory_->folder(), "dumps")) {
+    if (const Result<UniqueFd> made = MakeFolder(dumps->get(), std::to_string(order.dump)); !made) {
+      console_.Warn(Sentence(made.error()));  // what is told is in the journal all the same
+    }
+  }
+  std::vector<TakeDump> by_host(agents_.size(), TakeDump{order.dump, kDumpMs, {}});
+  for (ProcessId process = 0; process < plan_.processes.size(); ++process) {
+    const ProcessState state = supervisor_.state(process);
+    if (state != ProcessState::kRunning && state != ProcessState::kStopping) continue;
+    const std::uint32_t attempt = supervisor_.attempt(process);
+    by_host[plan_.processes[process].host].processes.push_back(
+        {process, attempt, fmt::format("{}/{}", binding_.run_dir, DumpPath(plan_, order.dump, process, attempt))});
+  }
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, std::move(by_host[host]));
 }
 
 void Session::Send(std::uint32_t host, const AgentCommand& command) {

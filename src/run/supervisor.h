@@ -68,8 +68,7 @@ struct EndRun {
 
 using Action =
     std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged, FirstFailure,
-                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput, DumpOrdered,
-                 DumpEnded>;
+                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput, DumpOrdered, DumpEnded>;
 
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
@@ -191,8 +190,8 @@ class Supervisor {
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
   // Whether a dump can be taken: whether there can be processes.
   bool CanDump() const;
-  // The number of the last dump that was ordered; 0: none was.
-  std::uint32_t dump() const { return dump_; }
+  // The number of the dump that is being taken; 0: none is.
+  std::uint32_t dumping() const { return dumping_ ? dump_ : 0; }
   // The journal's last record: cause, exit code and one sentence. Meaningful once the phase is kDone.
   RunEnded Ended(bool pass_exit_code) const;
 

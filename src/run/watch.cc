@@ -42,6 +42,8 @@ void Show(Console& console, const JournalRecord& record, const std::string& run_
           console.Failed({e.process, e.attempt});
         } else if constexpr (std::is_same_v<E, RestartPlanned>) {
           console.Restarting(e);
+        } else if constexpr (std::is_same_v<E, DumpOrdered>) {
+          console.Dumping(e);
         } else if constexpr (std::is_same_v<E, LimitPassed>) {
           console.Passed(e);
         } else if constexpr (std::is_same_v<E, StopRequested>) {

@@ -29,7 +29,8 @@ std::vector<AgentCommand> EveryCommand() {
           start,
           StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
           Finish{},
-          AskOutput{}};
+          AskOutput{},
+          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -44,7 +45,17 @@ std::vector<AgentMessage> EveryMessage() {
           ProcessReady{1, 2, 3},
           OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
           FirstOutput{1, 2, 3},
-          EndEvidence{1, 2, "core", "in /tmp/core", 4}};
+          EndEvidence{1, 2, "core", "in /tmp/core", 4},
+          ProcessDumped{
+              1,
+              2,
+              0,
+              77,
+              5'000,
+              9,
+              {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
+              10},
+          HostDumped{1, 1, {{"no_tools", ""}}}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

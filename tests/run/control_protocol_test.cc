@@ -18,13 +18,20 @@ std::string WithoutNewline(std::string line) {
 }
 
 TEST(ControlProtocol, ReadsWhatItWrites) {
-  for (const ControlRequest request :
-       {ControlRequest{Ask::kStatus, false}, {Ask::kStop, false}, {Ask::kStop, true}, {Ask::kWatch, false}}) {
+  for (const ControlRequest request : {ControlRequest{Ask::kStatus, false},
+                                       {Ask::kStop, false},
+                                       {Ask::kStop, true},
+                                       {Ask::kStop, true, true},
+                                       {Ask::kWatch, false},
+                                       {Ask::kDump}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
       "", true, {"3f9a", "ab12", "a\nname", 4711, "running", 12, 1, {{"server", 0, 1, 0, 0}, {"worker", 1, 2, 3, 4}}}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(status))), status);
+  ControlAnswer dumping = status;
+  dumping.dump = 7;
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(dumping))), dumping);
   const ControlAnswer refused = {"no", false, {}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
@@ -46,6 +53,7 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
       {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "another type"},
       {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "\"force\" is not known"},
       {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only a stop"},
+      {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only a stop"},
   };
   for (const auto& test : cases) {
     const auto request = ParseControlRequest(test.line);

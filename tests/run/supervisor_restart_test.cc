@@ -322,8 +322,11 @@ TEST(Limits, OfSilenceAskAllHostsAndNameTheFirst) {
   EXPECT_EQ(look(2'000, {6, 6}, {6, 5}), Lines{});
   EXPECT_EQ(look(3'000, {6, 7}, {7, 5}), Lines{});
   EXPECT_EQ(look(6'000, {6, 7}, {7, 5}), Lines{}) << "3 s after somebody wrote";
-  EXPECT_EQ(look(7'000, {6, 7}, {7, 5}),
-            (Lines{"limit silent passed by 3", "origin 3", "-> stopping", "stop 0 1 2 3 grace 10000"}));
+  EXPECT_EQ(look(7'000, {6, 7}, {7, 5}), Lines{"dump 1 silent"}) << "before anything is ended";
+  EXPECT_EQ(job(HostDumped{0, 1, {}}, 7'100 * kMs), Lines{});
+  EXPECT_EQ(job(HostDumped{0, 1, {}}, 7'100 * kMs), Lines{}) << "once is enough";
+  EXPECT_EQ(job(HostDumped{1, 1, {}}, 7'200 * kMs),
+            (Lines{"dumped 1", "limit silent passed by 3", "origin 3", "-> stopping", "stop 0 1 2 3 grace 10000"}));
   EXPECT_EQ(job.supervisor.Ended(false).why,
             "worker.3 was the first to fall silent, and nobody of its role wrote anything for 4.0 s");
 }

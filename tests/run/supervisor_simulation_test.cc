@@ -192,7 +192,20 @@ class Simulation {
       agents_[host].outbox.push_back(seen);
     }
   }
+  void Perform(const DumpOrdered& order) {
+    ASSERT_FALSE(std::exchange(dumping_, true)) << "two dumps at a time";
+    ASSERT_EQ(order.dump, ++dumps_);
+    for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+      // Some agents never tell.
+      if (!agents_[host].gone && !Chance(10)) agents_[host].outbox.push_back(HostDumped{host, order.dump, {}});
+    }
+  }
+  void Perform(const DumpEnded& ended) {
+    ASSERT_TRUE(std::exchange(dumping_, false)) << "a dump ends that was not taken";
+    ASSERT_EQ(ended.dump, dumps_);
+  }
   void Perform(const FinishOrdered&) {
+    ASSERT_FALSE(dumping_) << "a dump outlives the job";
     ASSERT_FALSE(std::exchange(finished_, true)) << "finished twice";
     for (MachineAgent& agent : agents_) agent.finishing = true;
   }
@@ -221,7 +234,8 @@ class Simulation {
     // Restarts within a budget that time renews can go on for ever; nobody watches that for ever.
     constexpr int kPatience = 2'000;
     if (++steps_ > kPatience && stops_asked_ == 0) return Feed(StopRequested{1, SIGINT});
-    if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT});
+    if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT, Chance(3)});
+    if (curious_ && Chance(60)) return Feed(DumpRequested{});
     const std::uint32_t host = Below(static_cast<std::uint32_t>(agents_.size()));
     MachineAgent& agent = agents_[host];
     if (agent.gone || Chance(4)) return PassTime();
@@ -326,7 +340,10 @@ class Simulation {
 
   std::mt19937_64 random_;
   bool impatient_ = Chance(3);  // the user
-  bool flaky_ = Chance(3);      // the network
+  bool curious_ = Chance(3);    // the same
+  bool dumping_ = false;
+  std::uint32_t dumps_ = 0;
+  bool flaky_ = Chance(3);  // the network
   Plan plan_;
   Supervisor supervisor_;
   MonotonicNs now_ = 1;

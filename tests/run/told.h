@@ -39,6 +39,12 @@ inline std::vector<std::string> Told(const std::vector<Action>& actions, bool wi
             for (const ProcessId process : a.processes) text += " " + std::to_string(process);
             told.push_back(text + " grace " + std::to_string(a.grace_ms));
           }
+          if constexpr (std::is_same_v<A, DumpOrdered>) {
+            told.push_back("dump " + std::to_string(a.dump) + " " + a.why);
+          }
+          if constexpr (std::is_same_v<A, DumpEnded>) {
+            told.push_back("dumped " + std::to_string(a.dump) + (a.complete ? "" : " in part"));
+          }
           if constexpr (std::is_same_v<A, FinishOrdered>) told.push_back("finish");
           if constexpr (std::is_same_v<A, EndRun>) told.push_back("end");
           if constexpr (std::is_same_v<A, PhaseChanged>) told.push_back("-> " + std::string(PhaseName(a.to)));

@@ -1,0 +1,117 @@
+// muster dump: what every process of a run is doing, taken now, or what it was doing when the last dump was taken.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/run_argument.h"
+#include "run/control_client.h"
+#include "run/dump_json.h"
+#include "run/dump_report.h"
+#include "run/journal_feed.h"
+#include "run/private_files.h"
+#include "run/rank_set.h"
+#include "run/run_directory.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostPlaces = 1'000;
+constexpr std::size_t kMostFile = 16U << 20;
+
+struct Options {
+  std::string run;
+  std::string role;
+  std::string ranks;
+  bool json = false;
+};
+
+// The number of a dump that has been taken, or cut off by the end of the run.
+Result<std::uint32_t> TakeDump(const std::string& folder) {
+  Result<ControlConnection> head = ControlConnection::Open(folder);
+  if (!head) return Fail(head.error());
+  const Result<ControlAnswer> answer = head->Ask({ControlRequest::Ask::kDump});
+  if (!answer) return Fail(answer.error());
+  boost::asio::io_context io;
+  JournalFeed feed(io, folder);
+  while (const std::optional<JournalRecord> record = feed.Next()) {
+    const auto* ended = std::get_if<DumpEnded>(&record->entry);
+    if (ended != nullptr && ended->dump == answer->dump) break;
+  }
+  return answer->dump;
+}
+
+// The whole of what is known of one process.
+void PrintFile(const std::string& folder, const DumpReport& dump) {
+  const DumpGroup& group = dump.groups.front();
+  const std::string path =
+      fmt::format("{}/{}.{}.{}.txt", dump.folder, group.who.role, group.who.indices.front(), group.first.attempt);
+  const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Result<std::string> text = ReadFileAt(at.get(), path, kMostFile, O_NOFOLLOW);
+  if (!text) return PrintDiagnostics(text.error());
+  std::printf("\n");
+  for (std::size_t begin = 0; begin < text->size();) {
+    const std::size_t end = std::min(text->find('\n', begin), text->size());
+    std::printf("%s\n", Printable(text->substr(begin, end - begin)).c_str());
+    begin = end + 1;
+  }
+}
+
+Result<int> Show(const Options& options) {
+  const auto folder = FindRun(options.run);
+  if (!folder) return Fail(folder.error());
+  DumpFilter filter{options.role, {}};
+  if (!options.ranks.empty()) {
+    filter.ranks = RankSet::Parse(options.ranks);
+    if (!filter.ranks) {
+      return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
+                        "numbers and ranges without blanks: 0-3,7"));
+    }
+  }
+  std::uint32_t number = 0;
+  if (IsRunLive(*folder)) {
+    const Result<std::uint32_t> taken = TakeDump(*folder);
+    if (!taken && IsRunLive(*folder)) return Fail(taken.error());
+    if (taken) number = *taken;
+  }
+  const Result<DumpReport> dump = FindDump(*folder, number, filter);
+  if (!dump) return Fail(dump.error());
+  if (options.json) {
+    std::fputs(DumpJsonText(*folder, *dump).c_str(), stdout);
+    return kExitOk;
+  }
+  std::fputs(DumpText(*dump, kMostPlaces).c_str(), stdout);
+  const bool alone = dump->groups.size() == 1 && dump->groups.front().who.indices.size() == 1;
+  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(*folder, *dump);
+  return kExitOk;
+}
+
+int Run(const Options& options) {
+  const Result<int> shown = Show(options);
+  if (shown) return *shown;
+  PrintDiagnostics(shown.error());
+  return ExitCodeFor(shown.error());
+}
+
+}  // namespace
+
+std::function<int()> SetupDump(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddRunArgument(app, options->run);
+  app.add_option("--role", options->role, "only processes of this role");
+  app.add_option("--rank", options->ranks, "only processes with these ranks; of a single one everything is shown")
+      ->type_name("0-3,7");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,239 @@
+// Dumps of real processes, with tools that stand in for py-spy and gdb, and with the real gdb where there is one.
+#include "agent/dump_taker.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "spawn/reap.h"
+#include "support/await.h"
+#include "support/places.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+using testing::TempDir;
+
+std::string Content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class DumpTakerTest : public ::testing::Test {
+ protected:
+  ~DumpTakerTest() override {
+    for (const Spawned& process : processes_) {
+      KillChild(process.ref());
+      ReapAtEnd(process.ref());
+    }
+  }
+
+  // A program of this name that `python` makes look like a Python interpreter.
+  std::string Program(bool python) {
+    if (!python) return std::string(MUSTER_TESTS_DIR) + "/probe";
+    const std::string copy = folder_ / "python3-probe";
+    std::filesystem::copy_file(std::string(MUSTER_TESTS_DIR) + "/probe", copy,
+                               std::filesystem::copy_options::skip_existing);
+    return copy;
+  }
+
+  // Starts a probe that says "up" and then does the rest, and waits for that.
+  void Start(std::vector<std::string> verbs, bool python = false) {
+    const std::string log = folder_ / (std::to_string(processes_.size()) + ".log");
+    const UniqueFd out(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    SpawnSpec spec;
+    spec.argv = {Program(python), "print", "up"};
+    spec.argv.insert(spec.argv.end(), verbs.begin(), verbs.end());
+    spec.stdout_fd = out.get();
+    auto spawned = launcher_.Spawn(spec);
+    ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+    const auto id = static_cast<ProcessId>(processes_.size());
+    targets_.push_back(
+        {{id, 0}, spawned->pid, "dump 1 of probe", folder_ / (std::to_string(id) + ".txt"), log, folder_ / "tools"});
+    processes_.push_back(*std::move(spawned));
+    ASSERT_TRUE(testing::AwaitLine(log, "up"));
+  }
+
+  // A shell script on the PATH of the targets; $pid is the process it is to look into.
+  void Tool(const std::string& name, const std::string& body) {
+    std::filesystem::create_directory(folder_ / "tools");
+    std::ofstream(folder_ / ("tools/" + name)) << "#!/bin/sh\nfor pid; do :; done\n" << body << "\n";
+    ::chmod((folder_ / ("tools/" + name)).c_str(), 0700);
+  }
+
+  // Takes a dump of all of them and waits for its end.
+  void Take(std::chrono::milliseconds within = std::chrono::seconds(20)) {
+    bool done = false;
+    DumpTaker taker(io_, launcher_,
+                    {.told = [this](const ProcessDumped& told) { told_.push_back(told); },
+                     .done =
+                         [&](HostDumped end) {
+                           end_ = std::move(end);
+                           done = true;
+                         },
+                     .idle = [] {}});
+    ASSERT_TRUE(taker.Take(1, within, targets_));
+    EXPECT_FALSE(taker.Take(2, within, targets_)) << "one at a time";
+    const auto deadline = std::chrono::steady_clock::now() + testing::kDeadline;
+    while (!done && io_.run_one_until(deadline) > 0) {
+    }
+    ASSERT_TRUE(done);
+    EXPECT_TRUE(taker.empty()) << "a tool is left";
+    std::sort(told_.begin(), told_.end(), [](const auto& a, const auto& b) { return a.process < b.process; });
+  }
+
+  std::string Kinds() const {
+    std::string kinds;
+    for (const DumpNote& note : end_.notes) kinds += (kinds.empty() ? "" : " ") + note.kind;
+    return kinds;
+  }
+
+  TempDir folder_;
+  boost::asio::io_context io_;
+  Launcher launcher_;
+  std::vector<Spawned> processes_;
+  std::vector<DumpTaker::Target> targets_;
+  std::vector<ProcessDumped> told_;
+  HostDumped end_;
+};
+
+TEST_F(DumpTakerTest, SaysWhatTheKernelKnowsWhereThereAreNoTools) {
+  Start({"wait"});
+  Start({"child", "await", folder_ / "never"});
+  Take();
+  EXPECT_EQ(Kinds(), "no_tools");
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[0].log_bytes, 3U);
+  EXPECT_GT(told_[0].window_ns, 0U);
+  ASSERT_EQ(told_[0].states.size(), 1U);
+  ASSERT_EQ(told_[1].states.size(), 2U) << "what is below it is looked at, too";
+  const ThreadState& main = told_[1].states[0].threads.at(0);
+  EXPECT_EQ(told_[1].states[0].program, "probe");
+  EXPECT_EQ(told_[1].states[1].parent, told_[1].states[0].pid);
+  EXPECT_EQ(main.state, "sleeping");
+  EXPECT_EQ(main.call, "read");
+  EXPECT_EQ(main.target, "inotify");
+  struct stat file {};
+  ASSERT_EQ(::stat((folder_ / "1.txt").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode, static_cast<mode_t>(S_IFREG | 0600));
+  EXPECT_NE(Content(folder_ / "1.txt").find("sleeping"), std::string::npos) << Content(folder_ / "1.txt");
+}
+
+TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
+  Tool("py-spy", R"(printf 'Thread %s (idle): "MainThread"\n    read (loader.py:12)\n' "$pid"; test "$1" = dump)");
+  Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  0x1 in pause () from /lib/libc.so\n' "$pid"; env)");
+  Start({"wait"}, true);
+  Start({"wait"});
+  Take();
+  EXPECT_EQ(Kinds(), "");
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[0].states[0].by, "py-spy");
+  EXPECT_EQ(told_[0].states[0].threads[0].frames, (std::vector<StackFrame>{{"read", "loader.py", 12}}));
+  EXPECT_EQ(told_[1].states[0].by, "gdb");
+  EXPECT_EQ(told_[1].states[0].threads[0].frames, (std::vector<StackFrame>{{"pause", "/lib/libc.so", 0}}));
+  const std::string text = Content(folder_ / "1.txt");
+  EXPECT_NE(text.find("what gdb said:\n  Thread 1"), std::string::npos) << text;
+  EXPECT_EQ(text.find("HOME="), std::string::npos) << "a tool gets no environment but where programs are";
+}
+
+TEST_F(DumpTakerTest, TriesGdbWherePySpyFails) {
+  Tool("py-spy", "echo 'Error: Failed to find python version' >&2; exit 1");
+  Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  pause ()\n' "$pid")");
+  Start({"wait"}, true);
+  Take();
+  EXPECT_EQ(Kinds(), "failed");
+  EXPECT_EQ(end_.notes[0].detail, "py-spy exited with code 1: Error: Failed to find python version");
+  EXPECT_EQ(told_.at(0).states[0].by, "gdb");
+}
+
+TEST_F(DumpTakerTest, TellsOnceThatTheKernelRefuses) {
+  Tool("gdb", "echo x >> \"$0.calls\"; echo 'ptrace: Operation not permitted.'");
+  for (int i = 0; i < 12; ++i) Start({"wait"});
+  Take();
+  EXPECT_EQ(Kinds(), "refused");
+  EXPECT_TRUE(end_.notes[0].detail.starts_with("gdb: ptrace: Operation not permitted.")) << end_.notes[0].detail;
+  EXPECT_EQ(told_.size(), 12U);
+  EXPECT_LE(Content(folder_ / "tools/gdb.calls").size() / 2, 4U) << "no more than had been begun";
+}
+
+TEST_F(DumpTakerTest, EndsAToolThatHangsAndIgnoresSigterm) {
+  Tool("gdb", "exec " + std::string(MUSTER_TESTS_DIR) + "/probe ignore-term print said wait");
+  for (int i = 0; i < 6; ++i) Start({"wait"});
+  Take(std::chrono::milliseconds(400));
+  EXPECT_EQ(Kinds(), "late");
+  EXPECT_EQ(told_.size(), 6U);
+  for (const ProcessDumped& told : told_) EXPECT_EQ(told.states.at(0).by, "");
+  bool said = false;
+  for (int i = 0; i < 6; ++i) {
+    said = said || Content(folder_ / (std::to_string(i) + ".txt")).find("said") != std::string::npos;
+  }
+  EXPECT_TRUE(said) << "what it said until then is kept";
+}
+
+TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
+  Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  pause ()\n' "$pid"; exec yes)");
+  Start({"wait"});
+  Take();
+  EXPECT_EQ(told_.at(0).states[0].by, "gdb");
+  EXPECT_LT(Content(folder_ / "0.txt").size(), 4U << 20);
+}
+
+TEST_F(DumpTakerTest, LetsAProcessGoOnThatAKilledToolLeftStopped) {
+  Tool("gdb", "kill -STOP \"$pid\"; kill -KILL $$");
+  Start({"wait"});
+  Take();
+  std::vector<KernelProcess> tree = ProcessTree(processes_[0].pid);
+  LookAtThreads(tree.at(0));
+  EXPECT_EQ(tree[0].threads.at(0).state, 'S');
+}
+
+TEST_F(DumpTakerTest, LeavesAStoppedProcessStopped) {
+  Tool("gdb", "kill -KILL $$");
+  Start({"stop"});
+  siginfo_t info = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(processes_[0].pid), &info, WSTOPPED | WNOWAIT), 0);
+  Take();
+  EXPECT_EQ(told_.at(0).states[0].threads[0].state, "stopped");
+  std::vector<KernelProcess> tree = ProcessTree(processes_[0].pid);
+  LookAtThreads(tree.at(0));
+  EXPECT_EQ(tree[0].threads.at(0).state, 'T');
+}
+
+TEST_F(DumpTakerTest, TellsOfAProcessThatIsGone) {
+  Start({"exit", "0"});
+  ASSERT_TRUE(testing::AwaitReadable(processes_[0].pidfd.get()));
+  Take();
+  ASSERT_EQ(told_.size(), 1U);
+  Take(std::chrono::milliseconds(1));
+}
+
+TEST_F(DumpTakerTest, TakesOneOfNobody) {
+  Take();
+  EXPECT_TRUE(told_.empty());
+  EXPECT_EQ(end_.dump, 1U);
+}
+
+TEST_F(DumpTakerTest, UnderstandsTheRealGdb) {
+  if (::access("/usr/bin/gdb", X_OK) != 0) GTEST_SKIP() << "gdb";
+  Start({"wait"});
+  targets_[0].search_path = "/usr/bin:/bin";
+  Take();
+  if (Kinds() == "refused") GTEST_SKIP() << "the right to look into processes: " << end_.notes[0].detail;
+  ASSERT_EQ(told_.at(0).states[0].by, "gdb") << Kinds() << Content(folder_ / "0.txt");
+  const std::vector<StackFrame>& frames = told_[0].states[0].threads[0].frames;
+  EXPECT_TRUE(std::any_of(frames.begin(), frames.end(), [](const StackFrame& f) {
+    return f.function.find("pause") != std::string::npos;
+  })) << Content(folder_ / "0.txt");
+}
+
+}  // namespace
+}  // namespace muster

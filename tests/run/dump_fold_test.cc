@@ -1,0 +1,166 @@
+// Dumps folded over processes, and told.
+#include "run/dump_fold.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "run/dump_report.h"
+#include "run/sample_plan.h"
+
+namespace muster {
+namespace {
+
+using Frames = std::vector<StackFrame>;
+
+ProcessDumped Told(ProcessId process, Frames frames, const std::string& wait = "futex_wait_queue",
+                   const std::string& state = "sleeping") {
+  ProcessDumped told;
+  told.dump = 1;
+  told.process = process;
+  told.window_ns = 200'000'000;
+  SystemProcessState own;
+  own.pid = 100 + static_cast<std::int32_t>(process);
+  own.program = "python3";
+  own.by = frames.empty() ? "" : "py-spy";
+  own.threads = {{own.pid, 1, "MainThread", state, wait, "futex", "", std::move(frames)}};
+  told.states = {own};
+  return told;
+}
+
+// "worker.0-2, worker.3 odd"
+std::string Who(const std::vector<DumpGroup>& groups) {
+  std::string text;
+  for (const DumpGroup& group : groups) {
+    text += (text.empty() ? "" : "; ") + MembersText({group.who}) + (group.odd ? " odd" : "");
+  }
+  return text;
+}
+
+const Frames kReduce = {{"all_reduce", "train.py", 41}, {"<module>", "train.py", 60}};
+const Frames kLoad = {{"read", "loader.py", 12}, {"<module>", "train.py", 40}};
+
+TEST(DumpFold, NamesTheOneWhoDiffersFirst) {
+  const Plan plan = SamplePlan({{"worker", 8}});
+  std::vector<ProcessDumped> told;
+  for (ProcessId process = 0; process < 8; ++process) told.push_back(Told(process, process == 6 ? kLoad : kReduce));
+  const std::vector<DumpGroup> groups = FoldDump(plan, told);
+  EXPECT_EQ(Who(groups), "worker.6 odd; worker.0-5, 7");
+  EXPECT_EQ(groups[0].thread()->frames, kLoad);
+  EXPECT_EQ(Who(FoldDump(plan, {told.rbegin(), told.rend()})), Who(groups)) << "in whatever order they are told";
+}
+
+TEST(DumpFold, CallsNobodyOddWithoutAMajority) {
+  const Plan plan = SamplePlan({{"scheduler", 1}, {"worker", 4}});
+  std::vector<ProcessDumped> told = {Told(0, kLoad), Told(1, kLoad), Told(2, kLoad), Told(3, kReduce),
+                                     Told(4, kReduce)};
+  EXPECT_EQ(Who(FoldDump(plan, told)), "scheduler.0; worker.0-1; worker.2-3");
+  told[2] = Told(2, {{"x", "y.py", 1}});
+  EXPECT_EQ(Who(FoldDump(plan, told)), "scheduler.0; worker.0; worker.1; worker.2-3") << "half of them are no majority";
+}
+
+TEST(DumpFold, TellsTheRarestPlacesFirst) {
+  const Plan plan = SamplePlan({{"worker", 9}});
+  std::vector<ProcessDumped> told;
+  for (ProcessId process = 0; process < 9; ++process) {
+    told.push_back(Told(process, process < 2 ? kLoad : process == 5 ? Frames{{"x", "y.py", 1}} : kReduce));
+  }
+  EXPECT_EQ(Who(FoldDump(plan, told)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
+}
+
+// Who waits by looking again and again is now here, now there in the kernel.
+TEST(DumpFold, GoesByFramesWhereTheyAreKnown) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kReduce, "", "running"),
+                                           Told(2, kReduce, "nfs_wait", "uninterruptible")};
+  EXPECT_EQ(Who(FoldDump(plan, told)), "worker.2 odd; worker.0-1");
+}
+
+TEST(DumpFold, GoesByTheKernelWhereTheyAreNot) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, {}, "pipe_read"), Told(2, {})})), "worker.1 odd; worker.0, 2");
+}
+
+TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  ProcessDumped shell = Told(0, kReduce);
+  SystemProcessState sh;
+  sh.pid = 7;
+  sh.program = "sh";
+  sh.threads = {{7, 1, "sh", "sleeping", "do_wait", "wait4", "", {}}};
+  shell.states.insert(shell.states.begin(), sh);
+  shell.states[1].parent = 7;
+  EXPECT_EQ(PlaceOf(shell.states), 1U);
+  EXPECT_EQ(Who(FoldDump(plan, {shell, Told(1, kReduce)})), "worker.0-1");
+  // Who waits for a child that is not there says so itself; a loop of parents ends.
+  shell.states[1].parent = 99;
+  EXPECT_EQ(PlaceOf(shell.states), 0U);
+  EXPECT_EQ(PlaceOf({}), 0U);
+  sh.parent = 7;
+  EXPECT_EQ(PlaceOf({sh, sh}), 1U);
+}
+
+TEST(DumpFold, KeepsWhoIsAskedForAndCountsTheOthers) {
+  const Plan plan = SamplePlan({{"worker", 4}});
+  const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kLoad), Told(2, kReduce), Told(3, kReduce)};
+  const auto one = [](ProcessId process) { return [process](ProcessId id) { return id == process; }; };
+  EXPECT_EQ(Who(FoldDump(plan, told, one(1))), "worker.1 odd");
+  const std::vector<DumpGroup> alone = FoldDump(plan, told, one(3));
+  EXPECT_EQ(Who(alone), "worker.3");
+  EXPECT_EQ(alone.front().first.process, 3U);
+}
+
+TEST(DumpFold, TakesWhatAgentsShouldNotSay) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  ProcessDumped empty;
+  empty.process = 1;
+  ProcessDumped no_threads = Told(0, {});
+  no_threads.states[0].threads.clear();
+  const std::vector<DumpGroup> groups = FoldDump(plan, {Told(77, kLoad), no_threads, empty});
+  EXPECT_EQ(Who(groups), "worker.0; worker.1");
+  EXPECT_EQ(groups[0].thread(), nullptr);
+  EXPECT_EQ(groups[1].state(), nullptr);
+  EXPECT_TRUE(FoldDump(plan, {}).empty());
+}
+
+TEST(DumpText, ReadsLikeAnAnswer) {
+  const Plan plan = SamplePlan({{"worker", 4}});
+  std::vector<ProcessDumped> told;
+  for (ProcessId process = 0; process < 4; ++process) told.push_back(Told(process, process == 2 ? kLoad : kReduce));
+  told[2].states[0].threads[0].wait = "pipe_read";
+  told[2].states[0].threads[0].call = "read";
+  told[2].states[0].threads[0].target = "pipe";
+  told[2].log_bytes = 12;
+  told[2].silent_ms = 900'000;
+  told[3].states[0].cpu_ns = 196'000'000;
+  SystemProcessState child = told[2].states[0];
+  child.pid = 1;
+  told[2].states.push_back(child);
+  DumpReport dump;
+  dump.number = 2;
+  dump.why = "silent_job";
+  dump.ended = dump.complete = true;
+  dump.folder = "dumps/2";
+  dump.groups = FoldDump(plan, told);
+  dump.groups[0].last_line = "step 41\x1b";
+  dump.notes = {{"node-1", {"no_py_spy", ""}}, {"node-2", {"no_py_spy", ""}}, {"node-2", {"late", "3 things"}}};
+  dump.unheard = {{"server", {0}, {}}};
+  EXPECT_EQ(DumpText(dump, 10),
+            "  dump      2, taken before the silent job was ended, stacks by py-spy; all of it in dumps/2/\n"
+            "    worker.2, unlike most of its role: in read (loader.py:12), waiting in pipe_read (read of a pipe)\n"
+            "      from <module> (train.py:40)\n"
+            "      wrote last 15 min before: step 41\\x1B\n"
+            "      beside python3: 1 python3\n"
+            "    worker.0-1, 3: in all_reduce (train.py:41), waiting in futex_wait_queue (futex), 98 % of a processor\n"
+            "      from <module> (train.py:60)\n"
+            "      wrote nothing\n"
+            "    server.0: not told of\n"
+            "    node-1, node-2: no py-spy on the PATH of the processes, so Python's own frames are not seen; pip "
+            "install py-spy\n"
+            "    node-2: the time was over before tools had shown the stacks of 3 things\n");
+  EXPECT_NE(DumpText(dump, 1).find("… and 1 more places, in report.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster
