@@ -71,11 +71,11 @@ TEST(DumpSummary, WritesWhatIsSafeToShow) {
   EXPECT_EQ(DumpFileText("dump 1 of x", told, {found}),
             "dump 1 of x\n"
             "its log holds 12 bytes; nothing was added for 1 min 5 s\n\n"
-            "process 10 a\\x1B[31m, parent 1, 1 thread, 50 % of a processor over 200 ms\n"
+            "process 10 a\\x1b[31m, parent 1, 1 thread, 50 % of a processor over 200 ms\n"
             "  thread 10 python3: sleeping in pipe_read, system call read of pipe:[7]\n"
             "    kernel: pipe_read+0x1/0x2\n"
             "  what gdb said:\n"
-            "  #0  \\x1B]0;x\\x07 f ()\n");
+            "  #0  \\x1b]0;x\\x07 f ()\n");
 }
 
 TEST(RarestFirst, TakesOneOfEachPlaceBeforeTheSecondOfAny) {

@@ -14,6 +14,7 @@ Written from those documents, with the standard library only, and knows nothing 
   I6  the report's receipt, attempts and outcome are what the journal says
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
   I8  restarts stay within the budgets that they were planned with
+  I9  dumps are taken one after the other, and each of them ends
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
@@ -112,6 +113,10 @@ def check_modes(run):
     for path in (run.folder / "logs").glob("*"):
         if stat.S_IMODE(path.lstat().st_mode) & 0o077:
             run.wrong("format", f"logs/{path.name} can be read by others")
+    for path in (run.folder / "dumps").rglob("*"):
+        mode = path.lstat().st_mode
+        if stat.S_IMODE(mode) != (0o700 if stat.S_ISDIR(mode) else 0o600) or stat.S_ISLNK(mode):
+            run.wrong("format", f"{path.relative_to(run.folder)} can be read by others")
 
 
 def attempt(record):
@@ -282,6 +287,23 @@ def check_attempts(run):
             run.wrong("I7", f"the phase goes back: {record['from']} to {record['to']}")
 
 
+def check_dumps(run):
+    """Dumps are taken one after the other, and each of them ends before the run."""
+    taking = None
+    for record in run.of("dump_ordered", "dump_ended", "run_ended"):
+        event = record["event"]
+        if event == "dump_ordered":
+            if taking is not None:
+                run.wrong("I9", f"dump {record['dump']} is ordered while dump {taking} is taken")
+            taking = record["dump"]
+        elif event == "dump_ended":
+            if taking != record["dump"]:
+                run.wrong("I9", f"dump {record['dump']} ends and is not being taken")
+            taking = None
+        elif event == "run_ended" and taking is not None:
+            run.wrong("I9", f"dump {taking} outlives the run")
+
+
 def check_restarts(run):
     for record in run.of("restart_planned"):
         if record["count"] > record["max"]:
@@ -326,6 +348,7 @@ def check(folder):
             check_report(run, started, ended)
             check_attempts(run)
             check_restarts(run)
+            check_dumps(run)
             check_counts(run)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")
