@@ -353,9 +353,7 @@ void Agent::Do(TakeDump& command) {
                        fmt::format("dump {} of {}, {}", command.dump, name, UtcText(WallNowNs())), std::move(one.path),
                        running.log, running.search_path});
   }
-  if (!dumps_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets))) {
-    Fail("a dump before the last one was told");
-  }
+  dumps_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets));
 }
 
 tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {

@@ -79,6 +79,11 @@ std::string YamaText() {
   return fmt::format("; kernel.yama.ptrace_scope is {}", scope);
 }
 
+std::string LateText(std::size_t left, std::chrono::milliseconds within) {
+  return fmt::format("{} of the system processes within {}", left,
+                     DurationText(static_cast<double>(within.count()) / 1000));
+}
+
 char StateNow(pid_t pid) {
   KernelProcess process;
   const auto identity = Identify(pid);
@@ -101,8 +106,7 @@ DumpTaker::DumpTaker(boost::asio::io_context& io, Launcher& launcher, Observer o
       window_(io.get_executor()),
       deadline_(io.get_executor()) {}
 
-bool DumpTaker::Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets) {
-  if (taking_) return false;
+void DumpTaker::Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets) {
   Clear();
   taking_ = true;
   dump_ = dump;
@@ -115,7 +119,6 @@ bool DumpTaker::Take(std::uint32_t dump, std::chrono::milliseconds within, std::
     if (!error && round == round_) OnDeadline();
   });
   ForEachSubject(&DumpTaker::LookFirst, &DumpTaker::AwaitWindow);
-  return true;
 }
 
 void DumpTaker::Clear() {
@@ -233,7 +236,8 @@ void DumpTaker::ChooseTools() {
   if (no_py_spy && !none) Note("no_py_spy", "");
   if (!late_) {
     for (const std::size_t i : RarestFirst(places)) looks_.push_back(looks[i]);
-  } else {
+  } else if (!looks.empty()) {
+    Note("late", LateText(looks.size(), within_));
     for (Subject& subject : subjects_) subject.tools_left = 0;
   }
   for (std::size_t s = 0; s < subjects_.size(); ++s) {
@@ -270,20 +274,22 @@ bool DumpTaker::StartTool(const Look& look) {
     Note("failed", fmt::format("{}: {}", argv.front(), SpawnErrorText(started.error())));
     return false;
   }
+  const bool was_stopped = !process.threads.empty() && process.threads.front().state == 'T';
+  held_.emplace(number, Held{process.identity, was_stopped});
   running_.emplace(number, RunningTool{look, std::move(output), false});
   return true;
 }
 
 void DumpTaker::OnToolExited(const ProcessExited& event) {
+  if (const auto held = held_.extract(event.process); held && event.signalled) Resume(held.mapped());
   const auto found = running_.find(event.process);
-  if (found == running_.end()) {  // of a dump that was cleared
+  if (found == running_.end()) {  // of a dump that was given up
     if (tools_.empty()) observer_.idle();
     return;
   }
   const RunningTool tool = std::move(found->second);
   running_.erase(found);
   Subject& subject = subjects_[tool.look.subject];
-  if (event.signalled) Resume(subject.found[tool.look.process].kernel);
   const bool shown = TakeStacks(tool, event);
   if (!shown && !tool.stopped && !late_ && tool.look.tool == Tool::kPySpy &&
       Has(subject.target.search_path, Tool::kGdb)) {
@@ -323,11 +329,11 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
 }
 
 // A tool that was killed while it took hold of a process may have left it stopped.
-void DumpTaker::Resume(const KernelProcess& process) {
-  const pid_t pid = process.identity.pid;
-  if (!process.threads.empty() && process.threads.front().state == 'T') return;  // as it was before
+void DumpTaker::Resume(const Held& held) {
+  const pid_t pid = held.identity.pid;
+  if (held.was_stopped) return;
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (Identify(pid) != process.identity || StateNow(pid) != 'T') return;
+  if (Identify(pid) != held.identity || StateNow(pid) != 'T') return;
   if (pidfd) {
     ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGCONT, nullptr, 0);
   } else {
@@ -342,8 +348,7 @@ void DumpTaker::ToolDone(std::size_t subject) {
 void DumpTaker::OnDeadline() {
   late_ = true;
   if (const std::size_t left = looks_.size() + running_.size(); left > 0) {
-    Note("late", fmt::format("{} of the system processes within {}", left,
-                             DurationText(static_cast<double>(within_.count()) / 1000)));
+    Note("late", LateText(left, within_));
   }
   const std::deque<Look> looks = std::exchange(looks_, {});
   for (const Look& look : looks) ToolDone(look.subject);

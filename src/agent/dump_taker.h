@@ -55,8 +55,8 @@ class DumpTaker {
   DumpTaker(const DumpTaker&) = delete;
   DumpTaker& operator=(const DumpTaker&) = delete;
 
-  // Begins. False if one is being taken.
-  bool Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets);
+  // Begins. A dump that is still being taken is given up for it.
+  void Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets);
   // The process is to end: no tool may hold it.
   void LetGo(const Key& key);
   // Ends all tools; nothing is told any more.
@@ -93,6 +93,12 @@ class DumpTaker {
     bool stopped = false;  // by us
   };
 
+  // A process that a tool holds, or may hold.
+  struct Held {
+    ProcessIdentity identity;
+    bool was_stopped = false;  // before
+  };
+
   // Calls `step` for each subject, one per turn of the loop, and then `after`.
   void ForEachSubject(void (DumpTaker::*step)(Subject&), void (DumpTaker::*after)(), std::size_t next = 0);
   void LookFirst(Subject& subject);
@@ -105,7 +111,7 @@ class DumpTaker {
   void OnToolExited(const ProcessExited& event);
   // True if there are stacks.
   bool TakeStacks(const RunningTool& tool, const ProcessExited& event);
-  void Resume(const KernelProcess& process);
+  void Resume(const Held& held);
   void ToolDone(std::size_t subject);
   void OnDeadline();
   void Tell(std::size_t subject);
@@ -126,6 +132,7 @@ class DumpTaker {
   std::vector<Subject> subjects_;
   std::deque<Look> looks_;
   std::map<std::uint32_t, RunningTool> running_;  // by the number under which tools_ has it
+  std::map<std::uint32_t, Held> held_;            // the same, and those of dumps that were given up
   std::uint32_t next_tool_ = 0;
   std::map<std::pair<std::string, Tool>, bool> found_;  // tools, by the PATH
   std::set<Tool> refused_;                              // the kernel let them look into nothing

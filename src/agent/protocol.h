@@ -107,8 +107,8 @@ struct DumpTarget {
   std::string path;  // absolute, in a folder that is there: the file for what is found, created with mode 0600
 };
 
-// What are these processes doing? Answered by one ProcessDumped for each that runs, and then by HostDumped. Not sent
-// again before that.
+// What are these processes doing? Answered by one ProcessDumped for each that runs, and then by HostDumped. A
+// dump that is still being taken is given up for it.
 struct TakeDump {
   std::uint32_t dump = 0;
   std::uint32_t within_ms = 0;  // the time for tools that show stacks, for all of them together

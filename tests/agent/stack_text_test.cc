@@ -48,7 +48,6 @@ TEST(StackText, ReadsPySpy) {
             " 0: poll libc.so.6:0\n");
 }
 
-// No raw string: a preprocessor may take its lines for its own.
 constexpr const char* kGdb =
     "[New LWP 7533]\n"
     "[Thread debugging using libthread_db enabled]\n"
@@ -56,17 +55,17 @@ constexpr const char* kGdb =
     "26\t../sysdeps/unix/sysv/linux/read.c: No such file or directory.\n"
     "\n"
     "Thread 2 (Thread 0x7f0c2ed1b6c0 (LWP 7533) \"python3 (x)\"):\n"
-    "# 0 0x00007f0c2f2a3f7b in __GI___futex_abstimed_wait_cancelable64(futex_word =..., \\\n"
-    "                          abstime =...) at./ nptl / futex - internal.c : 139\n"
-    "# 1 std::function <void()> ::operator()() const(this =...) at / usr / include / c ++ / 12 / bits / std_function.h : 591\n"
-    "# 2 0x0000556fde897081 in ns::f(int, std::vector <int, std::allocator <int>> const&)() from / lib / x(1) / libx.so\n"
-    "# 3 <signal handler called>\n"
-    "# 4 0x0000556fde897081 in ? ?()\n"
+    "#0  0x00007f0c2f2a3f7b in __GI___futex_abstimed_wait_cancelable64 (futex_word=..., abstime=...) at "
+    "./nptl/futex-internal.c:139\n"
+    "#1  std::function<void ()>::operator()() const (this=...) at /usr/include/c++/12/bits/std_function.h:591\n"
+    "#2  0x0000556fde897081 in ns::f(int, std::vector<int, std::allocator<int> > const&) () from /lib/x (1)/libx.so\n"
+    "#3  <signal handler called>\n"
+    "#4  0x0000556fde897081 in ?? ()\n"
     "(More stack frames follow...)\n"
     "\n"
     "Thread 1 (process 7491):\n"
-    "# 0 pause() at pause.c : 29\n"
-    "# 12 0x0000556fde897081 in _start()\n"
+    "#0  pause () at pause.c:29\n"
+    "#12 0x0000556fde897081 in _start ()\n"
     "[Inferior 1 (process 7491) detached]\n";
 
 TEST(StackText, ReadsGdb) {
