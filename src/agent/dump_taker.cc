@@ -235,7 +235,16 @@ void DumpTaker::ChooseTools() {
   if (none) Note("no_tools", "");
   if (no_py_spy && !none) Note("no_py_spy", "");
   if (!late_) {
-    for (const std::size_t i : RarestFirst(places)) looks_.push_back(looks[i]);
+    const std::vector<std::size_t> order = RarestFirst(places);
+    // Who only waits for one below it, as a shell does, can wait here, too.
+    for (const bool parents : {false, true}) {
+      for (const std::size_t i : order) {
+        const KernelThread& main = subjects_[looks[i].subject].found[looks[i].process].kernel.threads.front();
+        if ((main.call == "wait4" || main.call == "waitid" || main.wait == "do_wait") == parents) {
+          looks_.push_back(looks[i]);
+        }
+      }
+    }
   } else if (!looks.empty()) {
     Note("late", LateText(looks.size(), within_));
     for (Subject& subject : subjects_) subject.tools_left = 0;

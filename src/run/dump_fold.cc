@@ -14,20 +14,51 @@ bool WaitsForChild(const ThreadState& thread) {
   return thread.call == "wait4" || thread.call == "waitid" || thread.wait == "do_wait";
 }
 
-// What two processes in the same place have in common.
-std::string PlaceKey(const ProcessDumped& told) {
+// What two processes in the same place have in common, by what the kernel says of the main thread.
+std::string KernelKey(const ProcessDumped& told) {
   if (told.states.empty()) return {};
   const SystemProcessState& process = told.states[PlaceOf(told.states)];
-  std::string key = process.program + '\n';
-  if (process.threads.empty()) return key;
+  if (process.threads.empty()) return process.program;
+  const ThreadState& main = process.threads.front();
+  return fmt::format("{}\n{}\n{}\n{}", process.program, main.state, main.wait, main.call);
+}
+
+// The same by its frames; empty if none are known.
+std::string FrameKey(const ProcessDumped& told) {
+  if (told.states.empty()) return {};
+  const SystemProcessState& process = told.states[PlaceOf(told.states)];
+  if (process.threads.empty() || process.threads.front().frames.empty()) return {};
   const ThreadState& main = process.threads.front();
   const bool passing = main.state == "running" || main.state == "sleeping";
-  if (!passing) key += main.state;
-  key += '\n';
+  std::string key = fmt::format("{}\n{}\n", process.program, passing ? "" : main.state);
   for (const StackFrame& frame : main.frames)
     key += fmt::format("{}\n{}\n{}\n", frame.function, frame.file, frame.line);
-  if (main.frames.empty()) key += fmt::format("{}\n{}\n{}", main.state, main.wait, main.call);
   return key;
+}
+
+using PlaceKey = std::pair<bool, std::string>;  // by frames, or by the kernel's words
+
+// Where each is. Of whom no tool showed frames, as the time was over, is taken to be where all others are of which the
+// kernel says the same, if they are in one place.
+std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const ProcessDumped*>& told) {
+  std::map<std::pair<std::uint32_t, std::string>, std::set<std::string>> frames_by_kernel;
+  const auto by_kernel = [&](const ProcessDumped& one) {
+    return std::pair(plan.processes[one.process].role, KernelKey(one));
+  };
+  for (const ProcessDumped* one : told) {
+    if (std::string frames = FrameKey(*one); !frames.empty())
+      frames_by_kernel[by_kernel(*one)].insert(std::move(frames));
+  }
+  std::vector<PlaceKey> places;
+  for (const ProcessDumped* one : told) {
+    std::string frames = FrameKey(*one);
+    const auto others = frames_by_kernel.find(by_kernel(*one));
+    if (frames.empty() && others != frames_by_kernel.end() && others->second.size() == 1) {
+      frames = *others->second.begin();
+    }
+    places.push_back(frames.empty() ? PlaceKey(false, KernelKey(*one)) : PlaceKey(true, std::move(frames)));
+  }
+  return places;
 }
 
 struct Draft {
@@ -40,10 +71,11 @@ struct Draft {
 void Add(Draft& draft, const ProcessDumped& told) {
   DumpGroup& group = draft.group;
   const double silent = static_cast<double>(told.silent_ms) / 1000;
-  if (draft.processes.empty()) {
+  if (draft.processes.empty()) group.quietest_seconds = group.longest_seconds = silent;
+  // The first that says most.
+  if (draft.processes.empty() || (FrameKey(group.first).empty() && !FrameKey(told).empty())) {
     group.first = told;
     group.place = PlaceOf(told.states);
-    group.quietest_seconds = group.longest_seconds = silent;
   }
   group.quietest_seconds = std::min(group.quietest_seconds, silent);
   group.longest_seconds = std::max(group.longest_seconds, silent);
@@ -87,11 +119,13 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
   std::stable_sort(in_order.begin(), in_order.end(),
                    [](const auto* a, const auto* b) { return a->process < b->process; });
   std::vector<Draft> drafts;
-  std::map<std::pair<std::uint32_t, std::string>, std::size_t> by_place;
+  const std::vector<PlaceKey> places = PlacesOf(plan, in_order);
+  std::map<std::pair<std::uint32_t, PlaceKey>, std::size_t> by_place;
   std::map<std::uint32_t, std::size_t> of_role;
-  for (const ProcessDumped* one : in_order) {
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    const ProcessDumped* const one = in_order[i];
     const std::uint32_t role = plan.processes[one->process].role;
-    const auto [known, is_new] = by_place.try_emplace({role, PlaceKey(*one)}, drafts.size());
+    const auto [known, is_new] = by_place.try_emplace(std::pair(role, places[i]), drafts.size());
     if (is_new) drafts.push_back({{}, {}, role, 0});
     Draft& draft = drafts[known->second];
     ++of_role[role];

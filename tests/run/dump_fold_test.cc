@@ -82,6 +82,17 @@ TEST(DumpFold, GoesByTheKernelWhereTheyAreNot) {
   EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, {}, "pipe_read"), Told(2, {})})), "worker.1 odd; worker.0, 2");
 }
 
+// Tools have a deadline: whom they did not come to is not odd for that.
+TEST(DumpFold, PutsWhoHasNoFramesToThoseOfWhomTheKernelSaysTheSame) {
+  const Plan plan = SamplePlan({{"worker", 4}});
+  const std::vector<ProcessDumped> told = {Told(0, {}), Told(1, kReduce), Told(2, kReduce), Told(3, {}, "pipe_read")};
+  const std::vector<DumpGroup> groups = FoldDump(plan, told);
+  EXPECT_EQ(Who(groups), "worker.3 odd; worker.0-2");
+  EXPECT_EQ(groups[1].thread()->frames, kReduce);
+  EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, kReduce), Told(2, kLoad)})), "worker.0; worker.1; worker.2")
+      << "it could be either";
+}
+
 TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ProcessDumped shell = Told(0, kReduce);
