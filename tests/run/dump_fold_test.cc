@@ -161,7 +161,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
             "  dump      2, taken before the silent job was ended, stacks by py-spy; all of it in dumps/2/\n"
             "    worker.2, unlike most of its role: in read (loader.py:12), waiting in pipe_read (read of a pipe)\n"
             "      from <module> (train.py:40)\n"
-            "      wrote last 15 min before: step 41\\x1b\n"
+            "      wrote last 15 min 0 s before: step 41\\x1b\n"
             "      beside python3: 1 python3\n"
             "    worker.0-1, 3: in all_reduce (train.py:41), waiting in futex_wait_queue (futex), 98 % of a processor\n"
             "      from <module> (train.py:60)\n"
