@@ -136,18 +136,22 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
-// touch(name): the recipe takes a name out of the context module. Constants that its release lacks are reported, now
-// or once the release is known.
+// touch(name) -> whether the name is known to be fine: the recipe takes it out of the context module. Constants that
+// its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
   const std::string name = Text(lua, 1);
   const int place = host.Here(lua);
+  bool is_fine = false;
   if (!host.context) {
     host.touched.emplace(name, place);
   } else if (auto missing = host.schema.MissingConstant(name, host.context->release(), host.PlaceOf(place))) {
     host.Report(std::move(*missing));
+  } else {
+    is_fine = true;
   }
-  return 0;
+  lua_pushboolean(lua, is_fine ? 1 : 0);
+  return 1;
 }
 
 // setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
@@ -176,7 +180,7 @@ int ContextPorts(lua_State* lua) {
     lua_setfield(lua, -2, "attribute");
     PushText(lua, attribute->auto_port);
     lua_setfield(lua, -2, "port");
-    lua_pushinteger(lua, host.Interned(setting.source.place));
+    lua_pushinteger(lua, host.Interned(setting.source.place.file, setting.source.place.line));
     lua_setfield(lua, -2, "place");
     lua_rawseti(lua, -2, ++position);
   }
