@@ -38,6 +38,7 @@ std::vector<JournalEntry> OneOfEach() {
                    4711,
                    true,
                    12'000'000,
+                   9'000'000,
                    77,
                    "b007",
                    {"no_new_privs", "seccomp"},
