@@ -20,14 +20,14 @@
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "run/control_server.h"
 #include "run/journal.h"
 #include "run/json_text.h"
-#include "run/report.h"
 #include "run/run_directory.h"
+#include "run/run_files.h"
 #include "run/run_status.h"
+#include "run/signal_state.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
 #include "run/timer_queue.h"
@@ -36,27 +36,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
-
-// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
-class PipeSignalIgnored {
- public:
-  PipeSignalIgnored() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-  ~PipeSignalIgnored() { ::sigaction(SIGPIPE, &before_, nullptr); }
-  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
-  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
-bool IsIgnored(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
 
 std::string Sentence(const Diagnostics& diagnostics) {
   std::string text;
@@ -108,7 +87,6 @@ class Session {
   };
 
   Result<void> MakeDirectory();
-  Result<void> WritePlan();
   void ListenForCommands();
   void Connect();
   void CatchSignals();
@@ -176,34 +154,18 @@ Result<void> Session::MakeDirectory() {
   return {};
 }
 
-Result<void> Session::WritePlan() {
-  const int folder = directory_->folder();
-  std::map<std::string, std::string> files = {
-      {"plan.json", PlanToJson(plan_, request_.inputs)},
-      {"plan.txt", PlanText(plan_)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inputs", request_.inputs}})) + "\n"},
-  };
-  for (const auto& [path, bytes] : request_.sources) files.emplace("recipe/" + path, bytes);
-  for (const auto& [path, bytes] : files) {
-    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
-  }
-  Result<UniqueFd> logs = MakeFolder(folder, "logs");
-  if (!logs) return Fail(std::move(logs.error()));
-  logs_ = std::move(*logs);
-  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return Fail(std::move(errors.error()));
-  Result<JournalWriter> journal = JournalWriter::Create(folder);
-  if (!journal) return Fail(std::move(journal.error()));
-  journal_ = std::move(*journal);
-  return {};
-}
-
 Result<RunOutcome> Session::Run() {
   CatchSignals();
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(plan_, request_.environment);
   if (!secrets) return Fail(std::move(secrets.error()));
   binding_.secrets = std::move(*secrets);
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
-  if (Result<void> written = WritePlan(); !written) return Fail(std::move(written.error()));
+  Result<UniqueFd> logs = WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.sources);
+  if (!logs) return Fail(std::move(logs.error()));
+  logs_ = std::move(*logs);
+  Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
+  if (!journal) return Fail(std::move(journal.error()));
+  journal_ = std::move(*journal);
 
   plan_id_ = PlanId(plan_);
   RunBegan began;
@@ -503,13 +465,10 @@ void Session::End() {
   outcome_.why = ended.why;
 
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
-  if (const Result<Report> report = MakeReport(binding_.run_dir); report && journal_->error() == 0) {
-    text = ReportText(*report);
-    for (const auto& [name, bytes] : {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", text}}) {
-      if (const Result<void> written = ReplaceFile(directory_->folder(), name, bytes); !written) {
-        console_.Warn(Sentence(written.error()));
-      }
-    }
+  if (journal_->error() == 0) {
+    RunAccount account = WriteRunAccount(directory_->folder(), binding_.run_dir);
+    if (!account.text.empty()) text = std::move(account.text);
+    for (const Diagnostic& problem : account.problems) console_.Warn(problem.message);
   }
   console_.Finish(std::move(text), ended.cause == Cause::kNone, [this] { io_.stop(); });
 }
