@@ -364,7 +364,7 @@ TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
 
 // The journal is long, so that most of each reading is over after the file has been read and before it is understood.
 TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
-  constexpr std::size_t kRounds = 20;
+  constexpr std::size_t kRounds = 5;
   Plan plan = SamplePlan({{"worker", 300}});
   Fold(plan);
   SayBegun(300);
