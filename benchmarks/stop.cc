@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -154,6 +155,7 @@ void MeasureMpirun(std::size_t rounds, std::size_t count, const std::string& sel
 int Rank(const char* file) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (rank == nullptr || std::strcmp(rank, "0") != 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // an mpirun that is killed at its limit would leave it behind
     for (;;) pause();
   }
   sleep(1);
