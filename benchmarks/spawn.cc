@@ -134,9 +134,10 @@ double ThroughLauncher(std::size_t count, const std::vector<std::string>& variab
       std::exit(1);
     }
     auto& child = children.emplace_back(std::make_unique<LaunchedProcess>(std::move(*launched)));
-    child->ended.async_wait(WatchedFd::wait_read, [&child](const boost::system::error_code& error) {
-      if (error || !muster::HasEnded(child->ended.native_handle())) std::exit(1);
-      if (muster::Reap(child->ended.native_handle()) != std::nullopt) child->handle.detach();
+    if (!child->watched()) std::exit(1);
+    child->AwaitEnd([&child](const boost::system::error_code& error) {
+      if (error || !muster::HasEnded(child->ref())) std::exit(1);
+      if (muster::Reap(child->ref()) != std::nullopt) child->Detach();
       child.reset();
     });
   }

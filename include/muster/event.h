@@ -106,10 +106,12 @@ struct OutputSeen {
 // The agent has nothing left of what it started: sent once, in answer to "finish".
 struct AgentEmpty {
   std::uint32_t host = 0;
-  std::uint32_t started = 0;    // processes of the plan started (attempts)
-  std::uint32_t reaped = 0;     // of those
-  std::uint32_t adopted = 0;    // orphans adopted and reaped besides
-  std::vector<std::string> by;  // means used: "pidfd", "process-group", "children", …
+  std::uint32_t started = 0;      // processes of the plan started (attempts)
+  std::uint32_t reaped = 0;       // of those
+  std::uint32_t adopted = 0;      // orphans adopted and reaped besides
+  std::vector<std::string> by;    // means used: "pidfd", "process-group", "children", …
+  std::uint32_t descriptors = 0;  // open in the agent
+  std::uint64_t memory_kib = 0;   // resident
 
   bool operator==(const AgentEmpty&) const = default;
 };

@@ -234,6 +234,8 @@ function muster.file(name) end
 ---@field per_host? integer
 ---Program and arguments; lists inside are flattened, false is left out.
 ---@field command? any
+---Words put before each process's command: { "strace", "-f" }.
+---@field wrap? any
 ---Variables of its processes.
 ---@field env? table<string, any>
 ---Folder in which they run.

@@ -3,7 +3,7 @@
 local host, prelude, muster, policies = ...
 
 local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
-                       "apply_context" }
+                       "apply_context", "wrap" }
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
@@ -221,6 +221,13 @@ local function read_role(job, name, plays, options, place)
   role.ports = read_ports(options.ports, place, name)
   policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
+  if muster.contents(options.wrap, "a shell command") then
+    host.report("error", "command", place, ("wrap of role %s is muster.shell"):format(name),
+                "wrap is words put before a command, for example { \"strace\", \"-f\" }")
+  elseif options.wrap ~= nil then
+    local wrap = read_command(options.wrap, place, "the wrap of " .. name)
+    role.wrap = wrap and wrap.words
+  end
   if options.command ~= nil then
     role.command = read_command(options.command, place, name)
   elseif not options.each then

@@ -279,7 +279,7 @@ local function describe_processes(job, contract, option, stages)
       host.process {
         role = role_index - 1, index = index - 1, placed = placed, stage = facts.stage, rank_in_stage = facts.rank_in_stage,
         visible_name = visible and visible_name, visible = visible, visible_count = visible_count,
-        command = command.words, cwd = own.cwd or role.cwd, place = role.place,
+        command = command.words, wrap = role.wrap, cwd = own.cwd or role.cwd, place = role.place,
         python = role.python, python_surely = role.python_surely,
         ready_what = role.ready and role.ready.own_port and facts.ports[role.ready.own_port],
         env = own.env, contract_env = contract.env and role.plays ~= "other" and contract.env(facts, contract_job) or nil,

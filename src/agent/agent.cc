@@ -1,6 +1,8 @@
 #include "agent/agent.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <variant>
@@ -10,21 +12,18 @@
 #include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/log_files.h"
 #include "agent/passed_text.h"
 #include "base/clock.h"
+#include "base/fault.h"
+#include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
 
 namespace muster {
 namespace {
-
-// A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
-constexpr std::chrono::milliseconds kLeftoverPause{100};
-constexpr std::chrono::seconds kLeftoverPatience{1};
 
 constexpr std::size_t kDescriptorsPerChild = 3;  // the pidfd, for the handle and for the loop; the index of its log
 constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
@@ -51,6 +50,12 @@ std::map<std::string, std::string> ByName(std::vector<std::string> variables) {
   return block;
 }
 
+// Letters, digits and hyphens: fit for a name of ours in the file system.
+bool IsWord(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+}
+
 // "NAME=value" without zero bytes: what can be part of an environment.
 bool IsVariable(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -71,11 +76,12 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
-      launcher_(wanted),
+      without_(without),
+      launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
                  .signalled =
@@ -132,6 +138,7 @@ void Agent::Send(const AgentMessage& message) { wire_->Send(EncodeFrame(message)
 void Agent::OnFrame(const std::string& payload) {
   auto command = DecodeCommand(payload);
   if (!command) return Fail("a command that cannot be read");
+  if (FailsHere(Fault::kAgentCommand)) return Fail("a fault hook refused a command");
   const bool hello = std::holds_alternative<Hello>(*command);
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
@@ -150,8 +157,24 @@ void Agent::Do(Hello& command) {
   ready.host_name = HostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
+  if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
+    auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
+    if (made) cgroup_.emplace(*std::move(made));
+  }
+  if (cgroup_) {
+    ready.mechanisms.emplace_back("cgroup");
+    ready.cgroup = cgroup_->path();
+  }
+  const SelfCount count = CountSelf();
+  ready.descriptors = count.descriptors;
+  ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
   Send(ready);
+  // Entering waits for the kernel: meanwhile the head can do its part.
+  if (!cgroup_) return;
+  wire_->WhenWritten([this] {
+    if (cgroup_ && !cgroup_->Enter()) cgroup_.reset();
+  });
 }
 
 void Agent::Do(DefineEnvironment& command) {
@@ -245,6 +268,9 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   // As late as possible, so that nobody else gets in between. A name that is not held any more was released
   // by an earlier attempt.
   for (const std::string& name : command.release_ports) held_.erase(name);
+  if (FailsHere(Fault::kAgentBeforeClone)) {
+    return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
+  }
   return children_.Start(command.process, command.attempt, std::move(spec));
 }
 
@@ -328,145 +354,12 @@ void Agent::Do(Finish& command) {
   ready_.Clear();
   children_.KillAll();
   probes_.KillAll();
+  KillCgroupOfProcesses();
   patience_.expires_after(kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
   });
   FinishIfEmpty();
-}
-
-// --- ends ------------------------------------------------------------------------------------------
-
-void Agent::OnExited(const ProcessExited& event) {
-  ++reaped_;
-  means_.insert("pidfd");
-  const ReadyWatch::Key key(event.process, event.attempt);
-  ready_.End(key);
-  log_times_.Ended(key);
-  for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
-  probe_starts_.erase(key);
-  probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
-  logs_.erase(key);
-  if (const auto mark = marks_.find(key); mark != marks_.end()) {
-    ended_marks_.insert(mark->second);
-    marks_.erase(mark);
-    if (!finishing_) EndLeftoversSoon();
-  }
-  Send(event);
-  // An orphan may have waited behind this one, or have come to us by its end.
-  ReapOrphansSoon();
-  if (finishing_) FinishIfEmpty();
-}
-
-void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || over_) return;
-  patience_.cancel();
-  const KillReport report = KillDescendants({}, kKillPatience);
-  adopted_ += report.reaped;
-  if (report.killed > 0) means_.insert("children");
-  if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
-
-  over_ = true;
-  exit_code_ = kAgentFinished;
-  if (adopted_ > 0) means_.insert("subreaper");
-  AgentEmpty empty;
-  empty.host = host_;
-  empty.started = started_;
-  empty.reaped = reaped_;
-  empty.adopted = adopted_;
-  empty.by.assign(means_.begin(), means_.end());
-  Send(empty);
-  wire_->StopReading();
-  wire_->WhenWritten([this] { io_.stop(); });
-}
-
-void Agent::Fail(const std::string& why) {
-  const AgentMessage last = AgentFailed{why};
-  EndAtOnce(kAgentFailed, &last);
-}
-
-void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
-  if (over_) return;
-  over_ = true;
-  exit_code_ = exit_code;
-  held_.clear();
-  // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
-  // is gone or has broken off.
-  ready_.Clear();
-  children_.Abandon();
-  probes_.Abandon();
-  KillDescendants({}, kKillPatience);
-  log_times_.EndAll();
-  if (last == nullptr) return io_.stop();
-  Send(*last);
-  wire_->StopReading();
-  wire_->WhenWritten([this] { io_.stop(); });
-  // A head that does not read its last message is not waited for.
-  patience_.expires_after(std::chrono::seconds(1));
-  patience_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) io_.stop();
-  });
-}
-
-// --- signals and orphans ---------------------------------------------------------------------------
-
-void Agent::WatchSignals() {
-  signals_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
-    if (error) return;
-    OnSignals();
-    if (!over_) WatchSignals();
-  });
-}
-
-void Agent::OnSignals() {
-  signalfd_siginfo info = {};
-  while (::read(signals_.native_handle(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM)) {
-      // Somebody wants the agent gone, or its parent died (it is sent this by prctl then).
-      const AgentMessage last = AgentFailed{"ended by SIGTERM"};
-      return EndAtOnce(kAgentLostHead, &last);
-    }
-  }
-  ReapOrphansSoon();
-}
-
-void Agent::ReapOrphansSoon() {
-  if (reap_pending_ || over_) return;
-  reap_pending_ = true;
-  boost::asio::post(io_, [this] {
-    reap_pending_ = false;
-    if (!over_) ReapOrphans();
-  });
-}
-
-void Agent::EndLeftoversSoon() {
-  if (ended_marks_.size() > 1) return;  // the timer runs
-  leftovers_.expires_after(kLeftoverPause);
-  leftovers_.async_wait([this](const boost::system::error_code& error) {
-    if (!error && !over_ && !finishing_) EndLeftovers();
-  });
-}
-
-void Agent::EndLeftovers() {
-  const std::set<std::string> marks = std::exchange(ended_marks_, {});
-  leftovers_.cancel();
-  if (marks.empty()) return;
-  const KillReport report = KillMarkedChildren([this](pid_t pid) { return children_.Owns(pid) || probes_.Owns(pid); },
-                                               marks, kLeftoverPatience);
-  adopted_ += report.reaped;
-  if (report.killed > 0) means_.insert("leftovers");
-}
-
-void Agent::ReapOrphans() {
-  for (;;) {
-    siginfo_t info = {};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    // A process of the plan is reaped through its pidfd, which is about to be ready; OnExited comes back here.
-    if (children_.Owns(info.si_pid) || probes_.Owns(info.si_pid)) return;
-    siginfo_t reaped = {};
-    if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
-    ++adopted_;
-  }
 }
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
+#include "spawn/cgroup.h"
 #include "spawn/held_port.h"
 #include "spawn/spawn.h"
 
@@ -42,7 +44,7 @@ class Agent {
 
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
   // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE).
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, Mechanisms wanted = {});
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -74,6 +76,8 @@ class Agent {
   void OnSignals();
   void ReapOrphans();
   void ReapOrphansSoon();
+  // Ends at one blow what is in the cgroup, if there is one.
+  void KillCgroupOfProcesses();
   // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
   void EndLeftovers();
   void EndLeftoversSoon();
@@ -87,7 +91,9 @@ class Agent {
   boost::asio::io_context& io_;
   std::shared_ptr<Wire> wire_;
   rlimit child_descriptors_;
+  Without without_;
   Launcher launcher_;
+  std::optional<Cgroup> cgroup_;
   ChildSet children_;
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;

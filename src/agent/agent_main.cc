@@ -21,12 +21,13 @@
 
 #include "agent/agent.h"
 #include "agent/wire.h"
+#include "base/fault.h"
 #include "spawn/descendants.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kHelp = R"(usage: muster-agent --fd N | --stdio
+constexpr const char* kHelp = R"(usage: muster-agent --fd N | --stdio [--without NAMES] [--fault SITE:ACTION:N]
        muster-agent --help | --version
 
 Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
@@ -34,6 +35,10 @@ itself; there is no need to run one by hand.
 
   --fd N     talk over descriptor N, a connected socket
   --stdio    talk over standard input and output, as through ssh
+  --without NAMES
+             do without these mechanisms of the kernel: see muster run --without; also $MUSTER_WITHOUT
+  --fault SITE:ACTION:N
+             go wrong on purpose, for tests: see muster docs faults; may be given again
   --help     show this text
   --version  show the version
 
@@ -48,13 +53,16 @@ struct Options {
   bool version = false;
   bool stdio = false;
   std::optional<int> fd;
+  Without without = WithoutByEnvironment();
 };
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 5> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 7> known = {{{"fd", required_argument, nullptr, 'f'},
                                         {"stdio", no_argument, nullptr, 's'},
                                         {"help", no_argument, nullptr, 'h'},
                                         {"version", no_argument, nullptr, 'v'},
+                                        {"without", required_argument, nullptr, 'w'},
+                                        {"fault", required_argument, nullptr, 'x'},
                                         {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
@@ -79,6 +87,24 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
       case 'v':
         options.version = true;
         break;
+      case 'w': {
+        const auto without = ParseWithout(optarg);
+        if (!without) {
+          std::fprintf(stderr, "muster-agent: --without %s: there is no %s\n", optarg, without.error().c_str());
+          return std::nullopt;
+        }
+        options.without.Add(*without);
+        break;
+      }
+      case 'x': {
+        const auto fault = ParseFault(optarg);
+        if (!fault) {
+          std::fprintf(stderr, "muster-agent: %s\n", fault.error().c_str());
+          return std::nullopt;
+        }
+        ArmFault(*fault);
+        break;
+      }
       default:
         return std::nullopt;
     }
@@ -154,7 +180,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
-  Agent agent(io, std::move(*wire), descriptors);
+  Agent agent(io, std::move(*wire), descriptors, options->without);
   return agent.Run();
 }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "spawn/descendants.h"
 
 namespace muster {
@@ -19,10 +20,15 @@ tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std:
   auto launched = launch_(io_.get_executor(), spec);
   if (!launched) return tl::unexpected<SpawnError>(std::move(launched.error()));
 
+  // Dropped, it is ended and reaped.
+  if (FailsHere(Fault::kAgentAfterClone)) {
+    return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, EMFILE, "a fault hook"});
+  }
+
   ProcessStarted started;
   started.process = process;
   started.attempt = attempt;
-  started.pid = launched->handle.id();
+  started.pid = launched->pid();
   started.at = MonotonicNowNs();
   if (const auto identity = Identify(started.pid)) started.start_ticks = identity->start_ticks;
 
@@ -34,24 +40,36 @@ tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std:
 }
 
 void ChildSet::AwaitEnd(const Key& key) {
-  children_.at(key).launched.ended.async_wait(WatchedFd::wait_read,
-                                              [this, key](const boost::system::error_code& error) {
-                                                if (!error) OnEnd(key);
-                                              });
+  LaunchedProcess& launched = children_.at(key).launched;
+  if (!launched.watched()) return;  // Ended() tells
+  launched.AwaitEnd([this, key](const boost::system::error_code& error) {
+    if (!error) OnEnd(key);
+  });
+}
+
+bool ChildSet::Ended(pid_t pid) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end() || children_.at(found->second).launched.watched()) return false;
+  OnEnd(Key(found->second));
+  return true;
 }
 
 void ChildSet::OnEnd(const Key& key) {
   const auto found = children_.find(key);
   if (found == children_.end()) return;
   LaunchedProcess& launched = found->second.launched;
-  const int pidfd = launched.ended.native_handle();
-  if (!HasEnded(pidfd)) return AwaitEnd(key);
+  if (!HasEnded(launched.ref())) return AwaitEnd(key);
 
   // The dead leader keeps its number until it is reaped, so the group is still its own: what the process
   // left in there goes with it.
-  const pid_t pid = launched.handle.id();
+  const pid_t pid = launched.pid();
   ::kill(-pid, SIGKILL);
-  const EndedProcess ended = Reap(pidfd).value_or(EndedProcess{});
+  const bool status_lost = FailsHere(Fault::kAgentBeforeReap);
+  EndedProcess ended = Reap(launched.ref()).value_or(EndedProcess{});
+  if (status_lost) {
+    ended.signalled = false;
+    ended.code = -1;
+  }
 
   ProcessExited exited;
   exited.process = key.first;
@@ -64,20 +82,20 @@ void ChildSet::OnEnd(const Key& key) {
   exited.max_rss_kib = ended.max_rss_kib;
   exited.at = MonotonicNowNs();
 
-  launched.handle.detach();
+  launched.Detach();
   by_pid_.erase(pid);
   children_.erase(found);
   observer_.exited(exited);
 }
 
 void ChildSet::Signal(const Key& key, Child& child, int signal) {
-  const pid_t pid = child.launched.handle.id();
+  const pid_t pid = child.launched.pid();
   SignalSent sent;
   sent.process = key.first;
   sent.attempt = key.second;
   sent.signal = signal;
   // A process that has ended and is not reaped yet takes any signal, and none of them is why it ended.
-  const bool ended = HasEnded(child.launched.ended.native_handle());
+  const bool ended = HasEnded(child.launched.ref());
   sent.error = ::kill(-pid, signal) == 0 ? 0 : errno;
   // A process may have moved to another group; it is still our child, not reaped, and so still `pid`.
   if (::getpgid(pid) != pid) sent.error = ::kill(pid, signal) == 0 ? 0 : errno;
@@ -134,7 +152,7 @@ void ChildSet::OnAlarm() {
 }
 
 void ChildSet::Abandon() {
-  for (auto& [key, child] : children_) child.launched.handle.detach();
+  for (auto& [key, child] : children_) child.launched.Detach();
   children_.clear();
   by_pid_.clear();
 }

@@ -53,6 +53,10 @@ class ChildSet {
   // Whether `pid` is one of ours and not reaped yet: then it is not for anybody else to wait for.
   bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
 
+  // A child has ended, as waitid(2) tells. True if it is one of ours that nothing else tells of (there are no pidfds),
+  // and is dealt with now.
+  bool Ended(pid_t pid);
+
   bool empty() const { return children_.empty(); }
   std::size_t size() const { return children_.size(); }
 

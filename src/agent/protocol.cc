@@ -70,7 +70,7 @@ void Fields(A& archive, EndEvidence& m) {
 }
 template <class A>
 void Fields(A& archive, AgentReady& m) {
-  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.at);
+  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at);
 }
 template <class A>
 void Fields(A& archive, PortsHeld& m) {
@@ -98,7 +98,7 @@ void Fields(A& archive, SignalSent& m) {
 }
 template <class A>
 void Fields(A& archive, AgentEmpty& m) {
-  archive(m.host, m.started, m.reaped, m.adopted, m.by);
+  archive(m.host, m.started, m.reaped, m.adopted, m.by, m.descriptors, m.memory_kib);
 }
 
 // --- frames ----------------------------------------------------------------------------------------

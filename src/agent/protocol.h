@@ -112,6 +112,9 @@ struct AgentReady {
   std::uint64_t start_ticks = 0;
   std::string host_name;
   std::vector<std::string> mechanisms;  // "pidfd", "close_range", "clone-files", "subreaper", …
+  std::string cgroup;                   // folder of the group that its processes are in; empty: none
+  std::uint32_t descriptors = 0;        // open in the agent
+  std::uint64_t memory_kib = 0;         // resident
   MonotonicNs at = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -10,6 +9,8 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file_changes.h"
 
 namespace muster {
 namespace {
@@ -185,20 +186,13 @@ void ReadyWatch::AwaitChanges() {
 
 void ReadyWatch::OnChanges() {
   std::set<Key> concerned;
-  alignas(inotify_event) std::array<char, 16U << 10> buffer;
-  ssize_t got = 0;
-  while ((got = ::read(changes_.native_handle(), buffer.data(), buffer.size())) > 0) {
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      at += static_cast<ssize_t>(sizeof event + event.len);
-      if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        for (const auto& [watch, keys] : by_watch_) concerned.insert(keys.begin(), keys.end());
-      } else if (const auto found = by_watch_.find(event.wd); found != by_watch_.end()) {
-        concerned.insert(found->second.begin(), found->second.end());
-      }
+  ReadFileChanges(changes_.native_handle(), [&](const FileChange& change) {
+    if ((change.mask & IN_Q_OVERFLOW) != 0) {
+      for (const auto& [watch, keys] : by_watch_) concerned.insert(keys.begin(), keys.end());
+    } else if (const auto found = by_watch_.find(change.watch); found != by_watch_.end()) {
+      concerned.insert(found->second.begin(), found->second.end());
     }
-  }
+  });
   for (const Key& key : concerned) {
     const auto found = watched_.find(key);
     if (found == watched_.end()) continue;

@@ -140,4 +140,39 @@ std::string Printable(std::string_view text) {
   });
 }
 
+tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;  // a word, which may be empty so far
+  const auto add = [&](char c) {
+    if (!inside) words.emplace_back();
+    inside = true;
+    words.back() += c;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '\t' || c == '\n') {
+      inside = false;
+    } else if (c == '\\') {
+      if (++i == text.size()) return tl::unexpected<std::string>("it ends with a backslash");
+      if (text[i] != '\n') add(text[i]);  // or the line goes on
+    } else if (c == '\'' || c == '"') {
+      const std::size_t open = i;
+      if (!inside) words.emplace_back();
+      inside = true;
+      for (++i; i < text.size() && text[i] != c; ++i) {
+        const bool escapes = c == '"' && text[i] == '\\' && i + 1 < text.size() &&
+                             std::string_view("$`\"\\\n").find(text[i + 1]) != std::string_view::npos;
+        if (escapes && text[++i] == '\n') continue;
+        add(text[i]);
+      }
+      if (i == text.size()) {
+        return tl::unexpected("the quote " + std::string(text.substr(open, 16)) + " is not closed");
+      }
+    } else {
+      add(c);
+    }
+  }
+  return words;
+}
+
 }  // namespace muster

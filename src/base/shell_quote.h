@@ -4,6 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
 
 namespace muster {
 
@@ -11,6 +14,11 @@ namespace muster {
 std::string ShellQuoted(std::string_view word);
 // The words as a command line: the first is quoted where a shell would take it for an assignment or a keyword.
 std::string ShellQuoted(std::span<const std::string> words);
+
+// The words of a command line as a POSIX shell splits them (2.2 of its standard): blanks and newlines separate,
+// '…', "…" and \ quote. Nothing is expanded and no character is an operator: $, *, ~, |, # and & stand for themselves.
+// The error is a phrase: a quote that is not closed, a backslash at the end.
+tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view text);
 
 // Double-quoted with \n \t \" \\ and \xNN for control bytes: one line, reversible, safe on a terminal.
 std::string Quoted(std::string_view text);

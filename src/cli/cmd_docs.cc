@@ -14,6 +14,7 @@
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 #include "reference/context_topics.h"
+#include "reference/own_topics.h"
 
 namespace muster {
 namespace {
@@ -81,6 +82,7 @@ int Run(const Options& options) {
   }
 
   Topics topics = ContextTopics(*schema, *outline, release);
+  for (Topic& topic : OwnTopics()) topics.push_back(std::move(topic));
   if (everything) {
     Print({OverviewPage(topics)}, options);
     return kExitOk;

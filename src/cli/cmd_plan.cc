@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/wrap_option.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 
@@ -17,10 +18,16 @@ struct Options {
   RecipeOptions recipe;
   bool json = false;
   bool id = false;
+  std::vector<std::string> wraps;
 };
 
 int Run(const Options& options) {
-  const auto evaluation = EvaluateFrom(options.recipe, false);
+  auto evaluation = EvaluateFrom(options.recipe, false);
+  if (evaluation) {
+    if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) {
+      evaluation = tl::unexpected(wrapped.error());
+    }
+  }
   if (!evaluation) {
     if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
     PrintDiagnostics(evaluation.error());
@@ -43,6 +50,7 @@ int Run(const Options& options) {
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation);
+  AddWrapOption(app, options->wraps);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
   return [options] { return Run(*options); };

@@ -7,16 +7,21 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
+#include "base/shell_quote.h"
+#include "cli/background_run.h"
 #include "cli/blank_variable.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/wrap_option.h"
 #include "plan/plan_json.h"
 #include "run/run_directory.h"
 #include "run/session.h"
@@ -33,6 +38,10 @@ struct Options {
   bool quiet = false;
   bool pass_exit_code = false;
   std::vector<std::string> tee;
+  bool detach = false;
+  std::vector<std::string> wraps;
+  std::string without;
+  std::vector<std::string> faults;
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -78,20 +87,57 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   PrintDiagnostics(evaluation->warnings);
   request.inputs = InputsValue(evaluation->inputs);
   request.sources = std::move(evaluation->sources);
+  request.lockdown = std::move(evaluation->lockdown);
   request.plan = std::move(evaluation->plan);
   request.evaluate_ns = evaluation->evaluate_ns;
   return {};
 }
 
-int Run(const Options& options) {
+// Arms the head's own; gives those that are the agents'.
+Result<std::vector<std::string>> ArmFaults(const std::vector<std::string>& faults) {
+  std::vector<std::string> of_agents;
+  for (const std::string& text : faults) {
+    const auto order = ParseFault(text);
+    if (!order) return Fail(Error("usage", {}, order.error(), "muster docs faults lists the sites"));
+    if (kFaultSites[static_cast<std::size_t>(order->site)].name.starts_with("agent.")) {
+      of_agents.push_back(text);
+    } else {
+      ArmFault(*order);
+    }
+  }
+  return of_agents;
+}
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int Run(Options& options) {
+  const auto without = ParseWithout(options.without);
+  if (!without) {
+    return Refuse(
+        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
+               "muster docs mechanisms lists them")});
+  }
+  options.recipe.without.Add(*without);
+  auto faults = ArmFaults(options.faults);
+  if (!faults) return Refuse(faults.error());
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
-  if (auto filled = FillPlan(options, request); !filled) {
+  auto filled = FillPlan(options, request);
+  if (filled) filled = ApplyWraps(request.plan, options.wraps);
+  if (!filled) {
     PrintDiagnostics(filled.error());
     return ExitCodeFor(filled.error());
   }
   request.plan_ns = MonotonicNowNs() - began;
-  for (char** variable = environ; *variable != nullptr; ++variable) request.environment.emplace_back(*variable);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    // It is about this muster; a muster below a process is another's affair.
+    if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {
+      request.environment.emplace_back(*variable);
+    }
+  }
   for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
 
   std::error_code error;
@@ -115,7 +161,8 @@ int Run(const Options& options) {
   }
   request.console.tee = *std::move(tee);
 
-  LocalTransport transport;
+  LocalTransport transport({}, options.recipe.without, *std::move(faults));
+  if (options.detach) return RunInBackground(std::move(request), transport);
   const auto outcome = RunPlan(request, transport);
   if (!outcome) {
     PrintDiagnostics(outcome.error());
@@ -133,12 +180,23 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("FILE");
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--detach,-d", options->detach,
+               "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
   app.add_option("--tee", options->tee,
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
+  // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
+  app.add_option("--without", options->without, "do without these mechanisms of the kernel")
+      ->type_name("NAME,…")
+      ->group("");
+  app.add_option("--fault", options->faults, "go wrong on purpose")
+      ->type_name("SITE:ACTION:N")
+      ->allow_extra_args(false)
+      ->group("");
   return [options] { return Run(*options); };
 }
 

@@ -32,6 +32,11 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
 
 }  // namespace muster

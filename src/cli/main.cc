@@ -1,11 +1,13 @@
 // The muster program: a table of commands. What each does is in its cmd_*.cc.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/mechanism.h"
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -25,7 +27,13 @@ constexpr Command kCommands[] = {
      "muster run recipes/parameter_server.lua workers=8 -- --verbose", true, SetupRun},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
      false, SetupDocs},
+    {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},
+    {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
+    {"stop", "ask a run to end", "muster stop parameter-server --wait", false, SetupStop},
+    {"ls", "show the runs there have been, and how each ended", "muster ls --json", false, SetupLs},
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
+    {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
+     SetupClean},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
 };
 
@@ -113,6 +121,11 @@ int Main(int argc, char** argv) {
   if (first == "--version") {
     std::puts("muster " MUSTER_VERSION);
     return kExitOk;
+  }
+  const char* without = std::getenv(kWithoutVariable);
+  if (const auto known = ParseWithout(without == nullptr ? "" : without); !known) {
+    return Usage(std::string(kWithoutVariable) + ": there is no " + Quoted(known.error()),
+                 "muster docs mechanisms lists them");
   }
   const Command* command = Find(argv[1]);
   if (command == nullptr) return UnknownCommand(argv[1]);

@@ -137,6 +137,7 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
   evaluation.recipe_file = options.recipe;
   evaluation.overrides = *std::move(overrides);
   evaluation.args = options.args;
+  evaluation.without = options.without;
   if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
     evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
   }

@@ -17,6 +17,7 @@ struct RecipeOptions {
   std::vector<std::string> overrides;  // name=text, name:=json, name@=file
   std::vector<std::string> unset;
   std::vector<std::string> args;
+  Without without = WithoutByEnvironment();
 };
 
 // Adds RECIPE, name=value … and --unset. The options must live as long as the app.

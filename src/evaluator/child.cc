@@ -59,13 +59,15 @@ void EvaluatorMain() {
   close(kEvaluatorPage);
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
 
-  const auto answer_and_end = [](const EvaluationAnswer& answer) {
+  Lockdown lockdown;
+  const auto answer_and_end = [&lockdown](EvaluationAnswer answer) {
+    answer.lockdown = lockdown.means;
     WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
     // No destructors and no finalizers: nothing that the recipe left behind may run, and memory is the kernel's to
     // free.
     _exit(0);
   };
-  const Lockdown lockdown = LockDown();
+  lockdown = LockDown(WithoutByEnvironment());
   if (!lockdown.error.empty()) answer_and_end(Refusal(lockdown.error));
   Evaluate(*request, AskParent, StateLimits{}, last_place, answer_and_end);
   _exit(kProtocolBroken);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -64,19 +63,12 @@ class Child {
   // Kills it if it still runs; returns how it ended.
   EndedProcess End() {
     if (ended_) return *ended_;
-    KillThroughPidfd(spawned_.pidfd.get());
-    pollfd end{spawned_.pidfd.get(), POLLIN, 0};
-    while (!(ended_ = Reap(spawned_.pidfd.get()))) poll(&end, 1, -1);
+    KillChild(spawned_.ref());
+    ended_ = ReapAtEnd(spawned_.ref());
     return *ended_;
   }
   // Whether it has come to an end of its own by the deadline (monotonic).
-  bool Ends(std::uint64_t deadline_ns) const {
-    for (std::uint64_t now = MonotonicNowNs(); now < deadline_ns; now = MonotonicNowNs()) {
-      pollfd end{spawned_.pidfd.get(), POLLIN, 0};
-      if (poll(&end, 1, static_cast<int>((deadline_ns - now) / 1'000'000) + 1) > 0) return true;
-    }
-    return false;
-  }
+  bool Ends(std::uint64_t deadline_ns) const { return EndsBy(spawned_.ref(), deadline_ns); }
 
  private:
   Spawned spawned_;
@@ -88,6 +80,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
   }
+  if (!options.without.empty()) variables.push_back(std::string(kWithoutVariable) + "=" + WithoutText(options.without));
   SpawnSpec spec;
   spec.argv = {options.program, kEvaluatorArgument};
   spec.env = EnvPointers(variables);
@@ -104,7 +97,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
 #ifndef MUSTER_SANITIZED  // sanitizers reserve terabytes of address space
   spec.limits.push_back({RLIMIT_AS, limit(options.limits.memory_bytes)});
 #endif
-  Launcher launcher;
+  Launcher launcher(MechanismsBut(options.without));
   return launcher.Spawn(spec);
 }
 
@@ -271,6 +264,7 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   evaluation.name = std::move(answer->name);
   evaluation.doc = std::move(answer->doc);
   evaluation.parameters = std::move(answer->parameters);
+  evaluation.lockdown = std::move(answer->lockdown);
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = std::move(answer->provenance);
   if (!options.describe_only) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mechanism.h"
 #include "evaluator/recipe_files.h"
 #include "lua/evaluation.h"
 #include "muster/result.h"
@@ -29,6 +30,7 @@ struct EvaluationOptions {
   std::string mindspore;  // see EvaluationRequest
   bool describe_only = false;
   EvaluationLimits limits;
+  Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
   std::function<void(unsigned seconds)> on_wait;     // it takes so long already: after the first second, each second
@@ -41,6 +43,7 @@ struct Evaluation {
   Plan plan;  // folded and valid; empty if only described
   Provenance provenance;
   Diagnostics warnings;
+  std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer

@@ -6,12 +6,16 @@
 #include <initializer_list>
 #include <memory>
 
+#include <fcntl.h>
 #include <linux/landlock.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "evaluator/child.h"
 
 namespace muster {
 namespace {
@@ -71,22 +75,39 @@ int InstallFilter() {
   return -seccomp_load(filter.get());
 }
 
+// The lowest numbers are all in use or below the limit: nothing new gets a descriptor. Not zero, because poll(2) takes
+// no more entries than the limit.
+int DenyDescriptors() {
+  for (int fd = 0; fd <= kEvaluatorSocket; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) return errno;
+  }
+  constexpr rlim_t kUsed = kEvaluatorSocket + 1;
+  const rlimit descriptors = {kUsed, kUsed};
+  const rlimit processes = {0, 0};
+  if (setrlimit(RLIMIT_NOFILE, &descriptors) != 0 || setrlimit(RLIMIT_NPROC, &processes) != 0) return errno;
+  return 0;
+}
+
 }  // namespace
 
-Lockdown LockDown() {
+Lockdown LockDown(const Without& without) {
   Lockdown lockdown;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     lockdown.error = std::string("no_new_privs: ") + std::strerror(errno);
     return lockdown;
   }
   lockdown.means.push_back("no_new_privs");
-  if (DenyFilesAndNetwork()) lockdown.means.push_back("landlock");
-  // A kernel or container without seccomp leaves the other two and the limits; the parent is told.
-  const int error = InstallFilter();
+  if (!without.Has(Mechanism::kLandlock) && DenyFilesAndNetwork()) lockdown.means.push_back("landlock");
+  // A kernel or container without seccomp leaves the others and the limits; the parent is told.
+  const int error = without.Has(Mechanism::kSeccomp) ? ENOSYS : InstallFilter();
   if (error == 0) {
     lockdown.means.push_back("seccomp");
   } else if (error != EINVAL && error != ENOSYS) {
     lockdown.error = std::string("seccomp: ") + std::strerror(error);
+  } else if (const int refused = DenyDescriptors(); refused == 0) {
+    lockdown.means.push_back("fd-limit");
+  } else {
+    lockdown.error = std::string("descriptor limit: ") + std::strerror(refused);
   }
   return lockdown;
 }

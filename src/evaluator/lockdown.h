@@ -5,16 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "base/mechanism.h"
+
 namespace muster {
 
 struct Lockdown {
-  std::vector<std::string> means;  // "no_new_privs", "landlock", "seccomp": what is in force
+  std::vector<std::string> means;  // "no_new_privs", "landlock", "seccomp", …: what is in force
   std::string error;               // empty, or what the kernel refused although it must not
 };
 
 // no_new_privs (prctl(2)), Landlock without any rule (landlock(7), where the kernel has it), and a seccomp
-// filter (seccomp(2)) that kills the process on any call not on its list. Resource limits are the parent's
-// to set when it starts the process.
-Lockdown LockDown();
+// filter (seccomp(2)) that kills the process on any call not on its list. Where there is no seccomp, "fd-limit" stands
+// in: no descriptor above the one it talks over can be had any more, and so no file, socket, pipe or memory of others,
+// and an ordinary user's evaluator can start no process. Resource limits are the parent's to set when it starts the
+// process. What `without` names is not used.
+Lockdown LockDown(const Without& without = {});
 
 }  // namespace muster

@@ -287,7 +287,7 @@ void ReadPlaced(lua_State* lua, int table, Process& process) {
   }
 }
 
-// process { role, index, placed, stage, rank_in_stage, command, cwd, env, contract_env, visible_name, visible,
+// process { role, index, placed, stage, rank_in_stage, command, wrap, cwd, env, contract_env, visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -385,6 +385,15 @@ int AddProcess(lua_State* lua) {
   if (process.index == 0) {
     host.plan.roles[process.role].unset = merged->unset;
     host.provenance[role.name] = std::move(merged->sources);
+  }
+  // Last: what runs, and so its environment, is decided by the command that is wrapped.
+  if (const Field wrap(lua, 1, "wrap"); wrap.is_table()) {
+    std::vector<Text> words;
+    for (std::string& word : TextList(lua, wrap.index())) {
+      CheckPlanText(host, word, "the wrap of " + role.name, place, false);
+      words.emplace_back(std::move(word));
+    }
+    process.command->insert(process.command->begin(), words.begin(), words.end());
   }
   if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
     process.context = overlay->second->Settled();

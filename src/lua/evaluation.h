@@ -63,6 +63,7 @@ struct EvaluationAnswer {
   std::optional<Plan> plan;  // folded; none if there are errors, or if only the parameters were asked for
   Provenance provenance;
   Diagnostics diagnostics;
+  std::vector<std::string> lockdown;  // what the evaluator had locked itself down by (evaluator/lockdown.h)
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

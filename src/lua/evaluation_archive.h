@@ -52,7 +52,8 @@ void Fields(A& archive, VariableSource& source) {
 
 template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
-  archive(answer.name, answer.doc, answer.parameters, answer.plan, answer.provenance, answer.diagnostics);
+  archive(answer.name, answer.doc, answer.parameters, answer.plan, answer.provenance, answer.diagnostics,
+          answer.lockdown);
 }
 
 template <class A>

@@ -57,6 +57,7 @@ class Console::Impl {
         plan(run_plan),
         quiet(options.quiet),
         tee(options.tee),
+        output(options.output),
         out(loop, options.out),
         err(loop, options.err),
         logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
@@ -67,7 +68,7 @@ class Console::Impl {
     err.OnProgress([this] { CheckDrained(); });
   }
 
-  bool ShowsAll() const { return !quiet && plan.processes.size() <= kMaxShownProcesses; }
+  bool ShowsAll() const { return !quiet && output && plan.processes.size() <= kMaxShownProcesses; }
   std::string Name(ProcessId process) const {
     return process < plan.processes.size() ? ProcessName(plan, plan.processes[process])
                                            : fmt::format("process {}", process);
@@ -89,6 +90,7 @@ class Console::Impl {
   const Plan& plan;
   bool quiet;
   std::set<ProcessId> tee;
+  bool output;
   Output out;
   Output err;
   spdlog::logger logger;
@@ -193,9 +195,9 @@ void Console::Failed(const FirstFailure& failure) {
   impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
 }
 
-void Console::Stopping(std::uint32_t times) {
+void Console::Stopping(std::uint32_t times, bool here) {
   if (times <= 1) {
-    impl_->logger.warn("stopping … (Ctrl-C again to kill at once)");
+    impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "muster stop asked for it");
   } else {
     impl_->logger.warn("killing at once");
   }

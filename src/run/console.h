@@ -28,6 +28,8 @@ struct ConsoleOptions {
   Colour colour = Colour::kAuto;
   // --tee: the output of these is shown, quiet or not, however many others there are.
   std::set<ProcessId> tee = {};
+  // Whether to show what processes write, if they are few.
+  bool output = true;
   // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
   int out = 1;
   int err = 2;
@@ -50,8 +52,8 @@ class Console {
   void Passed(const LimitPassed& limit);
   void Restarting(const RestartPlanned& restart);
   void Failed(const FirstFailure& failure);
-  // The user asked for an end, for the n-th time.
-  void Stopping(std::uint32_t times);
+  // The user asked for an end, for the n-th time; at this terminal, or by another command.
+  void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);
 
   // Shows what is left of the output, then the report, waits until the readers have taken it and calls `done`

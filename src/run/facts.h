@@ -52,8 +52,13 @@ struct RunBegan {
   std::string name;
   std::int32_t pid = 0;  // the head's
   bool pass_exit_code = false;
-  std::uint64_t plan_ns = 0;      // evaluation and planning before the run
-  std::uint64_t evaluate_ns = 0;  // of that, the evaluator's part
+  std::uint64_t plan_ns = 0;          // evaluation and planning before the run
+  std::uint64_t evaluate_ns = 0;      // of that, the evaluator's part
+  std::uint64_t start_ticks = 0;      // of the head, as in ProcessStarted
+  std::string boot;                   // this start of the machine: pids and start times of others mean nothing here
+  std::vector<std::string> lockdown;  // what the evaluator had locked itself down by; empty for a plan of a file
+  std::uint32_t descriptors = 0;      // open in the head
+  std::uint64_t memory_kib = 0;       // resident
 
   bool operator==(const RunBegan&) const = default;
 };
@@ -64,6 +69,9 @@ struct AgentConnected {
   std::uint64_t start_ticks = 0;
   std::string host_name;
   std::vector<std::string> mechanisms;
+  std::string cgroup;             // see AgentReady
+  std::uint32_t descriptors = 0;  // open in the agent
+  std::uint64_t memory_kib = 0;   // resident
 
   bool operator==(const AgentConnected&) const = default;
 };
@@ -170,7 +178,9 @@ struct FinishOrdered {
 struct RunEnded {
   Cause cause = Cause::kNone;
   std::int32_t exit_code = 0;
-  std::string why;  // empty if the run ended well
+  std::string why;                // empty if the run ended well
+  std::uint32_t descriptors = 0;  // open in the head
+  std::uint64_t memory_kib = 0;   // resident
 
   bool operator==(const RunEnded&) const = default;
 };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
@@ -176,8 +177,8 @@ std::optional<JournalEntry> ReadEntry(std::string_view name, FieldReader& fields
   }
 }
 
-// The record of one line (without its newline), or why it is none.
-tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::uint64_t expected_seq) {
+// The record of one line (without its newline), or why it is none. Without a number any is expected.
+tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::optional<std::uint64_t> expected_seq) {
   const std::size_t tail = kCrcOpen.size() + kCrcDigits + kCrcClose.size();
   if (line.size() <= tail) return tl::unexpected<std::string>("a line is too short");
   const std::string_view body = line.substr(0, line.size() - tail);
@@ -194,7 +195,8 @@ tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::ui
   fields("wall", record.wall);
   fields("at", record.at);
   fields("event", name);
-  if (fields.ok() && record.seq != expected_seq) return tl::unexpected<std::string>("a record is missing");
+  if (fields.ok() && record.seq != expected_seq.value_or(record.seq))
+    return tl::unexpected<std::string>("a record is missing");
   std::optional<JournalEntry> entry = ReadEntry(name, fields);
   if (!entry) return tl::unexpected<std::string>(fmt::format("the event {} is not known", Quoted(name)));
   if (!fields.ok()) return tl::unexpected<std::string>(fmt::format("the event {} lacks a field", Quoted(name)));
@@ -213,6 +215,12 @@ std::string JournalLine(const JournalRecord& record) {
                                        JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
                                        EntryName(record.entry), fields.Take());
   return fmt::format("{}{}{:08x}{}\n", body, kCrcOpen, Crc32c(body), kCrcClose);
+}
+
+std::optional<JournalRecord> ParseJournalLine(std::string_view line) {
+  tl::expected<JournalRecord, std::string> record = ReadLine(line, std::nullopt);
+  if (!record) return std::nullopt;
+  return std::move(*record);
 }
 
 JournalContents ParseJournal(std::string_view bytes) {
@@ -253,7 +261,8 @@ Result<JournalWriter> JournalWriter::Create(int folder) {
 
 void JournalWriter::Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at) {
   unwritten_ += JournalLine({++seq_, UtcText(wall_ns), at, std::move(entry)});
-  error_ = 0;
+  error_ = FailsHere(Fault::kHeadBeforeJournal) ? EIO : 0;
+  if (error_ != 0) return;
   while (!unwritten_.empty()) {
     const ssize_t wrote = ::write(file_.get(), unwritten_.data(), unwritten_.size());
     if (wrote < 0 && errno == EINTR) continue;

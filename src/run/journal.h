@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,6 +46,9 @@ std::string_view EntryName(const JournalEntry& entry);
 
 // The record as its line, newline included. Bytes of strings that are not UTF-8 are written as \xNN.
 std::string JournalLine(const JournalRecord& record);
+
+// The record of one line, without its newline; nothing if it is none.
+std::optional<JournalRecord> ParseJournalLine(std::string_view line);
 
 struct JournalContents {
   std::vector<JournalRecord> records;  // the longest valid prefix

@@ -10,12 +10,15 @@ namespace muster {
 template <class A>
 void JournalFields(A& a, RunBegan& e) {
   a("format", e.format), a("run", e.run_id), a("plan", e.plan_id), a("name", e.name), a("pid", e.pid),
-      a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns), a("evaluate_ns", e.evaluate_ns);
+      a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns), a("evaluate_ns", e.evaluate_ns),
+      a("start_ticks", e.start_ticks), a("boot", e.boot), a("lockdown", e.lockdown), a("descriptors", e.descriptors),
+      a("memory_kib", e.memory_kib);
 }
 template <class A>
 void JournalFields(A& a, AgentConnected& e) {
   a("host", e.host), a("pid", e.pid), a("start_ticks", e.start_ticks), a("host_name", e.host_name),
-      a("mechanisms", e.mechanisms);
+      a("mechanisms", e.mechanisms), a("cgroup", e.cgroup), a("descriptors", e.descriptors),
+      a("memory_kib", e.memory_kib);
 }
 template <class A>
 void JournalFields(A& a, PlanBound& e) {
@@ -86,7 +89,8 @@ template <class A>
 void JournalFields(A&, FinishOrdered&) {}
 template <class A>
 void JournalFields(A& a, RunEnded& e) {
-  a("cause", e.cause), a("exit_code", e.exit_code), a("why", e.why);
+  a("cause", e.cause), a("exit_code", e.exit_code), a("why", e.why), a("descriptors", e.descriptors),
+      a("memory_kib", e.memory_kib);
 }
 template <class A>
 void JournalFields(A& a, ProcessStarted& e) {
@@ -109,7 +113,8 @@ void JournalFields(A& a, SignalSent& e) {
 }
 template <class A>
 void JournalFields(A& a, AgentEmpty& e) {
-  a("host", e.host), a("started", e.started), a("reaped", e.reaped), a("adopted", e.adopted), a("by", e.by);
+  a("host", e.host), a("started", e.started), a("reaped", e.reaped), a("adopted", e.adopted), a("by", e.by),
+      a("descriptors", e.descriptors), a("memory_kib", e.memory_kib);
 }
 template <class A>
 void JournalFields(A& a, AgentLost& e) {

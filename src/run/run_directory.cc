@@ -141,14 +141,32 @@ std::string RunsFolder(const std::string& cwd, std::string_view muster_home) {
   return muster_home.empty() ? cwd + "/runs" : std::string(muster_home) + "/runs";
 }
 
-bool IsRunLive(const std::string& run_dir) {
+namespace {
+
+UniqueFd OpenLock(const std::string& run_dir) {
   // Only a directory that has a journal is asked: a lock taken for the question cannot then get into the way
   // of a muster that is just starting there.
   struct stat status {};
-  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return false;
-  const UniqueFd lock(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!lock) return false;
-  return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
+  return UniqueFd(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+}  // namespace
+
+bool IsRunLive(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+std::string HolderOf(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  return lock ? Holder(lock.get()) : "nobody";
+}
+
+void AwaitRunOver(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  while (lock && ::flock(lock.get(), LOCK_SH) != 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace muster

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "muster/result.h"
 #include "run/private_files.h"
@@ -42,6 +44,20 @@ std::string FolderName(std::string_view name);
 // Where runs are kept: below $MUSTER_HOME (its value, may be empty) or else below `cwd`.
 std::string RunsFolder(const std::string& cwd, std::string_view muster_home);
 
+// A run directory below a runs folder, as its path tells.
+struct FoundRun {
+  std::string name;   // of the folder of all runs of that name
+  std::string stamp;  // "20261120-120616"
+  std::string id;
+  std::string path;
+  std::int64_t made_ns = 0;  // wall clock, when its plan was written: orders runs of one second
+
+  auto Age() const { return std::tie(stamp, made_ns, id); }
+};
+
+// All of them, oldest first; links are not followed. None if the folder cannot be read.
+std::vector<FoundRun> RunsBelow(const std::string& runs_folder);
+
 // The folder that RUN names: a path, a name (its newest run), name~N (the Nth before it), ~N (of all), a
 // prefix of an id (at least 4 characters), or, left out, the newest of all. Kind "run" with a hint if there is
 // none, or more than one for a prefix.
@@ -49,5 +65,11 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
 
 // Whether a muster holds the directory at this moment.
 bool IsRunLive(const std::string& run_dir);
+
+// Who holds it, or held it last, safe for a terminal: "pid 4711 on node-1 since …".
+std::string HolderOf(const std::string& run_dir);
+
+// Waits until no muster holds the directory any more. Blocks, and polls nothing.
+void AwaitRunOver(const std::string& run_dir);
 
 }  // namespace muster

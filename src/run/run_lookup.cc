@@ -1,11 +1,10 @@
-// How a RUN argument finds its folder: ResolveRun of run_directory.h.
+// Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,16 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FoundRun {
-  std::string name;
-  std::string stamp;  // "20261120-120616"
-  std::string id;
-  std::string path;
-  std::int64_t made_ns = 0;  // orders runs of one second
-
-  auto Age() const { return std::tie(stamp, made_ns, id); }
-};
-
 bool HoldsRun(const fs::path& folder, struct stat& plan) {
   return ::stat((folder / "plan.json").c_str(), &plan) == 0 && S_ISREG(plan.st_mode);
 }
@@ -43,23 +32,6 @@ std::vector<fs::path> Folders(const fs::path& folder) {
     if (!it->is_symlink(ignored) && it->is_directory(ignored)) found.push_back(it->path());
   }
   return found;
-}
-
-// Oldest first.
-std::vector<FoundRun> AllRuns(const std::string& runs_folder) {
-  std::vector<FoundRun> runs;
-  for (const fs::path& of_name : Folders(runs_folder)) {
-    for (const fs::path& folder : Folders(of_name)) {
-      const std::string leaf = folder.filename().string();
-      const std::size_t dash = leaf.rfind('-');
-      struct stat plan {};
-      if (dash == std::string::npos || !HoldsRun(folder, plan)) continue;
-      runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
-                      std::int64_t{plan.st_mtim.tv_sec} * 1'000'000'000 + plan.st_mtim.tv_nsec});
-    }
-  }
-  std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
-  return runs;
 }
 
 // "gpt~2" -> ("gpt", 2).
@@ -79,6 +51,22 @@ Result<std::string> Missing(std::string message, std::string hint) {
 
 }  // namespace
 
+std::vector<FoundRun> RunsBelow(const std::string& runs_folder) {
+  std::vector<FoundRun> runs;
+  for (const fs::path& of_name : Folders(runs_folder)) {
+    for (const fs::path& folder : Folders(of_name)) {
+      const std::string leaf = folder.filename().string();
+      const std::size_t dash = leaf.rfind('-');
+      struct stat plan {};
+      if (dash == std::string::npos || !HoldsRun(folder, plan)) continue;
+      runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
+                      std::int64_t{plan.st_mtim.tv_sec} * 1'000'000'000 + plan.st_mtim.tv_nsec});
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
+  return runs;
+}
+
 Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder) {
   struct stat plan {};
   const std::string as_path(run);
@@ -87,7 +75,7 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
     return Missing(fmt::format("{} is not a run directory", Quoted(run)), "a run directory holds plan.json");
   }
 
-  const std::vector<FoundRun> runs = AllRuns(runs_folder);
+  const std::vector<FoundRun> runs = RunsBelow(runs_folder);
   if (runs.empty()) {
     return Missing(fmt::format("there are no runs in {}", Quoted(runs_folder)),
                    "start one with muster run, or name its folder");

@@ -9,20 +9,25 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/fingerprint.h"
+#include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "run/control_server.h"
 #include "run/journal.h"
 #include "run/json_text.h"
-#include "run/report.h"
 #include "run/run_directory.h"
+#include "run/run_files.h"
+#include "run/run_status.h"
+#include "run/signal_state.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
 #include "run/timer_queue.h"
@@ -31,27 +36,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
-
-// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
-class PipeSignalIgnored {
- public:
-  PipeSignalIgnored() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-  ~PipeSignalIgnored() { ::sigaction(SIGPIPE, &before_, nullptr); }
-  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
-  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
-bool IsIgnored(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
 
 std::string Sentence(const Diagnostics& diagnostics) {
   std::string text;
@@ -103,10 +87,14 @@ class Session {
   };
 
   Result<void> MakeDirectory();
-  Result<void> WritePlan();
+  void ListenForCommands();
   void Connect();
   void CatchSignals();
   void AwaitSignal();
+  // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
+  void RequestStop(std::uint32_t times, int signal);
+  bool CommandedToStop(bool now);
+  RunStatus Status() const;
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
@@ -146,6 +134,7 @@ class Session {
   bool ended_ = false;
   bool warned_of_journal_ = false;
   RunOutcome outcome_;
+  std::unique_ptr<ControlServer> control_;
   std::vector<Agent> agents_;  // last: their channels go first
 };
 
@@ -158,27 +147,10 @@ Result<void> Session::MakeDirectory() {
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
   binding_.run_dir = directory_->path();
-  return {};
-}
-
-Result<void> Session::WritePlan() {
-  const int folder = directory_->folder();
-  std::map<std::string, std::string> files = {
-      {"plan.json", PlanToJson(plan_, request_.inputs)},
-      {"plan.txt", PlanText(plan_)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inputs", request_.inputs}})) + "\n"},
-  };
-  for (const auto& [path, bytes] : request_.sources) files.emplace("recipe/" + path, bytes);
-  for (const auto& [path, bytes] : files) {
-    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
-  }
-  Result<UniqueFd> logs = MakeFolder(folder, "logs");
-  if (!logs) return Fail(std::move(logs.error()));
-  logs_ = std::move(*logs);
-  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return Fail(std::move(errors.error()));
-  Result<JournalWriter> journal = JournalWriter::Create(folder);
-  if (!journal) return Fail(std::move(journal.error()));
-  journal_ = std::move(*journal);
+  if (!request_.keep_words) return {};
+  const Result<UniqueFd> words = CreateFile(directory_->folder(), "head.log", O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), request_.console.err) < 0) return Fail(SystemError("file", "head.log", errno));
   return {};
 }
 
@@ -188,7 +160,12 @@ Result<RunOutcome> Session::Run() {
   if (!secrets) return Fail(std::move(secrets.error()));
   binding_.secrets = std::move(*secrets);
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
-  if (Result<void> written = WritePlan(); !written) return Fail(std::move(written.error()));
+  Result<UniqueFd> logs = WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.sources);
+  if (!logs) return Fail(std::move(logs.error()));
+  logs_ = std::move(*logs);
+  Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
+  if (!journal) return Fail(std::move(journal.error()));
+  journal_ = std::move(*journal);
 
   plan_id_ = PlanId(plan_);
   RunBegan began;
@@ -199,9 +176,16 @@ Result<RunOutcome> Session::Run() {
   began.pass_exit_code = request_.pass_exit_code;
   began.plan_ns = request_.plan_ns;
   began.evaluate_ns = request_.evaluate_ns;
+  began.start_ticks = OwnStartTicks();
+  began.boot = BootId();
+  began.lockdown = request_.lockdown;
+  const SelfCount count = CountSelf();
+  began.descriptors = count.descriptors;
+  began.memory_kib = count.memory_kib;
   Record(std::move(began));
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
+  ListenForCommands();
 
   Connect();
   const auto until_ended = boost::asio::make_work_guard(io_);
@@ -221,14 +205,43 @@ void Session::CatchSignals() {
 void Session::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (ended_) {
-      console_.Abandon();  // the run is over, only a slow reader is waited for
-    } else {
-      console_.Stopping(++stops_asked_);
-      Happened(StopRequested{stops_asked_, signal});
-    }
+    RequestStop(stops_asked_ + 1, signal);
     AwaitSignal();
   });
+}
+
+void Session::ListenForCommands() {
+  Result<std::unique_ptr<ControlServer>> control = ControlServer::Listen(
+      io_, directory_->folder(), {[this] { return Status(); }, [this](bool now) { return CommandedToStop(now); }});
+  if (!control) return console_.Warn(Sentence(control.error()));
+  control_ = std::move(*control);
+}
+
+void Session::RequestStop(std::uint32_t times, int signal) {
+  if (ended_) return console_.Abandon();  // the run is over, only a slow reader is waited for
+  stops_asked_ = times;
+  console_.Stopping(times, signal != 0);
+  Happened(StopRequested{times, signal});
+}
+
+// Two who ask for the same do not ask for more.
+bool Session::CommandedToStop(bool now) {
+  const std::uint32_t times = now ? 2 : 1;
+  if (!ended_ && stops_asked_ >= times) return false;
+  const bool changed = !ended_;
+  RequestStop(times, 0);
+  return changed;
+}
+
+RunStatus Session::Status() const {
+  return {binding_.run_id,
+          plan_id_,
+          plan_.name,
+          ::getpid(),
+          std::string(PhaseName(supervisor_.phase())),
+          journal_->records(),
+          stops_asked_,
+          RoleStatuses(plan_, supervisor_)};
 }
 
 void Session::Connect() {
@@ -276,7 +289,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
 }
 
 void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
-  Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms});
+  Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms, ready.cgroup,
+                        ready.descriptors, ready.memory_kib});
   if (ready.version != kProtocolVersion) {
     OnMessage(
         host,
@@ -310,6 +324,7 @@ void Session::BeginIfReady() {
   if (!std::all_of(agents_.begin(), agents_.end(), [](const Agent& agent) { return agent.ready; })) return;
   if (const Result<void> bound = Bind(); !bound) return Unready(Sentence(bound.error()));
   Perform(supervisor_.Begin(clock_->Monotonic()));
+  if (request_.on_begun) request_.on_begun(binding_.run_id, binding_.run_dir);
 }
 
 Result<void> Session::Bind() {
@@ -381,7 +396,9 @@ void Session::Perform(const std::vector<Action>& actions) {
 }
 
 void Session::Start(const StartOrdered& order) {
-  Result<StartProcess> start = starts_.Of(order.process, order.attempt);
+  Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
+                                   ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
+                                   : starts_.Of(order.process, order.attempt);
   if (start) return Send(plan_.processes[order.process].host, std::move(*start));
   boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
     if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
@@ -389,6 +406,7 @@ void Session::Start(const StartOrdered& order) {
 }
 
 void Session::Stop(const StopOrdered& order) {
+  if (FailsHere(Fault::kHeadBeforeStop)) return;
   std::map<std::uint32_t, StopProcesses> by_host;
   for (const ProcessId process : order.processes) {
     StopProcesses& stop = by_host[plan_.processes[process].host];
@@ -419,7 +437,12 @@ void Session::OnAlarm() {
 }
 
 void Session::Record(JournalEntry entry) {
-  journal_->Append(std::move(entry), clock_->Wall(), clock_->Monotonic());
+  const std::uint64_t wall = clock_->Wall();
+  const MonotonicNs at = clock_->Monotonic();
+  std::string published;
+  if (control_ && control_->watched()) published = JournalLine({journal_->records() + 1, UtcText(wall), at, entry});
+  journal_->Append(std::move(entry), wall, at);
+  if (!published.empty()) control_->Publish(published);
   if (journal_->error() == 0 || std::exchange(warned_of_journal_, true)) return;
   console_.Warn(
       SystemError("journal", "the journal cannot be written; it is kept until it can", journal_->error()).message);
@@ -428,7 +451,10 @@ void Session::Record(JournalEntry entry) {
 void Session::End() {
   timers_.Clear();
   clock_->ClearAlarm();
-  const RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
+  RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
+  const SelfCount count = CountSelf();
+  ended.descriptors = count.descriptors;
+  ended.memory_kib = count.memory_kib;
   Record(ended);
   journal_->Sync();
 
@@ -436,15 +462,13 @@ void Session::End() {
   outcome_.run_dir = binding_.run_dir;
   outcome_.outcome = OutcomeName(ended.cause);
   outcome_.exit_code = ended.exit_code;
+  outcome_.why = ended.why;
 
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
-  if (const Result<Report> report = MakeReport(binding_.run_dir); report && journal_->error() == 0) {
-    text = ReportText(*report);
-    for (const auto& [name, bytes] : {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", text}}) {
-      if (const Result<void> written = ReplaceFile(directory_->folder(), name, bytes); !written) {
-        console_.Warn(Sentence(written.error()));
-      }
-    }
+  if (journal_->error() == 0) {
+    RunAccount account = WriteRunAccount(directory_->folder(), binding_.run_dir);
+    if (!account.text.empty()) text = std::move(account.text);
+    for (const Diagnostic& problem : account.problems) console_.Warn(problem.message);
   }
   console_.Finish(std::move(text), ended.cause == Cause::kNone, [this] { io_.stop(); });
 }

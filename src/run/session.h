@@ -54,6 +54,9 @@ struct RunRequest {
 
   ConsoleOptions console;
 
+  // What the evaluator of the recipe had locked itself down by; empty if there was none. For the journal.
+  std::vector<std::string> lockdown;
+
   // How long evaluating and planning took, and the evaluator's part of that; only for the report's timings.
   std::uint64_t plan_ns = 0;
   std::uint64_t evaluate_ns = 0;
@@ -61,6 +64,12 @@ struct RunRequest {
   // Whether SIGINT, SIGTERM and SIGHUP are caught while the run lasts (one that is ignored at the start
   // stays ignored, as nohup wants it), and SIGPIPE ignored.
   bool catch_signals = true;
+
+  // Called from the loop once the processes of the plan have been ordered to start. Not called if it does not come to
+  // that.
+  std::function<void(const std::string& run_id, const std::string& run_dir)> on_begun;
+  // --detach: the descriptor console.err becomes `head.log` of the run directory as soon as there is one.
+  bool keep_words = false;
 
   // For tests; left empty: the machine's clock and a random run id (12 hex digits).
   std::function<std::unique_ptr<RunClock>(boost::asio::io_context&)> make_clock;
@@ -73,6 +82,7 @@ struct RunOutcome {
   std::string outcome;  // "ok", "failed", "stopped", "lost": as in report.json
   // What muster has to exit with: 0 ok, 1 a process failed, 3 the machine, 128+n ended by signal n.
   int exit_code = 0;
+  std::string why;  // one sentence; empty if it ended well
 };
 
 // Runs the plan to its end. Fails, with nothing started, if the plan or the request cannot be run at all:

@@ -221,17 +221,21 @@ class Supervisor {
   void OnWell(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
   void MarkWell(ProcessId process, bool well);
   void OnReady(const ProcessReady& event);
-  void OnOutput(const OutputSeen& event, MonotonicNs now);
   void OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now);
-  void OnDeadline(std::uint64_t timer, MonotonicNs now);
-  void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
-  // A running process took too long: it has failed, though it is still there.
-  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
   void Blame(JobInput input);
   void StartAll(MonotonicNs now);
   void StartRole(std::uint32_t role);
   void BecameReady(ProcessId process);
   void Linger(MonotonicNs now);
+
+  // --- limits (supervisor_limits.cc) ---
+  void OnOutput(const OutputSeen& event, MonotonicNs now);
+  void OnDeadline(std::uint64_t timer, MonotonicNs now);
+  void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
+  // A running process took too long: it has failed, though it is still there.
+  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
+  // "worker.0 was not", "worker.0 and 3 more were not"
+  std::string UnreadyText() const;
 
   // --- restarts (supervisor_restart.cc) ---
   // False, with why_ told, if the budget of the process's role is spent or the job is not at work any more.
@@ -255,7 +259,6 @@ class Supervisor {
   bool AtWork() const;  // starting or running
   const Role& RoleOf(ProcessId process) const;
   std::string NameOf(ProcessId process) const;  // "worker.2"
-  std::string UnreadyText() const;
   std::vector<Action> Take();
 
   const Plan& plan_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -86,6 +87,14 @@ Launcher::Launcher(Mechanisms wanted) : mechanisms_(wanted) {
   // Closes nothing, since no number is that high; tells whether the call exists and is allowed.
   if (mechanisms_.close_range && ::syscall(SYS_close_range, ~0U, ~0U, 0) != 0) mechanisms_.close_range = false;
   if (!mechanisms_.close_range) mechanisms_.clone_files = false;
+  // No descriptor has that number: EBADF from a kernel that can wait by pidfd, EINVAL from one that cannot.
+  constexpr int kByPidfd = 3;
+  siginfo_t info = {};
+  if (mechanisms_.pidfd && ::syscall(SYS_waitid, kByPidfd, INT_MAX, &info, WEXITED | WNOHANG, nullptr) != 0 &&
+      errno != EBADF) {
+    mechanisms_.pidfd = false;
+  }
+  if (!mechanisms_.pidfd) mechanisms_.clone_pidfd = false;
 }
 
 Launcher::~Launcher() = default;
@@ -186,14 +195,17 @@ void Launcher::ClearSlots() {
   filled_ = 0;
 }
 
-tl::expected<UniqueFd, SpawnError> Launcher::OpenPidfd(pid_t pid) {
-  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (pidfd) return pidfd;
+tl::expected<void, SpawnError> Launcher::OpenPidfd(Spawned& spawned) {
+  spawned.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, spawned.pid, 0)));
+  if (spawned.pidfd) return {};
   const int error = errno;
-  // Not waited for yet, so the number still is this child's.
-  ::kill(pid, SIGKILL);
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  if (error == ENOSYS || error == EPERM || error == EINVAL) {
+    mechanisms_.pidfd = false;
+    return {};
   }
+  // Not waited for yet, so the number still is this child's.
+  KillChild(spawned.ref());
+  ReapAtEnd(spawned.ref());
   return NoDescriptor(error);
 }
 
@@ -236,11 +248,10 @@ tl::expected<Spawned, SpawnError> Launcher::Clone() {
       }
       return Failed(memory.report->stage, memory.report->error);
     }
-    if (!spawned.pidfd) {  // not asked for, or a kernel that does not know the flag
+    if (!spawned.pidfd && mechanisms_.pidfd) {  // not asked for, or a kernel that does not know the flag
       mechanisms_.clone_pidfd = false;
-      auto opened = OpenPidfd(pid);
+      auto opened = OpenPidfd(spawned);
       if (!opened) return tl::unexpected<SpawnError>(std::move(opened.error()));
-      spawned.pidfd = std::move(*opened);
     }
     return spawned;
   }
@@ -331,9 +342,19 @@ std::vector<const char*> EnvPointers(const std::vector<std::string>& variables) 
   return pointers;
 }
 
+Mechanisms MechanismsBut(const Without& without) {
+  Mechanisms left;
+  left.pidfd = left.clone_pidfd = !without.Has(Mechanism::kPidfd);
+  left.close_range = !without.Has(Mechanism::kCloseRange);
+  left.clone_files = left.close_range && !without.Has(Mechanism::kCloneFiles);
+  return left;
+}
+
 std::vector<std::string> MechanismNames(const Mechanisms& mechanisms) {
-  return {mechanisms.clone_pidfd ? "pidfd" : "pidfd-open", mechanisms.close_range ? "close_range" : "proc-fd",
-          mechanisms.clone_files ? "clone-files" : "copied-files"};
+  return {!mechanisms.pidfd        ? "sigchld"
+          : mechanisms.clone_pidfd ? "pidfd"
+                                   : "pidfd-open",
+          mechanisms.close_range ? "close_range" : "proc-fd", mechanisms.clone_files ? "clone-files" : "copied-files"};
 }
 
 std::string SpawnErrorText(const SpawnError& error) {

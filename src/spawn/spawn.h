@@ -16,7 +16,9 @@
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
+#include "base/mechanism.h"
 #include "base/unique_fd.h"
+#include "spawn/reap.h"
 
 namespace muster {
 
@@ -93,12 +95,15 @@ std::vector<const char*> EnvPointers(const std::vector<std::string>& variables);
 // A started process: its program is running (execve succeeded). It must be waited for.
 struct Spawned {
   pid_t pid = -1;
-  UniqueFd pidfd;
+  UniqueFd pidfd;  // none where the kernel has none
+
+  ChildRef ref() const { return {pid, pidfd.get()}; }
 };
 
 // What the kernel is asked to help with. Each can be switched off; each is given up at run time where the
 // kernel or a seccomp filter refuses it, at the price of speed only.
 struct Mechanisms {
+  bool pidfd = true;        // a pidfd of each process (5.4); else SIGCHLD tells of ends, and pids that are not reaped
   bool clone_pidfd = true;  // CLONE_PIDFD (5.2); else pidfd_open(2) (5.3)
   bool close_range = true;  // close_range(2) (5.9); else a walk over /proc/self/fd
   bool clone_files = true;  // CLONE_FILES with CLOSE_RANGE_UNSHARE; else the table is copied
@@ -106,7 +111,11 @@ struct Mechanisms {
   bool operator==(const Mechanisms&) const = default;
 };
 
-// "pidfd", "close_range", "clone-files", or what stands in for them: "pidfd-open", "proc-fd", "copied-files".
+// What is left when these are done without.
+Mechanisms MechanismsBut(const Without& without);
+
+// "pidfd", "close_range", "clone-files", or what stands in for them: "pidfd-open" or "sigchld", "proc-fd",
+// "copied-files".
 std::vector<std::string> MechanismNames(const Mechanisms& mechanisms);
 
 class Launcher {
@@ -131,7 +140,7 @@ class Launcher {
   tl::expected<void, SpawnError> FillSlots(const SpawnSpec& spec);
   void ClearSlots();
   tl::expected<Spawned, SpawnError> Clone();
-  tl::expected<UniqueFd, SpawnError> OpenPidfd(pid_t pid);
+  tl::expected<void, SpawnError> OpenPidfd(Spawned& spawned);
 
   Mechanisms mechanisms_;
   UniqueFd null_;

@@ -25,9 +25,11 @@ std::string AgentBeside() {
   return error ? std::string() : (self.parent_path() / "muster-agent").string();
 }
 
-LocalTransport::LocalTransport(std::string agent_program)
+LocalTransport::LocalTransport(std::string agent_program, const Without& without, std::vector<std::string> faults)
     : agent_program_(agent_program.empty() ? AgentBeside() : std::move(agent_program)),
-      launcher_(std::make_shared<Launcher>()),
+      without_(without),
+      faults_(std::move(faults)),
+      launcher_(std::make_shared<Launcher>(MechanismsBut(without))),
       spared_(std::make_shared<std::vector<ProcessIdentity>>()) {}
 
 Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context& io, const TransportHost& host) {
@@ -48,6 +50,8 @@ Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context
 
   SpawnSpec spec;
   spec.argv = {agent_program_, "--fd", std::to_string(kAgentFd)};
+  if (!without_.empty()) spec.argv.insert(spec.argv.end(), {"--without", WithoutText(without_)});
+  for (const std::string& fault : faults_) spec.argv.insert(spec.argv.end(), {"--fault", fault});
   for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
   spec.stderr_fd = STDERR_FILENO;
   spec.passed = {{theirs.get(), kAgentFd}};
@@ -61,7 +65,7 @@ Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context
 
   auto wire = Wire::Make(io, std::move(ours), UniqueFd(), kMagic);
   if (!wire) return Fail(MachineError("spawn", "the connection to the agent: " + wire.error()));
-  if (const auto identity = Identify(agent->handle.id())) spared_->push_back(*identity);
+  if (const auto identity = Identify(agent->pid())) spared_->push_back(*identity);
   return std::make_unique<LocalChannel>(io, host.index, std::move(*agent), std::move(*wire), spared_);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mechanism.h"
 #include "spawn/descendants.h"
 #include "spawn/spawn.h"
 #include "transport/channel.h"
@@ -19,8 +20,10 @@ std::string AgentBeside();
 
 class LocalTransport final : public Transport {
  public:
-  // `agent_program`: path of muster-agent; empty: AgentBeside().
-  explicit LocalTransport(std::string agent_program = {});
+  // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` holds for the start of the agent and for
+  // what the agent does; `faults` ("SITE:ACTION:N") are given to the agent.
+  explicit LocalTransport(std::string agent_program = {}, const Without& without = WithoutByEnvironment(),
+                          std::vector<std::string> faults = {});
 
   std::string_view name() const override { return "local"; }
 
@@ -31,6 +34,8 @@ class LocalTransport final : public Transport {
 
  private:
   std::string agent_program_;
+  Without without_;
+  std::vector<std::string> faults_;
   std::shared_ptr<Launcher> launcher_;
   // Children not to be touched; shared with the channels, which take their agents out again.
   std::shared_ptr<std::vector<ProcessIdentity>> spared_;

@@ -1,10 +1,15 @@
 #include "transport/local_channel.h"
 
-#include <cerrno>
 #include <csignal>
 #include <utility>
 
-#include <poll.h>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "spawn/cgroup.h"
+#include "spawn/reap.h"
 
 namespace muster {
 
@@ -17,10 +22,10 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
              std::shared_ptr<std::vector<ProcessIdentity>> others)
       : host(host_index),
         agent(std::move(launched)),
-        agent_pidfd(agent.ended.native_handle()),
         wire(std::move(w)),
         spared(std::move(others)),
-        patience(io.get_executor()) {}
+        patience(io.get_executor()),
+        children(io) {}
 
   void Start() {
     const std::weak_ptr<Connection> weak = weak_from_this();
@@ -35,14 +40,23 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   }
 
   void AwaitAgentEnd() {
-    agent.ended.async_wait(WatchedFd::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
-      if (!error && !self->closed) self->OnAgentEnd();
-    });
+    auto ended = [self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error && !self->closed && !self->agent_end) self->OnAgentEnd();
+    };
+    if (agent.watched()) return agent.AwaitEnd(std::move(ended));
+    // SIGCHLD may be another child's, and may have come before it was asked for.
+    boost::system::error_code ignored;
+    children.add(SIGCHLD, ignored);
+    children.async_wait([ended](const boost::system::error_code& error, int) { ended(error); });
+    if (!HasEnded(agent.ref())) return;
+    children.cancel(ignored);
+    boost::asio::post(patience.get_executor(), [ended] { ended({}); });
   }
 
   void OnFrame(const std::string& payload) {
     auto message = DecodeMessage(payload);
-    if (!message) {
+    if (message && std::holds_alternative<AgentReady>(*message)) cgroup = std::get<AgentReady>(*message).cgroup;
+    if (!message || FailsHere(Fault::kHeadMessage)) {
       KillAgent();
       return OnWireEnd("it sent a message that cannot be read");
     }
@@ -67,22 +81,22 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   }
 
   void OnAgentEnd() {
-    if (!HasEnded(agent_pidfd)) return AwaitAgentEnd();
+    if (!HasEnded(agent.ref())) return AwaitAgentEnd();
     ReapAgent();
     // What it said last may still be on its way.
     if (wire_ended) Conclude();
   }
 
   void KillAgent() {
-    if (!agent_end) KillThroughPidfd(agent_pidfd);
+    if (!agent_end) KillChild(agent.ref());
   }
 
   void ReapAgent() {
-    agent_end = Reap(agent_pidfd);
-    const pid_t pid = agent.handle.id();
-    agent.handle.detach();
+    const pid_t pid = agent.pid();
+    agent_end = Reap(agent.ref()).value_or(EndedProcess{});
+    agent.Detach();
     boost::system::error_code ignored;
-    agent.ended.close(ignored);
+    children.cancel(ignored);
     std::erase_if(*spared, [pid](const ProcessIdentity& process) { return process.pid == pid; });
   }
 
@@ -91,6 +105,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     patience.cancel();
     if (empty) return Tell(std::move(*empty));
     const KillReport report = KillDescendants(*spared);
+    if (!cgroup.empty()) RemoveCgroup(cgroup);
     AgentLost lost;
     lost.host = host;
     lost.why = "the agent " + EndText(*agent_end) + (why.empty() ? "" : ": " + why);
@@ -104,14 +119,8 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     if (to) to(std::move(message));
   }
 
-  bool AgentEndsWithin(std::chrono::milliseconds time) const {
-    pollfd ended = {agent_pidfd, POLLIN, 0};
-    const auto deadline = Clock::now() + time;
-    for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      const int ready = ::poll(&ended, 1, left > 0 ? static_cast<int>(left) : 0);
-      if (ready >= 0 || errno != EINTR) return ready > 0;
-    }
+  bool AgentEndsWithin(std::chrono::nanoseconds time) {
+    return EndsBy(agent.ref(), MonotonicNowNs() + static_cast<std::uint64_t>(time.count()));
   }
 
   // The channel goes: nobody is told anything any more.
@@ -127,17 +136,19 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     }
     ReapAgent();
     KillDescendants(*spared);
+    if (!cgroup.empty()) RemoveCgroup(cgroup);
   }
 
   const std::uint32_t host;
   LaunchedProcess agent;
-  const int agent_pidfd;  // agent.ended's own
   std::shared_ptr<Wire> wire;
   std::shared_ptr<std::vector<ProcessIdentity>> spared;
   Timer patience;
+  boost::asio::signal_set children;  // SIGCHLD, where there are no pidfds
   Receiver receiver;
   std::optional<AgentEmpty> empty;
   std::string why;
+  std::string cgroup;  // the agent's; removed if it did not live to do so
   bool wire_ended = false;
   std::optional<EndedProcess> agent_end;
   bool closed = false;

@@ -33,14 +33,14 @@ std::vector<AgentCommand> EveryCommand() {
 }
 
 std::vector<AgentMessage> EveryMessage() {
-  return {AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, ~0ULL},
+  return {AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL},
           PortsHeld{{{"rpc", 6667}}, ""},
           AgentFailed{"why"},
           ProcessStarted{1, 2, -3, 4, 5},
           SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
           ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
           SignalSent{1, 2, 15, 3, 4},
-          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}},
+          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}, 12, 1ULL << 40},
           ProcessReady{1, 2, 3},
           OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
           FirstOutput{1, 2, 3},

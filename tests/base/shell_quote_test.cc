@@ -147,5 +147,31 @@ TEST(Printable, ShowsWhatWouldReorderOrHideText) {
   EXPECT_EQ(Printable("a\tb…\n"), "a\tb…\\n");
 }
 
+using Words = std::vector<std::string>;
+
+TEST(ShellWords, AreThoseOfAShellWithoutExpansion) {
+  EXPECT_EQ(ShellWords("gdb --args"), (Words{"gdb", "--args"}));
+  EXPECT_EQ(ShellWords("  a\t'b c'\n"), (Words{"a", "b c"}));
+  EXPECT_EQ(ShellWords("a'b'\"c\"d ''"), (Words{"abcd", ""}));
+  EXPECT_EQ(ShellWords("\"a \\\" \\$x \\y\""), (Words{"a \" $x \\y"}));
+  EXPECT_EQ(ShellWords("a\\ b \\\\"), (Words{"a b", "\\"}));
+  EXPECT_EQ(ShellWords("$HOME * ~ # a|b"), (Words{"$HOME", "*", "~", "#", "a|b"}));
+  EXPECT_EQ(ShellWords("a\\\nb"), Words{"ab"});
+  EXPECT_EQ(ShellWords(""), Words{});
+  for (const char* bad : {"'a", "\"a", "a\\", "\"a\\\""}) EXPECT_FALSE(ShellWords(bad)) << bad;
+}
+
+TEST(ShellWords, ReadBackWhatIsQuoted) {
+  std::mt19937 random(4711);
+  const std::string_view letters = " \t\n'\"\\$`ab=#";
+  for (int i = 0; i < 2'000; ++i) {
+    Words words(1 + random() % 4);
+    for (std::string& word : words) {
+      for (std::size_t n = random() % 6; n > 0; --n) word += letters[random() % letters.size()];
+    }
+    ASSERT_EQ(ShellWords(ShellQuoted(words)), words) << ShellQuoted(words);
+  }
+}
+
 }  // namespace
 }  // namespace muster

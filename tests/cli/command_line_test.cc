@@ -8,7 +8,8 @@
 namespace muster::testing {
 namespace {
 
-const std::vector<std::string> kCommands = {"params", "check", "plan", "run", "docs", "report", "logs"};
+const std::vector<std::string> kCommands = {"params", "check", "plan", "run",    "docs",  "ps",
+                                            "watch",  "stop",  "ls",   "report", "clean", "logs"};
 
 TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
   const CommandResult result = Muster({});
@@ -62,6 +63,12 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
       {{"plan", "recipes/helo.lua"}, "No such file"},
       {{"plan", "recipes"}, "it is a directory"},
       {{"plan", "recipes/hello.lua", "8"}, "there is no '='"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker"}, "there is no '='"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker:x=gdb"}, "\"x\" is no number of a process"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker='gdb"}, "is not closed"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker="}, "no words to put before"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worke=gdb"}, "did you mean \"worker\"?"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker:2=gdb"}, "the last one is worker.1"},
       {{"plan", "recipes/hello.lua", "--", "word"}, "takes no words after --"},
   };
   for (const auto& test : cases) {
@@ -89,6 +96,21 @@ TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
   EXPECT_EQ(Muster({"plan", "recipes/hello.lua", "--id"}).out, id.out);
   EXPECT_NE(Muster({"plan", "recipes/hello.lua", "greetings=3", "--id"}).out, id.out);
   EXPECT_TRUE(Muster({"plan", "recipes/hello.lua"}).out.starts_with("plan name hello\n"));
+}
+
+TEST(CommandLine, AWrapStandsInThePlanAndItsId) {
+  const CommandResult plain = Muster({"plan", "recipes/hello.lua"});
+  const CommandResult wrapped = Muster({"plan", "recipes/hello.lua", "--wrap", "worker:1=gdb --args 'a b'"});
+  EXPECT_EQ(wrapped.exit_code, 0) << wrapped.err;
+  EXPECT_NE(wrapped.out.find("process worker.1 command \"gdb\" \"--args\" \"a b\" \"echo\""), std::string::npos)
+      << wrapped.out;
+  EXPECT_NE(wrapped.out.find("process worker.0 command \"echo\""), std::string::npos) << wrapped.out;
+  EXPECT_NE(wrapped.out, plain.out);
+  // The same as what the recipe can say.
+  const OneRecipe by_recipe("job:workers { count = 2, wrap = { 'nice', '-n', 3 }, command = { 'x', 'y' } }");
+  const OneRecipe without("job:workers { count = 2, command = { 'x', 'y' } }");
+  EXPECT_EQ(Muster({"plan", by_recipe.path(), "--id"}).out,
+            Muster({"plan", without.path(), "--id", "--wrap", "worker=nice -n 3"}).out);
 }
 
 TEST(CommandLine, WarningsGoBesideThePlanAndNotIntoIt) {

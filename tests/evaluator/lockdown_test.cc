@@ -147,6 +147,43 @@ TEST(Lockdown, LeavesOneConversation) {
   ::close(sockets[1]);
 }
 
+// What stands in where there is no seccomp: no descriptor for anything, whatever the call.
+TEST(Lockdown, WithoutSeccompGivesNoDescriptorAway) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int fd = 3; fd < 256; ++fd) ::close(fd);
+    ::dup2(0, 3);  // the conversation
+    Without without;
+    without.Add(Mechanism::kSeccomp);
+    const Lockdown lockdown = LockDown(without);
+    if (!lockdown.error.empty() || lockdown.means.back() != "fd-limit") ::_exit(99);
+    int fds[2];
+    if (::open("/dev/null", O_RDONLY) >= 0 || ::socket(AF_INET, SOCK_STREAM, 0) >= 0) ::_exit(1);
+    if (::pipe(fds) == 0 || ::dup(0) >= 0 || ::memfd_create("x", 0) >= 0) ::_exit(2);
+    rlimit higher{64, 64};
+    if (::geteuid() != 0 && ::setrlimit(RLIMIT_NOFILE, &higher) == 0) ::_exit(3);
+    if (::geteuid() != 0 && ::fork() >= 0) ::_exit(4);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Lockdown, WithoutLandlockHasTheFilter) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Without without;
+    without.Add(Mechanism::kLandlock);
+    if (LockDown(without).means != std::vector<std::string>{"no_new_privs", "seccomp"}) ::_exit(99);
+    ::open("/dev/null", O_RDONLY);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << status;
+}
+
 TEST(Lockdown, IsForGood) {
   EXPECT_EQ(StatusOf([] {
               // A second time is refused by the first: prctl is no longer there.

@@ -24,6 +24,24 @@ TEST(Commands, OfAShellAreOneText) {
   EXPECT_EQ(CommandFrom("muster.shell 'a | b > \"$HOME\"'"), (Lines{"/bin/sh", "-c", "a | b > \"$HOME\""}));
 }
 
+TEST(Commands, AreWrappedLastWhateverEachMakesOfThem) {
+  const Plan plan = PlanOf(
+      "job:workers { count = 2, wrap = { 'strace', { '-n', 3 }, false }, command = { 'x' }, each = function(process) "
+      "if process.rank == 1 then process.command = muster.shell 'a b' end end }");
+  EXPECT_EQ(CommandOf(plan, "worker.0"), (Lines{"strace", "-n", "3", "x"}));
+  EXPECT_EQ(CommandOf(plan, "worker.1"), (Lines{"strace", "-n", "3", "/bin/sh", "-c", "a b"}));
+}
+
+TEST(Commands, AreWrappedByWordsOnly) {
+  const auto problems = [](const std::string& wrap) {
+    return ProblemsOf("job:workers { count = 1, command = { 'x' }, wrap = " + wrap + " }");
+  };
+  EXPECT_EQ(problems("'gdb'"),
+            Lines{"recipe.lua:4 error command: the command of the wrap of worker is a list of words, got \"gdb\""});
+  EXPECT_EQ(problems("{}"), Lines{"recipe.lua:4 error command: the command of the wrap of worker is empty"});
+  EXPECT_EQ(problems("muster.shell 'gdb'"), Lines{"recipe.lua:4 error command: wrap of role worker is muster.shell"});
+}
+
 TEST(Commands, WithMistakesAreToldWordByWord) {
   EXPECT_EQ(ProblemsFrom("'x y'"),
             Lines{"recipe.lua:4 error command: the command of worker is a list of words, got \"x y\""});

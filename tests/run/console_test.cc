@@ -562,7 +562,7 @@ TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
   Console(io, options, plan).Warn("plain, because a file is no terminal");
   EXPECT_EQ(ContentOf(err).find('\x1b'), std::string::npos);
   options.colour = ConsoleOptions::Colour::kAlways;
-  Console(io, options, plan).Stopping(1);
+  Console(io, options, plan).Stopping(1, true);
   EXPECT_NE(ContentOf(err).find("\x1b[1;33mmuster:\x1b[0m stopping … (Ctrl-C again to kill at once)\n"),
             std::string::npos);
 }

@@ -31,8 +31,20 @@ std::vector<JournalEntry> OneOfEach() {
   exited.user_us = 123'456;
   exited.max_rss_kib = 1U << 30;
   exited.at = 99;
-  return {RunBegan{1, "3f9a1c2b4d5e", std::string(64, 'a'), "sample \"x\"\n", 4711, true, 12'000'000},
-          AgentConnected{0, 4712, 77, "node-1", {"pidfd", "subreaper"}},
+  return {RunBegan{1,
+                   "3f9a1c2b4d5e",
+                   std::string(64, 'a'),
+                   "sample \"x\"\n",
+                   4711,
+                   true,
+                   12'000'000,
+                   9'000'000,
+                   77,
+                   "b007",
+                   {"no_new_privs", "seccomp"},
+                   12,
+                   4096},
+          AgentConnected{0, 4712, 77, "node-1", {"pidfd", "subreaper"}, "/sys/fs/cgroup/x", 12, 4096},
           PlanBound{"/runs/x", {{"node-1", "127.0.0.1"}}, {{"rpc", 65535}, {"web", 1}}},
           PreparationFailed{"port rpc is taken"},
           StartOrdered{4'294'967'295U, 0},
@@ -47,7 +59,7 @@ std::vector<JournalEntry> OneOfEach() {
           SpawnFailed{2, 0, "exec", 2, "/päth/with\ttab", 5},
           exited,
           SignalSent{3, 1, 9, 3, 6},
-          AgentEmpty{0, 7, 7, 2, {"pidfd", "process-group"}},
+          AgentEmpty{0, 7, 7, 2, {"pidfd", "process-group"}, 12, 4096},
           AgentLost{1, "cut", 12},
           StopRequested{2, 2},
           DeadlinePassed{16},
@@ -57,7 +69,7 @@ std::vector<JournalEntry> OneOfEach() {
           LimitPassed{3, 1, "silent", 900'000},
           FirstOutput{3, 1, 78},
           EndEvidence{3, 1, "memory", "wörds", 79},
-          RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed"}};
+          RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 
 std::vector<JournalRecord> Records(const std::vector<JournalEntry>& entries) {

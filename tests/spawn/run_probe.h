@@ -36,10 +36,8 @@ inline std::optional<ProbeRun> RunProbe(Launcher& launcher, SpawnSpec spec, std:
     ADD_FAILURE() << SpawnErrorText(spawned.error());
     return std::nullopt;
   }
-  if (!AwaitReadable(spawned->pidfd.get())) return std::nullopt;
-  const auto ended = Reap(spawned->pidfd.get());
-  if (!ended) return std::nullopt;
-  return ProbeRun{LinesOf(path), *ended};
+  const EndedProcess ended = ReapAtEnd(spawned->ref());
+  return ProbeRun{LinesOf(path), ended};
 }
 
 }  // namespace muster::testing

@@ -1,7 +1,9 @@
 // Runs a program of the build to its end, with an environment of its own, and keeps what it wrote.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,13 @@ inline CommandResult RunCommand(const Command& command) {
   const UniqueFd out(command.stdout_path.empty() ? ::memfd_create("stdout", MFD_CLOEXEC)
                                                  : ::open(command.stdout_path.c_str(), O_WRONLY | O_CLOEXEC));
   const UniqueFd err(::memfd_create("stderr", MFD_CLOEXEC));
+  // A suite that is run without a mechanism is so for the programs it starts.
+  std::vector<std::string> env = command.env;
+  const char* without = std::getenv("MUSTER_WITHOUT");
+  const auto is_without = [](const std::string& variable) { return variable.starts_with("MUSTER_WITHOUT="); };
+  if (without != nullptr && std::none_of(env.begin(), env.end(), is_without)) {
+    env.push_back(std::string("MUSTER_WITHOUT=") + without);
+  }
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -65,7 +74,7 @@ inline CommandResult RunCommand(const Command& command) {
   if (!command.cwd.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, command.cwd.c_str());
   pid_t pid = -1;
   const int error = ::posix_spawnp(&pid, command.argv.front().c_str(), &actions, nullptr,
-                                   d::Pointers(command.argv).data(), d::Pointers(command.env).data());
+                                   d::Pointers(command.argv).data(), d::Pointers(env).data());
   ::posix_spawn_file_actions_destroy(&actions);
   CommandResult result;
   if (error != 0) {

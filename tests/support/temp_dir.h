@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace muster::testing {
 
@@ -18,6 +19,7 @@ class TempDir {
   }
   ~TempDir() {
     std::error_code ignored;
+    if (const char* keep = std::getenv("MUSTER_KEEP_RUNS")) KeepRuns(keep);
     std::filesystem::remove_all(path_, ignored);
   }
   TempDir(const TempDir&) = delete;
@@ -27,6 +29,19 @@ class TempDir {
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:
+  // Run directories go to that folder, for whoever wants to look at them when all tests are over.
+  void KeepRuns(const std::filesystem::path& keep) const {
+    std::vector<std::filesystem::path> runs;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator it(path_, error), end; !error && it != end;
+         it.increment(error)) {
+      if (it->path().filename() == "journal.jsonl") runs.push_back(it->path().parent_path());
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      std::filesystem::rename(runs[i], keep / (path_.filename().string() + "-" + std::to_string(i)), error);
+    }
+  }
+
   std::filesystem::path path_;
 };
 

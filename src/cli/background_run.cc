@@ -1,0 +1,98 @@
+#include "cli/background_run.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/value_archive.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "spawn/detach.h"
+#include "transport/local.h"
+
+namespace muster {
+namespace {
+
+// How it began, as the head tells the command.
+struct Beginning {
+  std::int32_t exit_code = 0;
+  Diagnostics problems;
+  std::string run_id;
+  std::string run_dir;
+};
+
+template <class A>
+void Fields(A& archive, Beginning& beginning) {
+  archive(beginning.exit_code, beginning.problems, beginning.run_id, beginning.run_dir);
+}
+
+// A caller that is gone is not missed.
+void Tell(UniqueFd& line, const Beginning& beginning) {
+  std::string bytes = Archived(const_cast<Beginning&>(beginning));
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(line.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) break;
+    bytes.erase(0, static_cast<std::size_t>(sent));
+  }
+  line.reset();
+}
+
+int HeadInBackground(RunRequest request, Transport& transport, UniqueFd line) {
+  request.keep_words = true;
+  request.console.output = false;
+  request.on_begun = [&line](const std::string& run_id, const std::string& run_dir) {
+    OutliveCaller();
+    Tell(line, {kExitOk, {}, run_id, run_dir});
+  };
+  const Result<RunOutcome> outcome = RunPlan(request, transport);
+  if (!outcome) {
+    Tell(line, {ExitCodeFor(outcome.error()), outcome.error(), {}, {}});
+    return ExitCodeFor(outcome.error());
+  }
+  if (line) {
+    Diagnostic why =
+        MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir);
+    Tell(line, {outcome->exit_code, {std::move(why)}, outcome->run_id, outcome->run_dir});
+  }
+  return outcome->exit_code;
+}
+
+int AwaitBeginning(const UniqueFd& line) {
+  std::string bytes;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = ::read(line.get(), block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    bytes.append(block, static_cast<std::size_t>(got));
+  }
+  const std::optional<Beginning> beginning = Unarchived<Beginning>(bytes);
+  if (!beginning) {
+    PrintDiagnostics({MachineError("spawn", "the head in the background ended before the run began")});
+    return kExitMachine;
+  }
+  PrintDiagnostics(beginning->problems);
+  if (beginning->problems.empty()) std::printf("%s %s\n", beginning->run_id.c_str(), beginning->run_dir.c_str());
+  return beginning->exit_code;
+}
+
+}  // namespace
+
+int RunInBackground(RunRequest request, Transport& transport) {
+  tl::expected<Detached, int> detached = DetachFromCaller();
+  if (!detached) {
+    const Diagnostics problem = {SystemError("spawn", "the run cannot go into the background", detached.error())};
+    PrintDiagnostics(problem);
+    return ExitCodeFor(problem);
+  }
+  if (!detached->in_background) return AwaitBeginning(detached->line);
+  return HeadInBackground(std::move(request), transport, std::move(detached->line));
+}
+
+}  // namespace muster

@@ -1,0 +1,51 @@
+// muster ps: the runs that are going on.
+#include <cstdio>
+#include <memory>
+
+#include "base/shell_quote.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/run_list.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::vector<std::string> folders;
+  bool all = false;
+  bool json = false;
+};
+
+int Run(const Options& options) {
+  const auto runs = ListRuns(options.folders, !options.all, true);
+  if (!runs) {
+    PrintDiagnostics(runs.error());
+    return ExitCodeFor(runs.error());
+  }
+  if (options.json) {
+    PrintRunsJson(*runs, true);
+    return kExitOk;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"NAME", "RUN", "STARTED", "PHASE", "RUNNING", "ENDED", "RESTARTS", "FOLDER"}};
+  for (const RunSummary& run : *runs) {
+    rows.push_back({Printable(run.name), Printable(run.run), TimeText(run.started_at),
+                    run.outcome == "running" ? run.phase : run.outcome, std::to_string(run.running),
+                    std::to_string(run.ended), std::to_string(run.restarts), Printable(run.run_dir)});
+  }
+  PrintTable(rows);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddFoldersArgument(app, options->folders);
+  app.add_flag("--all,-a", options->all, "also those that are over");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+#include "cli/run_list.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "base/shell_quote.h"
+#include "base/utf8.h"
+#include "cli/run_argument.h"
+#include "run/run_directory.h"
+
+namespace muster {
+namespace {
+
+// Of a path, in which any byte may be.
+std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
+// Characters as a terminal counts them, near enough: no combining ones in names of runs.
+std::size_t Width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders) {
+  app.add_option("FOLDERS", folders, "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs");
+}
+
+Result<std::vector<RunSummary>> ListRuns(const std::vector<std::string>& folders, bool live_only, bool counted) {
+  std::vector<std::string> places = folders;
+  if (places.empty()) {
+    Result<std::string> runs = DefaultRunsFolder();
+    if (!runs) return Fail(runs.error());
+    places.push_back(std::move(*runs));
+  }
+  std::vector<RunSummary> runs;
+  for (const std::string& place : places) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(place + "/plan.json", error)) {
+      paths.push_back(place);
+    } else {
+      for (const FoundRun& found : RunsBelow(place)) paths.push_back(found.path);
+    }
+    for (const std::string& path : paths) {
+      if (live_only && !IsRunLive(path)) continue;
+      Result<RunSummary> run = SummarizeRun(path, counted);
+      if (run && (!live_only || run->outcome == "running")) runs.push_back(std::move(*run));
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RunSummary& a, const RunSummary& b) { return a.started_at > b.started_at; });
+  return runs;
+}
+
+std::string TimeText(const std::string& utc) {
+  std::string text = utc.substr(0, utc.find('.')) + "Z";
+  if (const std::size_t t = text.find('T'); t != std::string::npos) text[t] = ' ';
+  return Printable(text);
+}
+
+void PrintTable(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - Width(row[i]) + 2, ' ');
+    }
+    std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
+  }
+}
+
+void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunSummary& run : runs) {
+    nlohmann::json one = {{"run", run.run},         {"plan", run.plan},
+                          {"name", run.name},       {"run_dir", JsonSafe(run.run_dir)},
+                          {"pid", run.pid},         {"started_at", run.started_at},
+                          {"seconds", run.seconds}, {"outcome", run.outcome},
+                          {"exit_code", nullptr},   {"why", nullptr}};
+    if (run.outcome != "running") one["exit_code"] = run.exit_code;
+    if (!run.why.empty()) one["why"] = run.why;
+    if (counted) {
+      one["phase"] = run.phase;
+      one["running"] = run.running;
+      one["ended"] = run.ended;
+      one["restarts"] = run.restarts;
+    }
+    list.push_back(std::move(one));
+  }
+  const nlohmann::json object = {{"format", 1}, {"runs", std::move(list)}};
+  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+}  // namespace muster

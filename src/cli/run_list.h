@@ -1,0 +1,31 @@
+// The lists of runs that ps and ls show.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+#include "muster/result.h"
+#include "run/run_summary.h"
+
+namespace muster {
+
+// Adds [FOLDER …].
+void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders);
+
+// The runs of these folders, each a runs folder or a run directory; without any those below $MUSTER_HOME or here.
+// Newest first. Folders whose journal has no beginning are no runs yet. `counted` as in SummarizeRun; with `live_only`
+// nothing is read of the others.
+Result<std::vector<RunSummary>> ListRuns(const std::vector<std::string>& folders, bool live_only, bool counted);
+
+// "2026-11-20 12:06:16Z"
+std::string TimeText(const std::string& utc);
+
+// Columns as wide as they must be, the last one as it is. The first row is the head.
+void PrintTable(const std::vector<std::vector<std::string>>& rows);
+
+// {"format": 1, "runs": […]}
+void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted);
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+#include "reference/own_topics.h"
+
+#include "base/fault.h"
+#include "base/mechanism.h"
+
+namespace muster {
+namespace {
+
+std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+Page FaultsPage() {
+  Page page;
+  page.title = "Fault hooks";
+  page.blocks.emplace_back(Example{"", {"muster run --fault=SITE:ACTION:N …"}});
+  page.blocks.emplace_back(Paragraph{
+      "Makes a run go wrong on purpose, in any build; for tests of what becomes of it then. `delay` waits N "
+      "milliseconds "
+      "each time the site is passed; `fail` lets the site fail when it is passed for the Nth time; `kill` ends the "
+      "program there with SIGKILL. The option may be given more than once."});
+  Table table{{"site", "is passed when", "on `fail`"}, {}};
+  Value::List sites;
+  for (const FaultSite& site : kFaultSites) {
+    table.rows.push_back({Ticked(site.name), std::string(site.when), std::string(site.fails)});
+    sites.push_back(Value(Value::Map{{"name", Value(std::string(site.name))},
+                                     {"when", Value(std::string(site.when))},
+                                     {"fails", Value(std::string(site.fails))}}));
+  }
+  page.blocks.emplace_back(std::move(table));
+  page.data = Value(
+      Value::Map{{"name", Value("faults")}, {"kind", Value("of muster itself")}, {"sites", Value(std::move(sites))}});
+  return page;
+}
+
+Page MechanismsPage() {
+  Page page;
+  page.title = "Mechanisms of the kernel";
+  page.blocks.emplace_back(Example{"", {"muster run --without=NAME,… …", "MUSTER_WITHOUT=NAME,… muster …"}});
+  page.blocks.emplace_back(
+      Paragraph{"muster finds out by itself what the kernel has, and does without the rest. Here more can be done "
+                "without: where a mechanism is there and does not work, and for tests of what stands in. The journal "
+                "(`agent_connected`, `run_began`) and the receipt name what was in use."});
+  Table table{{"name", "what it is for", "what stands in"}, {}};
+  Value::List mechanisms;
+  for (const MechanismFact& fact : kMechanismFacts) {
+    table.rows.push_back({Ticked(fact.name), std::string(fact.what), std::string(fact.instead)});
+    mechanisms.push_back(Value(Value::Map{{"name", Value(std::string(fact.name))},
+                                          {"what", Value(std::string(fact.what))},
+                                          {"instead", Value(std::string(fact.instead))}}));
+  }
+  page.blocks.emplace_back(std::move(table));
+  page.blocks.emplace_back(
+      Paragraph{"What remains is asked of every kernel: subreapers, `/proc`, signalfd, memfd_create (Linux 3.17)."});
+  page.data = Value(Value::Map{{"name", Value("mechanisms")},
+                               {"kind", Value("of muster itself")},
+                               {"mechanisms", Value(std::move(mechanisms))}});
+  return page;
+}
+
+}  // namespace
+
+Topics OwnTopics() {
+  return {
+      {"faults", "of muster itself", "making a run go wrong on purpose", {}, true, FaultsPage},
+      {"mechanisms", "of muster itself", "what of the kernel is used, and what stands in", {}, true, MechanismsPage}};
+}
+
+}  // namespace muster

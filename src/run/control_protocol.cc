@@ -1,0 +1,193 @@
+#include "run/control_protocol.h"
+
+#include <array>
+#include <concepts>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "base/suggest.h"
+#include "muster/value.h"
+#include "run/json_text.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+using Ask = ControlRequest::Ask;
+
+constexpr std::array<std::pair<Ask, std::string_view>, 3> kAsks = {
+    {{Ask::kStatus, "status"}, {Ask::kStop, "stop"}, {Ask::kWatch, "watch"}}};
+
+tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
+
+// The object of a line, its format known to be ours.
+tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
+  tl::expected<Value, std::string> json = ValueFromJsonText(line);
+  if (!json) return No("the line is no JSON: " + json.error());
+  if (json->AsMap() == nullptr) return No("the line is no JSON object");
+  const auto format = json->AsMap()->find("format");
+  if (format == json->AsMap()->end()) return No("the object has no format; this muster speaks format 1");
+  const std::int64_t* number = format->second.AsInt();
+  if (number == nullptr || *number != kControlFormat) {
+    return No(fmt::format("format {} is not spoken here, only format {}",
+                          Printable(JsonText(format->second)).substr(0, 80), kControlFormat));
+  }
+  return std::move(std::get<Value::Map>(json->data()));
+}
+
+// Takes fields out of an object; a missing one or one of another type or range is remembered.
+class Fields {
+ public:
+  explicit Fields(const Value::Map& object) : object_(object) {}
+
+  void operator()(const char* name, std::string& text) {
+    if (const Value* value = Find(name); value != nullptr && value->AsString() != nullptr) {
+      text = *value->AsString();
+    } else {
+      ok_ = false;
+    }
+  }
+  void operator()(const char* name, bool& truth) {
+    if (const Value* value = Find(name); value != nullptr && value->AsBool() != nullptr) {
+      truth = *value->AsBool();
+    } else {
+      ok_ = false;
+    }
+  }
+  template <std::integral T>
+  void operator()(const char* name, T& number) {
+    const Value* value = Find(name);
+    if (value != nullptr && value->AsInt() != nullptr && std::in_range<T>(*value->AsInt())) {
+      number = static_cast<T>(*value->AsInt());
+    } else {
+      ok_ = false;
+    }
+  }
+  const Value* Find(const char* name) const {
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &found->second;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  const Value::Map& object_;
+  bool ok_ = true;
+};
+
+template <class F, class R>
+void RoleFields(F& f, R& role) {
+  f("role", role.name), f("waiting", role.waiting), f("running", role.running), f("ended", role.ended),
+      f("restarts", role.restarts);
+}
+
+template <class F, class S>
+void StatusFields(F& f, S& status) {
+  f("run", status.run), f("plan", status.plan), f("name", status.name), f("pid", status.pid), f("phase", status.phase),
+      f("records", status.records), f("stops", status.stops);
+}
+
+// The other direction of Fields.
+struct ObjectMaker {
+  void operator()(const char* name, const std::string& text) { map.emplace(name, text); }
+  template <std::integral T>
+  void operator()(const char* name, const T& number) {
+    map.emplace(name, static_cast<std::int64_t>(number));
+  }
+  Value::Map map;
+};
+
+bool ReadStatus(const Value* value, RunStatus& status) {
+  if (value == nullptr || value->AsMap() == nullptr) return false;
+  Fields fields(*value->AsMap());
+  StatusFields(fields, status);
+  const Value* roles = fields.Find("roles");
+  if (!fields.ok() || roles == nullptr || roles->AsList() == nullptr) return false;
+  for (const Value& each : *roles->AsList()) {
+    if (each.AsMap() == nullptr) return false;
+    Fields role(*each.AsMap());
+    RoleFields(role, status.roles.emplace_back());
+    if (!role.ok()) return false;
+  }
+  return true;
+}
+
+std::string Line(Value::Map object) {
+  object.emplace("format", kControlFormat);
+  return JsonText(Value(std::move(object))) + "\n";
+}
+
+}  // namespace
+
+tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line) {
+  const tl::expected<Value::Map, std::string> object = ObjectOf(line);
+  if (!object) return No(object.error());
+  ControlRequest request;
+  bool asked = false;
+  for (const auto& [key, value] : *object) {
+    if (key == "format") continue;
+    if (key == "ask") {
+      std::vector<std::string> known;
+      for (const auto& [ask, word] : kAsks) {
+        known.emplace_back(word);
+        if (value.AsString() == nullptr || *value.AsString() != word) continue;
+        request.ask = ask;
+        asked = true;
+      }
+      if (!asked) {
+        const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
+        return No(fmt::format("{} cannot be asked; {}", Quoted(word), DidYouMean(word, known)));
+      }
+    } else if (key == "now" && value.AsBool() != nullptr) {
+      request.now = *value.AsBool();
+    } else {
+      return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
+    }
+  }
+  if (!asked) return No("the object does not say what is asked: status, stop or watch");
+  if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
+  return request;
+}
+
+std::string ControlRequestLine(const ControlRequest& request) {
+  Value::Map object;
+  for (const auto& [ask, word] : kAsks) {
+    if (ask == request.ask) object.emplace("ask", word);
+  }
+  if (request.now) object.emplace("now", true);
+  return Line(std::move(object));
+}
+
+std::string ControlAnswerLine(const ControlAnswer& answer) {
+  if (!answer.error.empty()) return Line({{"ok", false}, {"error", answer.error}});
+  ObjectMaker status;
+  StatusFields(status, answer.status);
+  Value::List roles;
+  for (const RoleStatus& role : answer.status.roles) {
+    ObjectMaker made;
+    RoleFields(made, role);
+    roles.emplace_back(std::move(made.map));
+  }
+  status.map.emplace("roles", std::move(roles));
+  return Line({{"ok", true}, {"already", answer.already}, {"status", std::move(status.map)}});
+}
+
+tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line) {
+  const tl::expected<Value::Map, std::string> object = ObjectOf(line);
+  if (!object) return No(object.error());
+  ControlAnswer answer;
+  Fields fields(*object);
+  bool ok = false;
+  fields("ok", ok);
+  if (!ok) {
+    fields("error", answer.error);
+    if (!fields.ok() || answer.error.empty()) return No("the answer is not one of a run");
+    return answer;
+  }
+  fields("already", answer.already);
+  if (!fields.ok() || !ReadStatus(fields.Find("status"), answer.status)) return No("the answer is not one of a run");
+  return answer;
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+// What is said at the control socket of a run (docs/control.md): one JSON object per line, both ways.
+//
+// Knows texts and values; opens no socket. Both directions are untrusted: whoever may connect can send
+// anything, and what answers in a folder need not be a muster.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace muster {
+
+inline constexpr std::int64_t kControlFormat = 1;
+inline constexpr std::size_t kMaxControlRequest = 4096;    // bytes of a line to the head, newline included
+inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and of one from it
+
+struct ControlRequest {
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch };
+  Ask ask = Ask::kStatus;
+  bool now = false;  // kStop only: kill at once
+
+  bool operator==(const ControlRequest&) const = default;
+};
+
+struct RoleStatus {
+  std::string name;
+  std::uint32_t waiting = 0;  // not started, or between two attempts
+  std::uint32_t running = 0;  // started, and not seen to have ended
+  std::uint32_t ended = 0;
+  std::uint64_t restarts = 0;
+
+  bool operator==(const RoleStatus&) const = default;
+};
+
+struct RunStatus {
+  std::string run;
+  std::string plan;
+  std::string name;
+  std::int32_t pid = 0;  // the head's
+  std::string phase;     // as in the journal
+  std::uint64_t records = 0;
+  std::uint32_t stops = 0;  // how often an end was asked for: 0, 1 gracefully, 2 and more at once
+  std::vector<RoleStatus> roles;
+
+  bool operator==(const RunStatus&) const = default;
+};
+
+struct ControlAnswer {
+  std::string error;     // why the request was refused; the rest is empty then
+  bool already = false;  // a stop that changed nothing: the run was stopping, or over
+  RunStatus status;      // after the request
+
+  bool operator==(const ControlAnswer&) const = default;
+};
+
+// The line without its newline. The error is a sentence for whoever sent it.
+tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line);
+tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line);
+
+// Lines, newline included.
+std::string ControlRequestLine(const ControlRequest& request);
+std::string ControlAnswerLine(const ControlAnswer& answer);
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+#include "run/run_trace.h"
+
+#include <map>
+
+#include "base/shell_quote.h"
+#include "run/journal.h"
+
+namespace muster {
+
+Result<RunTrace> TraceRun(const std::string& run_dir) {
+  const JournalContents journal = ReadJournal(run_dir + "/journal.jsonl");
+  RunTrace trace;
+  std::map<std::pair<ProcessId, std::uint32_t>, std::pair<std::int32_t, std::uint64_t>> running;
+  for (const JournalRecord& record : journal.records) {
+    if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
+      trace.run_id = began->run_id;
+      trace.boot = began->boot;
+    } else if (const auto* agent = std::get_if<AgentConnected>(&record.entry)) {
+      trace.identities.emplace_back(agent->pid, agent->start_ticks);
+      trace.cgroup = agent->cgroup;
+    } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
+      running[{started->process, started->attempt}] = {started->pid, started->start_ticks};
+    } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
+      running.erase({exited->process, exited->attempt});
+    } else if (std::holds_alternative<RunEnded>(record.entry)) {
+      trace.ended = true;
+    }
+  }
+  if (trace.run_id.empty()) {
+    return Fail(Error("run", {}, "there is no journal of a run in " + Quoted(run_dir), journal.stopped));
+  }
+  for (const auto& [key, identity] : running) trace.identities.push_back(identity);
+  return trace;
+}
+
+}  // namespace muster

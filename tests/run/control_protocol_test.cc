@@ -1,0 +1,67 @@
+// Requests and answers at the control socket as lines, and what is refused.
+#include "run/control_protocol.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using Ask = ControlRequest::Ask;
+
+std::string WithoutNewline(std::string line) {
+  EXPECT_TRUE(line.ends_with('\n'));
+  line.pop_back();
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+  return line;
+}
+
+TEST(ControlProtocol, ReadsWhatItWrites) {
+  for (const ControlRequest request :
+       {ControlRequest{Ask::kStatus, false}, {Ask::kStop, false}, {Ask::kStop, true}, {Ask::kWatch, false}}) {
+    EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
+  }
+  const ControlAnswer status = {
+      "", true, {"3f9a", "ab12", "a\nname", 4711, "running", 12, 1, {{"server", 0, 1, 0, 0}, {"worker", 1, 2, 3, 4}}}};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(status))), status);
+  const ControlAnswer refused = {"no", false, {}};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
+}
+
+TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
+  const struct {
+    const char* line;
+    const char* why;
+  } cases[] = {
+      {"", "no JSON"},
+      {"stop", "no JSON"},
+      {"[1]", "no JSON object"},
+      {"{\"ask\":\"stop\"}", "has no format"},
+      {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not spoken here"},
+      {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not spoken here"},
+      {"{\"format\":1}", "does not say what is asked"},
+      {"{\"format\":1,\"ask\":\"stp\"}", "did you mean \"stop\"?"},
+      {"{\"format\":1,\"ask\":7}", "cannot be asked"},
+      {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "another type"},
+      {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "\"force\" is not known"},
+      {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only a stop"},
+  };
+  for (const auto& test : cases) {
+    const auto request = ParseControlRequest(test.line);
+    ASSERT_FALSE(request) << test.line;
+    EXPECT_NE(request.error().find(test.why), std::string::npos) << request.error();
+  }
+}
+
+TEST(ControlProtocol, TakesNoAnswerThatIsNone) {
+  for (const char* line :
+       {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",
+        "{\"format\":1,\"ok\":true,\"already\":false,\"status\":{\"run\":\"x\"}}",
+        "{\"format\":9,\"ok\":false,\"error\":\"x\"}"}) {
+    EXPECT_FALSE(ParseControlAnswer(line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,70 @@
+// Where a process's cgroup is, and ending all that is in one.
+#include "spawn/cgroup.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "spawn/run_probe.h"
+
+namespace muster::testing {
+namespace {
+
+constexpr const char* kMounts =
+    "24 1 0:22 / /proc rw - proc proc rw\n"
+    "25 24 0:26 / /sys/fs/cgroup/unified rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+
+TEST(CgroupFolder, IsTheGroupBelowTheMount) {
+  EXPECT_EQ(CgroupFolder("4:memory:/a\n0::/user.slice/x\n", kMounts), "/sys/fs/cgroup/unified/user.slice/x");
+  EXPECT_EQ(CgroupFolder("0::/\n", kMounts), "/sys/fs/cgroup/unified");
+}
+
+TEST(CgroupFolder, IsSeenFromTheRootOfTheMount) {
+  const char* bound = "25 24 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(CgroupFolder("0::/docker/1/job\n", bound), "/sys/fs/cgroup/job");
+  EXPECT_EQ(CgroupFolder("0::/docker/1\n", bound), "/sys/fs/cgroup");
+  EXPECT_EQ(CgroupFolder("0::/docker/12\n", bound), "") << "another group that only begins alike";
+}
+
+TEST(CgroupFolder, IsNothingWithoutVersionTwo) {
+  EXPECT_EQ(CgroupFolder("4:memory:/a\n", kMounts), "");
+  EXPECT_EQ(CgroupFolder("0::/a\n", "24 1 0:22 / /proc rw - proc proc rw\n"), "");
+}
+
+TEST(CgroupFiles, AreReadAndWrittenAsTheKernelHasThem) {
+  const TempDir folder;
+  std::ofstream(folder / "cgroup.procs") << "12\n345\n";
+  std::ofstream(folder / "cgroup.kill") << "";
+  EXPECT_EQ(CgroupMembers(folder.path()), (std::vector<pid_t>{12, 345}));
+  EXPECT_TRUE(KillCgroup(folder.path()));
+  EXPECT_EQ(LinesOf(folder / "cgroup.kill").size(), 0U) << "no newline: one order, as it is";
+  std::string order;
+  std::ifstream(folder / "cgroup.kill") >> order;
+  EXPECT_EQ(order, "1");
+  EXPECT_FALSE(KillCgroup(folder / "none"));
+  EXPECT_TRUE(CgroupMembers(folder / "none").empty());
+  EXPECT_FALSE(RemoveCgroup(folder.path())) << "somebody is in it";
+}
+
+TEST(Cgroup, EndsWhatWasStartedInIt) {
+  auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
+  if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
+  ASSERT_TRUE(group->Enter());
+  Launcher launcher;
+  SpawnSpec spec;
+  spec.argv = {ProbePath(), "wait"};
+  auto spawned = launcher.Spawn(spec);
+  ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+  EXPECT_TRUE(group->Kill());
+  const EndedProcess ended = ReapAtEnd(spawned->ref());
+  EXPECT_TRUE(ended.signalled);
+  EXPECT_EQ(ended.code, SIGKILL);
+  EXPECT_FALSE(group->Kill()) << "there is nothing left to end";
+  const std::string path = group->path();
+  group.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace muster::testing

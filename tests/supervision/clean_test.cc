@@ -1,0 +1,109 @@
+// Head and agent killed together: what they leave is found and ended by muster clean, and nobody else is.
+#include <filesystem>
+
+#include "supervision/started_muster.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+// Two workers with children that no parent-death signal reaches; each opens its FIFO when they are there.
+constexpr const char* kDaemons = R"(
+  job:workers { count = 2, each = function(process)
+    process.command = { probe, "session", "daemon", "file", folder .. "/up" .. process.index, "wait" }
+  end })";
+
+// The other ends of the FIFOs: closed too early, they would end the workers by SIGPIPE.
+using Fifos = std::vector<UniqueFd>;
+
+void StartWhole(StartedMuster& muster, Fifos& fifos) {
+  for (const char* name : {"up0", "up1"}) ASSERT_EQ(::mkfifo((muster / name).c_str(), 0600), 0);
+  muster.Start();
+  // Opening waits for the other side.
+  for (const char* name : {"up0", "up1"}) {
+    ASSERT_TRUE(fifos.emplace_back(::open((muster / name).c_str(), O_RDONLY | O_CLOEXEC)));
+  }
+}
+
+void KillBoth(StartedMuster& muster) {
+  const auto connected = muster.Journal("agent_connected");
+  ASSERT_EQ(connected.size(), 1U);
+  ::kill(muster.head(), SIGSTOP);  // else one could still act on the other's end
+  ::kill(connected[0]["pid"].get<pid_t>(), SIGKILL);
+  ::kill(muster.head(), SIGKILL);
+  ReapAtEnd(muster.head_ref());
+}
+
+TEST(Clean, EndsWhatADoubleKillLeft) {
+  StartedMuster muster(kDaemons);
+  Fifos fifos;
+  StartWhole(muster, fifos);
+  KillBoth(muster);
+  EXPECT_FALSE(muster.Left().empty()) << "there is nothing to clean";
+
+  // The same program without the run's mark stays.
+  Launcher launcher;
+  SpawnSpec spec;
+  spec.argv = {std::string(MUSTER_TESTS_DIR) + "/probe", "wait"};
+  auto stranger = launcher.Spawn(spec);
+  ASSERT_TRUE(stranger);
+
+  const std::string run = muster.run_dir();
+  const CommandResult dry = muster.Muster({"clean", run, "--dry-run", "--json"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_GE(json::parse(dry.out)["runs"][0]["found"].size(), 4U) << dry.out;
+  EXPECT_GE(muster.Left().size(), 4U) << "a dry run ends nothing";
+
+  // They ignore SIGTERM.
+  const CommandResult cleaned = muster.Muster({"clean", run, "--grace", "100ms", "--json"});
+  EXPECT_EQ(cleaned.exit_code, 0) << cleaned.err;
+  const json told = json::parse(cleaned.out)["runs"][0];
+  EXPECT_EQ(told["left"], 0);
+  EXPECT_GE(told["killed"], 4);
+  EXPECT_TRUE(muster.Left().empty());
+  EXPECT_FALSE(HasEnded(stranger->ref()));
+
+  const CommandResult again = muster.Muster({"clean", run});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_NE(again.out.find("nothing is left"), std::string::npos) << again.out;
+  const std::string group = muster.Journal("agent_connected")[0]["cgroup"];
+  EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
+  KillChild(stranger->ref());
+  ReapAtEnd(stranger->ref());
+}
+
+TEST(Clean, LeavesARunAloneThatIsGoingOn) {
+  StartedMuster muster(kDaemons);
+  Fifos fifos;
+  StartWhole(muster, fifos);
+  const CommandResult busy = muster.Muster({"clean", muster.run_dir()});
+  EXPECT_EQ(busy.exit_code, 75);
+  EXPECT_NE(busy.out.find("a muster is at it"), std::string::npos) << busy.out;
+  EXPECT_FALSE(muster.Left().empty());
+  ::kill(muster.head(), SIGTERM);
+  EXPECT_EQ(muster.End(), 128 + SIGTERM);
+}
+
+TEST(Clean, RemovesOldRunsOnlyWhenToldSo) {
+  StartedMuster muster("job:workers { count = 1, command = { probe, 'exit', '0' } }");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(muster.Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
+  const std::string runs = muster / "runs/job";
+  const auto count = [&] {
+    std::size_t folders = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(runs, error)) folders += !entry.is_symlink();
+    return folders;
+  };
+  EXPECT_EQ(muster.Muster({"clean", "--older-than", "1d", "--yes"}).exit_code, 0);
+  EXPECT_EQ(count(), 2U);
+  EXPECT_EQ(muster.Muster({"clean", "--older-than", "0"}).exit_code, 2);
+  const CommandResult dry = muster.Muster({"clean", "--older-than", "0", "--dry-run"});
+  EXPECT_NE(dry.out.find("would be removed"), std::string::npos) << dry.out;
+  EXPECT_EQ(count(), 2U);
+  EXPECT_EQ(muster.Muster({"clean", "--older-than", "0", "--yes"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(runs));
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,106 @@
+// muster with a recipe of one test, as a child that can be watched and killed; and what became of its processes.
+#pragma once
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "spawn/descendants.h"
+#include "spawn/spawn.h"
+#include "support/await.h"
+#include "support/command.h"
+#include "support/places.h"
+#include "support/processes.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+
+class StartedMuster {
+ public:
+  // `body` is the plan function; `probe` in it is the program that tests start, `folder` this object's folder. The
+  // caller becomes a subreaper, so that nothing escapes it.
+  explicit StartedMuster(const std::string& body) {
+    EXPECT_TRUE(BecomeSubreaper());
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal folder = \""
+        << folder_.path() << "\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n"
+        << body << "\nend }\n";
+  }
+  ~StartedMuster() { KillDescendants({}); }
+  StartedMuster(const StartedMuster&) = delete;
+  StartedMuster& operator=(const StartedMuster&) = delete;
+
+  void Start(std::vector<std::string> options = {}) {
+    const UniqueFd out(::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
+    if (const char* without = std::getenv("MUSTER_WITHOUT")) env.push_back(std::string("MUSTER_WITHOUT=") + without);
+    SpawnSpec spec;
+    spec.argv = {MusterProgram(), "run", "recipe.lua", "--run-dir", run_dir()};
+    spec.argv.insert(spec.argv.end(), options.begin(), options.end());
+    spec.env = EnvPointers(env);
+    spec.cwd = folder_.path();
+    spec.stdout_fd = spec.stderr_fd = out.get();
+    auto spawned = launcher_.Spawn(spec);
+    ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+    head_ = *std::move(spawned);
+  }
+
+  // The exit code (128 + n for signal n). Then waits for the agent too, which may outlive a killed head a little.
+  int End() {
+    const EndedProcess ended = ReapAtEnd(head_.ref());
+    // The agent of a killed head becomes our child.
+    for (const pid_t child : ChildrenNow()) {
+      if (Content("/proc/" + std::to_string(child) + "/comm") != "muster-agent\n") continue;
+      const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+      EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
+    }
+    return ended.signalled ? 128 + ended.code : ended.code;
+  }
+
+  pid_t head() const { return head_.pid; }
+  ChildRef head_ref() const { return head_.ref(); }
+  std::string run_dir() const { return folder_ / "run"; }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+  std::vector<pid_t> Left() const { return ProcessesWith("MUSTER_RUN_DIR=" + run_dir()); }
+  std::string Output() const { return Content(folder_ / "out"); }
+
+  std::vector<nlohmann::json> Journal(const std::string& event) const {
+    std::vector<nlohmann::json> records;
+    for (const std::string& line : LinesOf(run_dir() + "/journal.jsonl")) {
+      auto record = nlohmann::json::parse(line, nullptr, false);
+      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+
+  CommandResult Muster(std::vector<std::string> words) const {
+    words.insert(words.begin(), MusterProgram());
+    Command command;
+    command.argv = std::move(words);
+    command.cwd = folder_.path();
+    return RunCommand(command);
+  }
+
+  static std::string Content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  TempDir folder_;
+  Launcher launcher_;
+  Spawned head_;
+};
+
+}  // namespace muster::testing

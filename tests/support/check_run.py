@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Checks run directories from outside: does what they hold keep the promises of docs/journal.md and
+docs/run_directory.md?
+
+Written from those documents, with the standard library only, and knows nothing of muster's sources. What is checked:
+
+  format   every line's checksum, number and order; modes 0700 and 0600; no link among the run's own files
+  I1  each process_started has exactly one process_exited, and no process ends that was not started
+  I2  signals go only to attempts that were started and whose end was not recorded before
+  I3  when the run has ended nothing lives: the agents' attestations account for every start, and no process of
+      this machine carries the run's MUSTER_PROCESS
+  I4  exit code and outcome follow from the first cause; the origin of the report is the journal's first failure
+  I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered
+  I6  the report's receipt, attempts and outcome are what the journal says
+  I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
+  I8  restarts stay within the budgets that they were planned with
+  I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
+
+Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import stat
+import sys
+
+SPARE_DESCRIPTORS = 16     # the first counts are taken before connection, logs and launcher have what they keep
+SPARE_MEMORY_KIB = 65536
+
+
+def crc32c_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+TABLE = crc32c_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
+
+
+class Run:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.problems = []
+        self.records = []
+        self.report = None
+        self.plan = None
+
+    def wrong(self, invariant, text):
+        self.problems.append(f"{invariant}: {text}")
+
+    def of(self, *events):
+        return [record for record in self.records if record["event"] in events]
+
+    def one(self, event):
+        found = self.of(event)
+        return found[0] if found else None
+
+    @property
+    def ended(self):
+        return self.one("run_ended")
+
+
+def read_journal(run):
+    data = (run.folder / "journal.jsonl").read_bytes()
+    lines = data.split(b"\n")
+    if lines[-1]:
+        run.wrong("format", "the last line of the journal is cut")
+    before = 0
+    for number, line in enumerate(lines[:-1], 1):
+        body, mark, tail = line.rpartition(b',"crc":"')
+        if not mark or tail[-2:] != b'"}' or f"{crc32c(body):08x}".encode() != tail[:-2]:
+            run.wrong("format", f"line {number}: the checksum does not fit")
+            return
+        record = json.loads(line)
+        if record["seq"] != number:
+            run.wrong("format", f"line {number} has number {record['seq']}")
+            return
+        if record["at"] < before:
+            run.wrong("format", f"line {number}: the head's monotonic clock went back")
+        before = record["at"]
+        run.records.append(record)
+    # Empty is a prefix, too: of a head that was killed before its first record.
+    if run.records and (run.records[0]["event"] != "run_began" or run.records[0]["format"] != 1):
+        run.wrong("format", "the journal does not begin with run_began of format 1")
+    if run.ended and run.records[-1]["event"] != "run_ended":
+        run.wrong("format", "records follow run_ended")
+
+
+def check_modes(run):
+    own = ["plan.json", "plan.txt", "inputs.json", "journal.jsonl", "binding.json", "report.json", "report.txt", "lock"]
+    if stat.S_IMODE(run.folder.stat().st_mode) != 0o700:
+        run.wrong("format", "the run directory is not 0700")
+    for name in own:
+        path = run.folder / name
+        if not os.path.lexists(path):
+            continue
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != 0o600:
+            run.wrong("format", f"{name} is no file of mode 0600")
+    for path in (run.folder / "logs").glob("*"):
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077:
+            run.wrong("format", f"logs/{path.name} can be read by others")
+
+
+def attempt(record):
+    return (record["process"], record["attempt"])
+
+
+def check_ends(run):
+    started, ended = {}, set()
+    lost = bool(run.of("agent_lost"))
+    for record in run.records:
+        event = record["event"]
+        if event == "process_started":
+            key = attempt(record)
+            if key in started:
+                run.wrong("I1", f"{key} was started twice")
+            started[key] = record
+        elif event == "process_exited":
+            key = attempt(record)
+            if key not in started:
+                run.wrong("I1", f"{key} ended and was not started")
+            if key in ended:
+                run.wrong("I1", f"{key} ended twice")
+            ended.add(key)
+        elif event == "signal_sent":
+            key = attempt(record)
+            if key not in started:
+                run.wrong("I2", f"{key} got signal {record['signal']} and was not started")
+            if key in ended:
+                run.wrong("I2", f"{key} got signal {record['signal']} after its end")
+    if run.ended and not lost and run.ended["cause"] not in ("lost", "overdue"):
+        for key in sorted(set(started) - ended):
+            run.wrong("I1", f"{key} was started and its end is not recorded")
+    return started, ended
+
+
+def check_attestation(run, started, ended):
+    if not run.ended:
+        return
+    hosts = {record["host"] for record in run.of("agent_connected")}
+    empty = {record["host"]: record for record in run.of("agent_empty")}
+    lost = {record["host"] for record in run.of("agent_lost")}
+    if run.ended["cause"] != "overdue":
+        for host in sorted(hosts - set(empty) - lost):
+            run.wrong("I3", f"the agent of host {host} neither attests its end nor is lost")
+    if empty and not lost:
+        said = sum(record["started"] for record in empty.values())
+        reaped = sum(record["reaped"] for record in empty.values())
+        if said != len(started) or reaped != len(ended):
+            run.wrong("I3", f"agents attest {said} started and {reaped} reaped, the journal has {len(started)} and {len(ended)}")
+        if said != reaped:
+            run.wrong("I3", f"{said} started, {reaped} reaped")
+    token = f"MUSTER_PROCESS={run.records[0]['run']}/".encode()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = pathlib.Path(entry.path, "environ").read_bytes()
+        except OSError:
+            continue
+        if any(variable.startswith(token) for variable in environment.split(b"\0")):
+            run.wrong("I3", f"process {entry.name} of the run is alive")
+
+
+def outcome_of(cause):
+    return {"none": "ok", "failed": "failed", "spawn": "failed", "unready": "failed", "stopped": "stopped",
+            "time_limit": "failed", "lost": "lost", "overdue": "lost"}[cause]
+
+
+def check_exit_code(run):
+    if not run.ended:
+        return
+    cause, code = run.ended["cause"], run.ended["exit_code"]
+    passed = run.records[0]["pass_exit_code"]
+    expected = {"none": {0}, "spawn": {3}, "unready": {3}, "lost": {3}, "overdue": {3}, "time_limit": {1}}.get(cause)
+    first = (run.of("failure_traced") or run.of("first_failure") or [None])[-1]
+    if cause == "failed":
+        expected = {1}
+        if passed and first:
+            ends = [r for r in run.of("process_exited") if attempt(r) == attempt(first)]
+            expected = {128 + ends[0]["code"] if ends[0]["signalled"] else ends[0]["code"]} if ends else {1}
+    elif cause == "stopped":
+        stops = run.of("stop_requested")
+        expected = {128 + stops[0]["signal"]} if stops and stops[0]["signal"] else None
+    if expected is not None and code not in expected:
+        run.wrong("I4", f"cause {cause} gives exit code {code}, not {sorted(expected)}")
+    if cause == "failed" and not first:
+        run.wrong("I4", "the run failed and no first failure is recorded")
+    origin = run.report and run.report["first_failure"]
+    ends = [r for r in run.of("process_exited") if first and attempt(r) == attempt(first)]
+    if cause == "failed" and origin and ends:
+        if f"{origin['role']}.{origin['index']}" != names(run)[first["process"]]:
+            run.wrong("I4", f"the report's origin is not {names(run)[first['process']]}, the first failure of the journal")
+        if origin["exit_code"] != (None if ends[0]["signalled"] else ends[0]["code"]):
+            run.wrong("I4", f"the report tells another end of {names(run)[first['process']]} than the journal")
+    stops = run.of("stop_ordered")
+    failures = run.of("first_failure")
+    if cause == "failed" and failures and not run.of("restart_planned", "limit_passed"):
+        if stops and stops[0]["seq"] < failures[0]["seq"]:
+            serving = [r for r in run.of("phase") if r["to"] == "lingering" and r["seq"] < stops[0]["seq"]]
+            if not serving and not run.of("stop_requested"):
+                run.wrong("I4", "a stop was ordered before the first failure was recorded")
+    if run.report and run.report["outcome"] != outcome_of(cause):
+        run.wrong("I4", f"cause {cause} is reported as {run.report['outcome']}")
+    if run.report and run.report["exit_code"] != code:
+        run.wrong("I4", f"the report says exit code {run.report['exit_code']}, the journal {code}")
+
+
+def names(run):
+    """Names of the plan's processes in its order, from the report."""
+    return [f"{p['role']}.{p['index']}" for p in run.report["processes"]] if run.report else None
+
+
+def check_logs(run, started):
+    known = names(run)
+    if known is None:
+        return
+    files = {path.name for path in (run.folder / "logs").glob("*.log")}
+    ordered = {f"{known[r['process']]}.{r['attempt']}.log" for r in run.of("start_ordered")}
+    for key in sorted(started):
+        name = f"{known[key[0]]}.{key[1]}.log"
+        if name not in files:
+            run.wrong("I5", f"{name} is missing")
+    for name in sorted(files - ordered):
+        run.wrong("I5", f"{name} belongs to no attempt that was ordered")
+
+
+def check_report(run, started, ended):
+    if not run.report:
+        if run.ended:
+            run.wrong("I6", "the run ended and has no report.json")
+        return
+    receipt = run.report["receipt"]
+    if receipt["started"] != len(started):
+        run.wrong("I6", f"the receipt says {receipt['started']} started, the journal {len(started)}")
+    if not run.of("agent_lost") and receipt["reaped"] != len(ended):
+        run.wrong("I6", f"the receipt says {receipt['reaped']} reaped, the journal {len(ended)}")
+    # The agent may be lost after the run had another cause to end.
+    if run.ended and run.ended["cause"] not in ("lost", "overdue") and not run.of("agent_lost") and receipt["left"] != 0:
+        run.wrong("I6", f"the receipt says that {receipt['left']} are left")
+    by_attempt = {}
+    for number, process in enumerate(run.report["processes"]):
+        for one in process["attempts"]:
+            by_attempt[(number, one["attempt"])] = one
+    for record in run.of("process_exited"):
+        told = by_attempt.get(attempt(record))
+        if told is None:
+            run.wrong("I6", f"the report lacks {attempt(record)}")
+            continue
+        code = None if record["signalled"] else record["code"]
+        if told["exit_code"] != code or (told["signal"] is None) == record["signalled"]:
+            run.wrong("I6", f"{attempt(record)}: the report tells another end than the journal")
+
+
+def check_attempts(run):
+    ordered = {}
+    for record in run.of("start_ordered"):
+        process, number = attempt(record)
+        expected = ordered.get(process, -1) + 1
+        if number != expected:
+            run.wrong("I7", f"process {process}: attempt {number} is ordered where {expected} is next")
+        ordered[process] = max(number, ordered.get(process, -1))
+    for record in run.of("process_started", "spawn_failed"):
+        process, number = attempt(record)
+        if number > ordered.get(process, -1):
+            run.wrong("I7", f"{(process, number)} was started and not ordered")
+    phases = ["preparing", "starting", "running", "lingering", "stopping", "finishing", "done"]
+    for record in run.of("phase"):
+        if phases.index(record["to"]) <= phases.index(record["from"]):
+            run.wrong("I7", f"the phase goes back: {record['from']} to {record['to']}")
+
+
+def check_restarts(run):
+    for record in run.of("restart_planned"):
+        if record["count"] > record["max"]:
+            run.wrong("I8", f"restart {record['count']} of at most {record['max']} for process {record['process']}")
+        again = [r for r in run.of("start_ordered") if r["seq"] > record["seq"]]
+        for process in record["processes"]:
+            if run.ended and run.ended["cause"] == "none" and not any(r["process"] == process for r in again):
+                run.wrong("I8", f"process {process} was to be started again and was not")
+
+
+def check_counts(run):
+    pairs = []
+    if run.ended:
+        pairs.append(("the head", run.records[0], run.ended))
+    for ready in run.of("agent_connected"):
+        for empty in run.of("agent_empty"):
+            if empty["host"] == ready["host"]:
+                pairs.append((f"the agent of host {ready['host']}", ready, empty))
+    for who, first, last in pairs:
+        if first["descriptors"] == 0 or last["descriptors"] == 0:
+            run.wrong("I12", f"{who}: no descriptors were counted")
+        if last["descriptors"] > first["descriptors"] + SPARE_DESCRIPTORS:
+            run.wrong("I12", f"{who}: {first['descriptors']} descriptors at the start, {last['descriptors']} at the end")
+        grown = last["memory_kib"] - first["memory_kib"]
+        if grown > SPARE_MEMORY_KIB:
+            run.wrong("I12", f"{who}: {grown} KiB more memory at the end than at the start")
+
+
+def check(folder):
+    run = Run(folder)
+    try:
+        read_journal(run)
+        report = run.folder / "report.json"
+        if report.is_file():
+            run.report = json.loads(report.read_bytes())
+        check_modes(run)
+        if run.records:
+            started, ended = check_ends(run)
+            check_attestation(run, started, ended)
+            check_exit_code(run)
+            check_logs(run, started)
+            check_report(run, started, ended)
+            check_attempts(run)
+            check_restarts(run)
+            check_counts(run)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
+        run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")
+    return run
+
+
+def run_directories(paths):
+    for path in paths:
+        if (path / "journal.jsonl").is_file():
+            yield path
+        else:
+            yield from sorted(journal.parent for journal in path.rglob("journal.jsonl"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0],
+                                     epilog="example: tests/support/check_run.py runs/")
+    parser.add_argument("paths", type=pathlib.Path, nargs="+", help="run directories, or folders that hold some")
+    parser.add_argument("--quiet", action="store_true", help="only what is wrong, and the last line")
+    arguments = parser.parse_args()
+    bad = count = whole = 0
+    for folder in run_directories(arguments.paths):
+        run = check(folder)
+        count += 1
+        whole += run.ended is not None
+        bad += bool(run.problems)
+        for problem in run.problems:
+            print(f"{folder}: {problem}")
+        if not run.problems and not arguments.quiet:
+            print(f"{folder}: ok, {len(run.records)} records")
+    print(f"check_run: {count} run directories ({whole} with their end), {bad} with problems")
+    sys.exit(1 if bad or count == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
