@@ -95,7 +95,7 @@ void ChildSet::Signal(const Key& key, Child& child, int signal) {
   sent.attempt = key.second;
   sent.signal = signal;
   // A process that has ended and is not reaped yet takes any signal, and none of them is why it ended.
-  const bool ended = HasEnded(child.launched.ended.native_handle());
+  const bool ended = HasEnded(child.launched.ref());
   sent.error = ::kill(-pid, signal) == 0 ? 0 : errno;
   // A process may have moved to another group; it is still our child, not reaped, and so still `pid`.
   if (::getpgid(pid) != pid) sent.error = ::kill(pid, signal) == 0 ? 0 : errno;
