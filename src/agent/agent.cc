@@ -102,7 +102,14 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         probe_starts_.erase(key);
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
-                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
+                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); },
+                  .listens =
+                      [this](const ReadyWatch::Key& key, std::uint16_t port) {
+                        std::optional<PortTaken> taken;
+                        const bool ours = ports_.IsOurs(key, port, taken);
+                        if (taken) Send(*taken);
+                        return ours;
+                      }}),
       log_times_(io,
                  [this](const LogTimes::Key& key) {
                    Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
@@ -189,26 +196,7 @@ void Agent::Do(DefineEnvironment& command) {
   environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
 }
 
-void Agent::Do(HoldPorts& command) {
-  PortsHeld answer;
-  std::map<std::string, HeldPort> held;
-  for (PortRequest& request : command.ports) {
-    auto port = request.number == 0 ? HoldAnyPort(ports_given_) : HoldPort(request.number);
-    if (!port) {
-      answer.error = request.name + ": " + port.error();
-      break;
-    }
-    request.number = port->number;
-    ports_given_.insert(port->number);
-    held.insert_or_assign(request.name, std::move(*port));
-  }
-  // All or none.
-  if (answer.error.empty()) {
-    answer.ports = std::move(command.ports);
-    for (auto& [name, port] : held) held_.insert_or_assign(name, std::move(port));
-  }
-  Send(answer);
-}
+void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
@@ -227,6 +215,7 @@ void Agent::Do(StartProcess& command) {
     ++started_;
     Send(*started);
     witness_.Started(*started, command.cwd);
+    ports_.Started(*started);
     logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
     log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
@@ -270,9 +259,8 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
   spec.stdout_fd = spec.stderr_fd = log->get();
 
-  // As late as possible, so that nobody else gets in between. A name that is not held any more was released
-  // by an earlier attempt.
-  for (const std::string& name : command.release_ports) held_.erase(name);
+  // As late as possible, so that nobody else gets in between.
+  ports_.Release(command);
   if (FailsHere(Fault::kAgentBeforeClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
@@ -329,7 +317,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + held_.size() +
+  const std::size_t need = own_descriptors_ + ports_.held() +
                            kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
@@ -344,6 +332,7 @@ void Agent::Do(StopProcesses& command) {
     return Fail(fmt::format("{} is no signal", command.signal));
   }
   for (const ProcessAttempt& one : command.processes) {
+    ports_.Stopped({one.process, one.attempt});
     children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
   }
   if (!command.processes.empty()) means_.insert("process-group");
@@ -354,7 +343,7 @@ void Agent::Do(Finish& command) {
   if (finishing_) return Fail("finished twice");
   finishing_ = true;
   leftovers_.cancel();
-  held_.clear();
+  ports_.Clear();
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
   children_.KillAll();
@@ -378,7 +367,10 @@ void Agent::OnExited(const ProcessExited& event) {
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
-  logs_.erase(key);
+  if (const auto log = logs_.find(key); log != logs_.end()) {
+    for (const PortTaken& taken : ports_.Ended(event, log->second)) Send(taken);
+    logs_.erase(log);
+  }
   if (const auto mark = marks_.find(key); mark != marks_.end()) {
     ended_marks_.insert(mark->second);
     marks_.erase(mark);
@@ -430,7 +422,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (over_) return;
   over_ = true;
   exit_code_ = exit_code;
-  held_.clear();
+  ports_.Clear();
   // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
   // is gone or has broken off.
   ready_.Clear();

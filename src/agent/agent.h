@@ -22,12 +22,12 @@
 
 #include "agent/child_set.h"
 #include "agent/end_witness.h"
+#include "agent/given_ports.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
-#include "spawn/held_port.h"
 #include "spawn/spawn.h"
 
 namespace muster {
@@ -110,8 +110,7 @@ class Agent {
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
-  std::map<std::string, HeldPort> held_;
-  std::set<std::uint16_t> ports_given_;
+  GivenPorts ports_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;

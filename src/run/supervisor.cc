@@ -91,6 +91,10 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           Apply(e.times <= 1 ? JobInput::kStop : e.times == 2 ? JobInput::kStopAtOnce : JobInput::kInsist, now);
         } else if constexpr (std::is_same_v<E, DeadlinePassed>) {
           OnDeadline(e.timer, now);
+        } else if constexpr (std::is_same_v<E, PortTaken>) {
+          OnTaken(e, now);
+        } else if constexpr (std::is_same_v<E, PlanRebound>) {
+          OnRebound(e, now);
         } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence>) {
           // For the report: they decide nothing.
         } else {
@@ -168,6 +172,7 @@ void Supervisor::OnWell(const ProcessAttempt& who, const HowEnded& end, Monotoni
 void Supervisor::OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now) {
   failing_ = who;
   failing_end_ = end;
+  if (RestartElsewhere(who, now)) return;
   if (Restarts(RoleOf(who.process).restart, end) && Restart(who, now)) return;
   Apply(JobInput::kFailed, now);
 }
@@ -197,6 +202,19 @@ void Supervisor::BecameReady(ProcessId process) {
   const std::vector<std::uint32_t> freed = order_.SetReady(process);
   if (!AtWork()) return;
   for (const std::uint32_t role : freed) StartRole(role);
+}
+
+void Supervisor::OnTaken(const PortTaken& event, MonotonicNs now) {
+  if (!IsCurrent({event.process, event.attempt}, "lacks a port")) return;
+  taken_ = event;
+  // One that runs may get its port yet, if it is one that no other can stand in for.
+  if (!event.running || processes_[event.process].state != ProcessState::kRunning) return;
+  const ProcessAttempt who{event.process, event.attempt};
+  failing_ = who;
+  failing_end_ = {HowEnded::Kind::kLimit, 1};
+  failing_at_ = event.at;
+  why_ = fmt::format("{} cannot listen", NameOf(event.process));
+  RestartElsewhere(who, now);
 }
 
 void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
