@@ -81,11 +81,13 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without,
+             std::optional<PidNamespace> space)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
       without_(without),
+      space_(std::move(space)),
       launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
@@ -116,7 +118,13 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                  }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
+      ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
+
+int Agent::Refuse(const std::string& why) {
+  refusal_ = why;
+  return Run();
+}
 
 Agent::~Agent() { wire_->Close(); }
 
@@ -152,6 +160,7 @@ void Agent::OnFrame(const std::string& payload) {
   if (!command) return Fail("a command that cannot be read");
   if (FailsHere(Fault::kAgentCommand)) return Fail("a fault hook refused a command");
   const bool hello = std::holds_alternative<Hello>(*command);
+  if (!refusal_.empty()) return Fail(refusal_);
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
 }
@@ -164,11 +173,15 @@ void Agent::Do(Hello& command) {
   greeted_ = true;
   host_ = command.host;
   AgentReady ready;
-  ready.pid = ::getpid();
-  if (const auto identity = Identify(ready.pid)) ready.start_ticks = identity->start_ticks;
+  ready.pid = space_ ? space_->OwnPid() : ::getpid();
+  if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
   ready.host_name = HostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
+  if (space_) {
+    ready.mechanisms.emplace_back("pid-namespace");
+    means_.insert("pid-namespace");
+  }
   if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
@@ -210,8 +223,9 @@ void Agent::Do(StartProcess& command) {
   if (children_.Runs(command.process, command.attempt)) {
     return Fail(fmt::format("process {} attempt {} runs already", command.process, command.attempt));
   }
-  const auto started = Start(command, block->second);
+  auto started = Start(command, block->second);
   if (started) {
+    if (space_) started->pid = space_->PidOf(started->pid);
     ++started_;
     Send(*started);
     witness_.Started(*started, command.cwd);

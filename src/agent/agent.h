@@ -28,6 +28,7 @@
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
+#include "spawn/pid_namespace.h"
 #include "spawn/spawn.h"
 
 namespace muster {
@@ -43,13 +44,17 @@ class Agent {
   static constexpr std::chrono::seconds kKillPatience{5};
 
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
-  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE).
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {});
+  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE). With a
+  // `space` it is the init of that namespace, and the pids that it tells are those outside.
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {},
+        std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
   int Run();
+  // The same for an agent that cannot do its work: all it does is to tell its head why.
+  int Refuse(const std::string& why);
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -92,6 +97,7 @@ class Agent {
   std::shared_ptr<Wire> wire_;
   rlimit child_descriptors_;
   Without without_;
+  std::optional<PidNamespace> space_;
   Launcher launcher_;
   std::optional<Cgroup> cgroup_;
   ChildSet children_;
@@ -102,6 +108,7 @@ class Agent {
   WatchedFd signals_;
   Timer patience_;
 
+  std::string refusal_;  // why it does nothing
   bool greeted_ = false;
   bool finishing_ = false;
   bool over_ = false;

@@ -99,8 +99,8 @@ bool GivenPorts::IsOurs(const Key& key, std::uint16_t number, std::optional<Port
     return entry.second.number == number && !held_.contains(entry.first);
   });
   if (given == given_.end() || given->second.ours || attempt == attempts_.end()) return true;
-  if (ListensOn(attempt->second.pid, number)) return given->second.ours = true;
-  const PortHolder holder = FindPortHolders({number}, ::getpid()).at(number);
+  if (ListensOn(attempt->second.pid, number, proc_)) return given->second.ours = true;
+  const PortHolder holder = FindPortHolders({number}, self_, proc_).at(number);
   if (holder.kind == PortHolder::Kind::kOurs) return given->second.ours = true;
   if (!IsStranger(holder) || !holder.listening) return true;
   if (!std::exchange(attempt->second.told, true)) {
@@ -126,7 +126,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
     // Seen to listen there, it did not end for want of the port.
     if (looks && !given.ours) {
       const auto owner = given.owner ? attempts_.find(*given.owner) : attempts_.end();
-      if (owner != attempts_.end() && ListensOn(owner->second.pid, given.number)) {
+      if (owner != attempts_.end() && ListensOn(owner->second.pid, given.number, proc_)) {
         given.ours = true;
       } else {
         doubtful.insert(given.number);
@@ -144,7 +144,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
   if (doubtful.empty()) return taken;
 
   std::optional<bool> said;
-  const std::map<std::uint16_t, PortHolder> holders = FindPortHolders(doubtful, ::getpid());
+  const std::map<std::uint16_t, PortHolder> holders = FindPortHolders(doubtful, self_, proc_);
   for (auto& [name, given] : given_) {
     if (held_.contains(name) || !doubtful.contains(given.number)) continue;
     const PortHolder& holder = holders.at(given.number);

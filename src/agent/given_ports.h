@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "agent/protocol.h"
 #include "spawn/held_port.h"
@@ -24,6 +25,9 @@ namespace muster {
 class GivenPorts {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
+
+  // Pids are those that `proc` shows, this process's too.
+  explicit GivenPorts(pid_t self = ::getpid(), std::string proc = "/proc") : self_(self), proc_(std::move(proc)) {}
 
   // All or none. A number that was chosen is never chosen again.
   PortsHeld Hold(HoldPorts command);
@@ -61,6 +65,8 @@ class GivenPorts {
 
   static PortTaken Taken(const Key& key, const std::string& name, std::uint16_t number, std::string holder);
 
+  pid_t self_;
+  std::string proc_;
   std::map<std::string, HeldPort> held_;
   std::set<std::uint16_t> chosen_;
   std::map<std::string, Given> given_;

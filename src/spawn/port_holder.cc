@@ -34,7 +34,9 @@ std::string Content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string ProcFile(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
+std::string ProcFile(const std::string& proc, pid_t pid, const char* file) {
+  return fmt::format("{}/{}/{}", proc, pid, file);
+}
 
 template <class Visit>
 void ForEachEntry(const std::string& folder, Visit visit) {
@@ -73,10 +75,10 @@ std::optional<TcpSocket> ParseLine(std::string_view line) {
 }
 
 // Inodes of the sockets among the process's descriptors; none if they are not for us to see.
-std::vector<std::uint64_t> SocketsOf(pid_t pid) {
+std::vector<std::uint64_t> SocketsOf(const std::string& proc, pid_t pid) {
   constexpr std::string_view kOpen = "socket:[";
   std::vector<std::uint64_t> inodes;
-  const std::string folder = ProcFile(pid, "fd");
+  const std::string folder = ProcFile(proc, pid, "fd");
   ForEachEntry(folder, [&](const char* name) {
     std::array<char, 64> target = {};
     const ssize_t size = ::readlink(fmt::format("{}/{}", folder, name).c_str(), target.data(), target.size());
@@ -88,17 +90,17 @@ std::vector<std::uint64_t> SocketsOf(pid_t pid) {
   return inodes;
 }
 
-std::vector<pid_t> AllPids() {
+std::vector<pid_t> AllPids(const std::string& proc) {
   std::vector<pid_t> pids;
-  ForEachEntry("/proc", [&](const char* name) {
+  ForEachEntry(proc, [&](const char* name) {
     if (const auto pid = ParseNumber<pid_t>(name)) pids.push_back(*pid);
   });
   return pids;
 }
 
 // 0 if it is gone.
-pid_t ParentOf(pid_t pid) {
-  const std::string stat = Content(ProcFile(pid, "stat"));
+pid_t ParentOf(const std::string& proc, pid_t pid) {
+  const std::string stat = Content(ProcFile(proc, pid, "stat"));
   std::size_t at = stat.rfind(") ");  // the name before it may hold anything
   if (at == std::string::npos) return 0;
   at += 1;
@@ -106,19 +108,19 @@ pid_t ParentOf(pid_t pid) {
   return ParseNumber<pid_t>(NextWord(stat, at)).value_or(0);
 }
 
-bool IsBelow(pid_t pid, pid_t root) {
+bool IsBelow(const std::string& proc, pid_t pid, pid_t root) {
   for (int steps = 0; pid > 0 && steps < kMostAncestors; ++steps) {
     if (pid == root) return true;
-    pid = ParentOf(pid);
+    pid = ParentOf(proc, pid);
   }
   return false;
 }
 
-std::string CommandOf(pid_t pid) {
-  std::string command = Content(ProcFile(pid, "cmdline"));
+std::string CommandOf(const std::string& proc, pid_t pid) {
+  std::string command = Content(ProcFile(proc, pid, "cmdline"));
   while (command.ends_with('\0')) command.pop_back();
   std::replace(command.begin(), command.end(), '\0', ' ');
-  if (command.empty()) command = Content(ProcFile(pid, "comm"));
+  if (command.empty()) command = Content(ProcFile(proc, pid, "comm"));
   while (command.ends_with('\n')) command.pop_back();
   if (command.size() > kMostCommandBytes) command = command.substr(0, kMostCommandBytes) + " …";
   return command;
@@ -143,7 +145,8 @@ std::vector<TcpSocket> TcpSockets() {
   return sockets;
 }
 
-std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours) {
+std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours,
+                                                    const std::string& proc) {
   using Kind = PortHolder::Kind;
   std::map<std::uint16_t, PortHolder> holders;
   std::map<std::uint64_t, TcpSocket> sought;
@@ -158,28 +161,28 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
   }
   for (const std::uint16_t port : ports) holders.try_emplace(port);
   if (sought.empty()) return holders;
-  for (const pid_t pid : AllPids()) {
-    for (const std::uint64_t inode : SocketsOf(pid)) {
+  for (const pid_t pid : AllPids(proc)) {
+    for (const std::uint64_t inode : SocketsOf(proc, pid)) {
       const auto found = sought.find(inode);
       if (found == sought.end()) continue;
       const TcpSocket& socket = found->second;
       PortHolder& holder = holders[socket.port];
       const bool listening = socket.state == TcpSocket::State::kListening;
-      if (ours != 0 && IsBelow(pid, ours)) {
+      if (ours != 0 && IsBelow(proc, pid, ours)) {
         holder = {
             Kind::kOurs, holder.kind == Kind::kOurs ? holder.listening || listening : listening, pid, socket.user, {}};
       } else if (holder.kind == Kind::kStranger && holder.pid == 0 && listening == holder.listening) {
         holder.pid = pid;
         holder.user = socket.user;
-        holder.command = CommandOf(pid);
+        holder.command = CommandOf(proc, pid);
       }
     }
   }
   return holders;
 }
 
-bool ListensOn(pid_t pid, std::uint16_t port) {
-  const std::vector<std::uint64_t> own = SocketsOf(pid);
+bool ListensOn(pid_t pid, std::uint16_t port, const std::string& proc) {
+  const std::vector<std::uint64_t> own = SocketsOf(proc, pid);
   const std::set<std::uint64_t> inodes(own.begin(), own.end());
   if (inodes.empty()) return false;
   const std::vector<TcpSocket> sockets = TcpSockets();

@@ -50,11 +50,12 @@ struct PortHolder {
 
 // Who has each of these ports. Where several have one, ours counts before strangers and who listens before who is only
 // connected. `ours`: a process whose descendants, and which itself, are no strangers; 0: there is no such process.
-// Looks at every process there is.
-std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours);
+// Looks at every process that `proc` shows, the /proc of a PID namespace: pids are that namespace's.
+std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours,
+                                                    const std::string& proc = "/proc");
 
 // Whether the process itself listens on the port. Cheap: looks at no other.
-bool ListensOn(pid_t pid, std::uint16_t port);
+bool ListensOn(pid_t pid, std::uint16_t port, const std::string& proc = "/proc");
 
 // "process 4711 (nc -l 6667)", "a process of user 1000", safe for a terminal; empty if nobody is known.
 std::string PortHolderText(const PortHolder& holder);
