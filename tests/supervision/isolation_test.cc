@@ -76,7 +76,8 @@ class Isolated : public ::testing::TestWithParam<bool> {
     EXPECT_GE(InSpace(space_).size(), 9U) << "the agent, five workers and what they made";
   }
   void TearDown() override {
-    if (!space_.empty()) EXPECT_TRUE(InSpace(space_).empty());
+    if (space_.empty()) return;
+    EXPECT_TRUE(InSpace(space_).empty());
   }
 
   // False if muster ends before.
@@ -105,7 +106,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(As, Isolated, ::testing::Bool(),
-                         [](const auto& info) { return std::string(info.param ? "AnotherUser" : "ThisUser"); });
+                         [](const auto& each) { return std::string(each.param ? "AnotherUser" : "ThisUser"); });
 
 TEST_P(Isolated, LeaveNothingWhenTheRunIsStopped) {
   for (const json& started : muster_.Journal("process_started")) {
