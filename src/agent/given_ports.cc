@@ -34,12 +34,12 @@ bool SpeaksOfAnAddressInUse(std::string_view words) {
   return false;
 }
 
-// A stranger of our own user whom we cannot see may be one of ours that cannot be looked into.
-bool IsStranger(const PortHolder& holder) {
-  return holder.kind == PortHolder::Kind::kStranger && (holder.pid != 0 || holder.user != ::geteuid());
-}
-
 }  // namespace
+
+bool GivenPorts::IsStranger(const PortHolder& holder) const {
+  if (holder.kind != PortHolder::Kind::kStranger) return false;
+  return holder.pid != 0 || holder.user != ::geteuid() || shut_in_;
+}
 
 PortTaken GivenPorts::Taken(const Key& key, const std::string& name, std::uint16_t number, std::string holder) {
   PortTaken taken;
@@ -99,7 +99,7 @@ bool GivenPorts::IsOurs(const Key& key, std::uint16_t number, std::optional<Port
     return entry.second.number == number && !held_.contains(entry.first);
   });
   if (given == given_.end() || given->second.ours || attempt == attempts_.end()) return true;
-  if (ListensOn(attempt->second.pid, number, proc_)) return given->second.ours = true;
+  if (HasSocket(attempt->second.pid, Listeners()[number], proc_)) return given->second.ours = true;
   const PortHolder holder = FindPortHolders({number}, self_, proc_).at(number);
   if (holder.kind == PortHolder::Kind::kOurs) return given->second.ours = true;
   if (!IsStranger(holder) || !holder.listening) return true;
@@ -120,17 +120,22 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
 
   std::set<std::string> refused;     // own ports that cannot be held again
   std::set<std::uint16_t> doubtful;  // numbers
+  const bool unsure = looks && std::any_of(given_.begin(), given_.end(), [&](const auto& entry) {
+                        return !entry.second.ours && !held_.contains(entry.first);
+                      });
+  std::map<std::uint16_t, std::set<std::uint64_t>> listeners;
+  if (unsure) listeners = Listeners();
   for (auto& [name, given] : given_) {
     if (held_.contains(name)) continue;
     const bool own = given.owner == key;
     // Seen to listen there, it did not end for want of the port.
     if (looks && !given.ours) {
       const auto owner = given.owner ? attempts_.find(*given.owner) : attempts_.end();
-      if (owner != attempts_.end() && ListensOn(owner->second.pid, given.number, proc_)) {
-        given.ours = true;
-      } else {
-        doubtful.insert(given.number);
+      const auto listening = listeners.find(given.number);
+      if (listening != listeners.end() && owner != attempts_.end()) {
+        given.ours = HasSocket(owner->second.pid, listening->second, proc_);
       }
+      if (!given.ours && (own || listening != listeners.end())) doubtful.insert(given.number);
     }
     if (!own) continue;
     given.owner.reset();

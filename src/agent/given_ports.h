@@ -19,6 +19,7 @@
 
 #include "agent/protocol.h"
 #include "spawn/held_port.h"
+#include "spawn/port_holder.h"
 
 namespace muster {
 
@@ -26,8 +27,9 @@ class GivenPorts {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
 
-  // Pids are those that `proc` shows, this process's too.
-  explicit GivenPorts(pid_t self = ::getpid(), std::string proc = "/proc") : self_(self), proc_(std::move(proc)) {}
+  GivenPorts() = default;
+  // For an agent in a PID namespace: `proc` is that of the namespace outside, `self` its own pid there.
+  GivenPorts(pid_t self, std::string proc) : self_(self), proc_(std::move(proc)), shut_in_(true) {}
 
   // All or none. A number that was chosen is never chosen again.
   PortsHeld Hold(HoldPorts command);
@@ -65,8 +67,13 @@ class GivenPorts {
 
   static PortTaken Taken(const Key& key, const std::string& name, std::uint16_t number, std::string holder);
 
-  pid_t self_;
-  std::string proc_;
+  // Not one of ours for all that is known. A holder of our own user who cannot be seen may be one of ours that cannot
+  // be looked into; in a namespace it is the strangers who cannot.
+  bool IsStranger(const PortHolder& holder) const;
+
+  pid_t self_ = ::getpid();
+  std::string proc_ = "/proc";
+  bool shut_in_ = false;
   std::map<std::string, HeldPort> held_;
   std::set<std::uint16_t> chosen_;
   std::map<std::string, Given> given_;

@@ -181,14 +181,17 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
   return holders;
 }
 
-bool ListensOn(pid_t pid, std::uint16_t port, const std::string& proc) {
+std::map<std::uint16_t, std::set<std::uint64_t>> Listeners() {
+  std::map<std::uint16_t, std::set<std::uint64_t>> listeners;
+  for (const TcpSocket& socket : TcpSockets()) {
+    if (socket.state == TcpSocket::State::kListening) listeners[socket.port].insert(socket.inode);
+  }
+  return listeners;
+}
+
+bool HasSocket(pid_t pid, const std::set<std::uint64_t>& inodes, const std::string& proc) {
   const std::vector<std::uint64_t> own = SocketsOf(proc, pid);
-  const std::set<std::uint64_t> inodes(own.begin(), own.end());
-  if (inodes.empty()) return false;
-  const std::vector<TcpSocket> sockets = TcpSockets();
-  return std::any_of(sockets.begin(), sockets.end(), [&](const TcpSocket& socket) {
-    return socket.port == port && socket.state == TcpSocket::State::kListening && inodes.contains(socket.inode);
-  });
+  return std::any_of(own.begin(), own.end(), [&](std::uint64_t inode) { return inodes.contains(inode); });
 }
 
 std::string PortHolderText(const PortHolder& holder) {

@@ -54,8 +54,11 @@ struct PortHolder {
 std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours,
                                                     const std::string& proc = "/proc");
 
-// Whether the process itself listens on the port. Cheap: looks at no other.
-bool ListensOn(pid_t pid, std::uint16_t port, const std::string& proc = "/proc");
+// Inodes of the sockets that listen, by port.
+std::map<std::uint16_t, std::set<std::uint64_t>> Listeners();
+
+// Whether the process itself has one of these sockets open. Looks at no other process.
+bool HasSocket(pid_t pid, const std::set<std::uint64_t>& inodes, const std::string& proc = "/proc");
 
 // "process 4711 (nc -l 6667)", "a process of user 1000", safe for a terminal; empty if nobody is known.
 std::string PortHolderText(const PortHolder& holder);

@@ -60,14 +60,15 @@ class AServer : public ::testing::Test {
 
 TEST_F(AServer, IsFoundWhenItListens) {
   EXPECT_EQ(Find(0).kind, Kind::kNobody) << "bound only: no table knows";
-  EXPECT_FALSE(ListensOn(::getpid(), held_.number));
+  EXPECT_FALSE(Listeners().contains(held_.number));
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
   const PortHolder stranger = Find(0);
   EXPECT_EQ(stranger.kind, Kind::kStranger);
   EXPECT_TRUE(stranger.listening);
   EXPECT_EQ(stranger.pid, ::getpid());
   EXPECT_NE(stranger.command.find("spawn_test"), std::string::npos) << stranger.command;
-  EXPECT_TRUE(ListensOn(::getpid(), held_.number));
+  EXPECT_TRUE(HasSocket(::getpid(), Listeners().at(held_.number)));
+  EXPECT_FALSE(HasSocket(1, Listeners().at(held_.number)));
 }
 
 TEST_F(AServer, IsOursBelowTheGivenProcess) {

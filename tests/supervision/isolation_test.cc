@@ -129,6 +129,17 @@ TEST_P(Isolated, LeaveNothingWhenTheAgentIsKilled) {
   EXPECT_NE(muster_.Output().find("signal 9"), std::string::npos) << muster_.Output();
 }
 
+TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
+  const std::string status = StartedMuster::Content("/proc/" + std::to_string(agent_) + "/status");
+  const std::size_t parent = status.find("\nPPid:");
+  ASSERT_NE(parent, std::string::npos);
+  const pid_t guard = std::stoi(status.substr(parent + 6));
+  ASSERT_NE(guard, muster_.head());
+  ::kill(guard, SIGKILL);
+  EXPECT_EQ(muster_.End(), 3) << muster_.Output();
+  EXPECT_TRUE(InSpace(space_).empty());
+}
+
 TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
   ASSERT_TRUE(agent);
