@@ -204,19 +204,6 @@ void Supervisor::BecameReady(ProcessId process) {
   for (const std::uint32_t role : freed) StartRole(role);
 }
 
-void Supervisor::OnTaken(const PortTaken& event, MonotonicNs now) {
-  if (!IsCurrent({event.process, event.attempt}, "lacks a port")) return;
-  taken_ = event;
-  // One that runs may get its port yet, if it is one that no other can stand in for.
-  if (!event.running || processes_[event.process].state != ProcessState::kRunning) return;
-  const ProcessAttempt who{event.process, event.attempt};
-  failing_ = who;
-  failing_end_ = {HowEnded::Kind::kLimit, 1};
-  failing_at_ = event.at;
-  why_ = fmt::format("{} cannot listen", NameOf(event.process));
-  RestartElsewhere(who, now);
-}
-
 void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
   for (std::size_t i = 0; i < event.processes.size() && i < event.bytes.size(); ++i) {
     if (event.processes[i] < processes_.size()) silence_.Saw(event.processes[i], event.bytes[i], now);

@@ -226,7 +226,6 @@ class Supervisor {
   void MarkWell(ProcessId process, bool well);
   void OnReady(const ProcessReady& event);
   void OnOutput(const OutputSeen& event, MonotonicNs now);
-  void OnTaken(const PortTaken& event, MonotonicNs now);
   void OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now);
   void OnDeadline(std::uint64_t timer, MonotonicNs now);
   void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
@@ -241,6 +240,7 @@ class Supervisor {
   // --- restarts (supervisor_restart.cc) ---
   // False, with why_ told, if the budget of the process's role is spent or the job is not at work any more.
   bool Restart(const ProcessAttempt& who, MonotonicNs now);
+  void OnTaken(const PortTaken& event, MonotonicNs now);
   // The whole job, with other ports; false, with why_ told, if that does not help or has been tried too often.
   bool RestartElsewhere(const ProcessAttempt& who, MonotonicNs now);
   void OnRebound(const PlanRebound& event, MonotonicNs now);

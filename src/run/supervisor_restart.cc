@@ -26,6 +26,19 @@ bool Supervisor::Restart(const ProcessAttempt& who, MonotonicNs now) {
   return true;
 }
 
+void Supervisor::OnTaken(const PortTaken& event, MonotonicNs now) {
+  if (!IsCurrent({event.process, event.attempt}, "lacks a port")) return;
+  taken_ = event;
+  // One that runs may get its port yet, if it is one that no other can stand in for.
+  if (!event.running || processes_[event.process].state != ProcessState::kRunning) return;
+  const ProcessAttempt who{event.process, event.attempt};
+  failing_ = who;
+  failing_end_ = {HowEnded::Kind::kLimit, 1};
+  failing_at_ = event.at;
+  why_ = fmt::format("{} cannot listen", NameOf(event.process));
+  RestartElsewhere(who, now);
+}
+
 bool Supervisor::RestartElsewhere(const ProcessAttempt& who, MonotonicNs now) {
   if (!taken_ || taken_->process != who.process || taken_->attempt != who.attempt || !AtWork()) return false;
   why_ += fmt::format("; {}", TakenText(*taken_));
