@@ -90,18 +90,37 @@ local function settle_options(contract, given, place)
   return chosen
 end
 
--- Ports that the context asks for with "auto": who listens there is the contract's to say.
+-- The port of the recipe that has this number on this host already, as the meeting point's has on its owner's.
+local function port_with(job, number, index, meeting)
+  for _, name in ipairs(host.sorted_keys(job.ports)) do
+    local port = job.ports[name]
+    if number > 0 and port.number == number and (port.host == index or name == meeting) then return name, port end
+  end
+end
+
+-- Ports that the context asks for, with "auto" or by number: who listens there is the contract's to say.
 local function hold_context_ports(job, contract)
   for _, wanted in ipairs(host.context_ports()) do
+    local meeting = (contract.meeting or {}).port
     local role_name, owner = (contract.ports or {})[wanted.port], nil
     for _, role in ipairs(job.roles) do
       if role.plays == role_name and not owner then owner = role end
     end
-    if owner then
-      local port = job.ports[wanted.port] or { number = 0, place = wanted.place }
+    local port = job.ports[wanted.port]
+    local other, there
+    if owner then other, there = port_with(job, wanted.number, owner.placed[1].host, meeting) end
+    if port and wanted.number > 0 and port.number ~= wanted.number then
+      host.report("error", "conflict", wanted.place, ("%s = %d: the port %s that belongs to it has %s"):format(wanted.attribute, wanted.number,
+                  wanted.port, port.number > 0 and "the number " .. port.number or "no number of its own"),
+                  ('%s = "auto" takes the number of the port'):format(wanted.attribute), { { "port " .. wanted.port, port.place } })
+    elseif other and other == meeting then
+      host.report("error", "conflict", wanted.place, ("%s = %d: port %s has this number on the same host"):format(wanted.attribute, wanted.number,
+                  other), nil, { { "port " .. other, there.place } })
+    elseif owner and (not other or other == wanted.port) then
+      port = port or { number = wanted.number, place = wanted.place }
       port.host, port.owner = owner.placed[1].host, owner.name .. ".0"
       job.ports[wanted.port] = port
-    elseif not job.ports[wanted.port] then
+    elseif not port and not owner and wanted.number == 0 then
       host.report("error", "contract_port", wanted.place,
                   ('%s = "auto": framework %s has nobody who would listen there'):format(wanted.attribute, contract.name), "give a number")
     end

@@ -76,11 +76,13 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without,
+             std::optional<PidNamespace> space)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
       without_(without),
+      space_(std::move(space)),
       launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
@@ -97,14 +99,27 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         probe_starts_.erase(key);
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
-                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
+                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); },
+                  .listens =
+                      [this](const ReadyWatch::Key& key, std::uint16_t port) {
+                        std::optional<PortTaken> taken;
+                        const bool ours = ports_.IsOurs(key, port, taken);
+                        if (taken) Send(*taken);
+                        return ours;
+                      }}),
       log_times_(io,
                  [this](const LogTimes::Key& key) {
                    Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
                  }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
+      ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
+
+int Agent::Refuse(const std::string& why) {
+  refusal_ = why;
+  return Run();
+}
 
 Agent::~Agent() { wire_->Close(); }
 
@@ -140,6 +155,7 @@ void Agent::OnFrame(const std::string& payload) {
   if (!command) return Fail("a command that cannot be read");
   if (FailsHere(Fault::kAgentCommand)) return Fail("a fault hook refused a command");
   const bool hello = std::holds_alternative<Hello>(*command);
+  if (!refusal_.empty()) return Fail(refusal_);
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
 }
@@ -152,11 +168,15 @@ void Agent::Do(Hello& command) {
   greeted_ = true;
   host_ = command.host;
   AgentReady ready;
-  ready.pid = ::getpid();
-  if (const auto identity = Identify(ready.pid)) ready.start_ticks = identity->start_ticks;
+  ready.pid = space_ ? space_->OwnPid() : ::getpid();
+  if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
   ready.host_name = HostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
+  if (space_) {
+    ready.mechanisms.emplace_back("pid-namespace");
+    means_.insert("pid-namespace");
+  }
   if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
@@ -184,26 +204,7 @@ void Agent::Do(DefineEnvironment& command) {
   environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
 }
 
-void Agent::Do(HoldPorts& command) {
-  PortsHeld answer;
-  std::map<std::string, HeldPort> held;
-  for (PortRequest& request : command.ports) {
-    auto port = request.number == 0 ? HoldAnyPort(ports_given_) : HoldPort(request.number);
-    if (!port) {
-      answer.error = request.name + ": " + port.error();
-      break;
-    }
-    request.number = port->number;
-    ports_given_.insert(port->number);
-    held.insert_or_assign(request.name, std::move(*port));
-  }
-  // All or none.
-  if (answer.error.empty()) {
-    answer.ports = std::move(command.ports);
-    for (auto& [name, port] : held) held_.insert_or_assign(name, std::move(port));
-  }
-  Send(answer);
-}
+void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
@@ -217,11 +218,13 @@ void Agent::Do(StartProcess& command) {
   if (children_.Runs(command.process, command.attempt)) {
     return Fail(fmt::format("process {} attempt {} runs already", command.process, command.attempt));
   }
-  const auto started = Start(command, block->second);
+  auto started = Start(command, block->second);
   if (started) {
+    if (space_) started->pid = space_->PidOf(started->pid);
     ++started_;
     Send(*started);
     witness_.Started(*started, command.cwd);
+    ports_.Started(*started);
     logs_.insert_or_assign({command.process, command.attempt}, command.log_path);
     log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
@@ -265,9 +268,8 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
   spec.stdout_fd = spec.stderr_fd = log->get();
 
-  // As late as possible, so that nobody else gets in between. A name that is not held any more was released
-  // by an earlier attempt.
-  for (const std::string& name : command.release_ports) held_.erase(name);
+  // As late as possible, so that nobody else gets in between.
+  ports_.Release(command);
   if (FailsHere(Fault::kAgentBeforeClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
@@ -324,7 +326,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + held_.size() +
+  const std::size_t need = own_descriptors_ + ports_.held() +
                            kDescriptorsPerChild * (children_.size() + probes_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
@@ -339,6 +341,7 @@ void Agent::Do(StopProcesses& command) {
     return Fail(fmt::format("{} is no signal", command.signal));
   }
   for (const ProcessAttempt& one : command.processes) {
+    ports_.Stopped({one.process, one.attempt});
     children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
   }
   if (!command.processes.empty()) means_.insert("process-group");
@@ -349,7 +352,7 @@ void Agent::Do(Finish& command) {
   if (finishing_) return Fail("finished twice");
   finishing_ = true;
   leftovers_.cancel();
-  held_.clear();
+  ports_.Clear();
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
   children_.KillAll();

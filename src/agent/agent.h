@@ -22,12 +22,13 @@
 
 #include "agent/child_set.h"
 #include "agent/end_witness.h"
+#include "agent/given_ports.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
-#include "spawn/held_port.h"
+#include "spawn/pid_namespace.h"
 #include "spawn/spawn.h"
 
 namespace muster {
@@ -43,13 +44,17 @@ class Agent {
   static constexpr std::chrono::seconds kKillPatience{5};
 
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
-  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE).
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {});
+  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE). With a
+  // `space` it is the init of that namespace, and the pids that it tells are those outside.
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {},
+        std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
   int Run();
+  // The same for an agent that cannot do its work: all it does is to tell its head why.
+  int Refuse(const std::string& why);
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -92,6 +97,7 @@ class Agent {
   std::shared_ptr<Wire> wire_;
   rlimit child_descriptors_;
   Without without_;
+  std::optional<PidNamespace> space_;
   Launcher launcher_;
   std::optional<Cgroup> cgroup_;
   ChildSet children_;
@@ -102,6 +108,7 @@ class Agent {
   WatchedFd signals_;
   Timer patience_;
 
+  std::string refusal_;  // why it does nothing
   bool greeted_ = false;
   bool finishing_ = false;
   bool over_ = false;
@@ -110,8 +117,7 @@ class Agent {
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
-  std::map<std::string, HeldPort> held_;
-  std::set<std::uint16_t> ports_given_;
+  GivenPorts ports_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;

@@ -31,7 +31,10 @@ void Agent::OnExited(const ProcessExited& event) {
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
-  logs_.erase(key);
+  if (const auto log = logs_.find(key); log != logs_.end()) {
+    for (const PortTaken& taken : ports_.Ended(event, log->second)) Send(taken);
+    logs_.erase(log);
+  }
   if (const auto mark = marks_.find(key); mark != marks_.end()) {
     ended_marks_.insert(mark->second);
     marks_.erase(mark);
@@ -83,7 +86,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (over_) return;
   over_ = true;
   exit_code_ = exit_code;
-  held_.clear();
+  ports_.Clear();
   // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
   // is gone or has broken off.
   ready_.Clear();

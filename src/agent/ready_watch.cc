@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file_changes.h"
+#include "spawn/port_holder.h"
 
 namespace muster {
 namespace {
@@ -33,27 +34,16 @@ std::string NearestFolder(std::string path) {
   return path;
 }
 
-}  // namespace
-
+// That somebody of this network namespace listens on, over IPv4 or IPv6.
 std::set<std::uint16_t> ListeningPorts() {
   std::set<std::uint16_t> ports;
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream lines(table);
-    std::string line;
-    std::getline(lines, line);  // the heading
-    while (std::getline(lines, line)) {
-      // "  0: 0100007F:1F90 00000000:0000 0A …": slot, local address, remote address, state (0A: LISTEN)
-      const std::size_t slot = line.find(": ");
-      if (slot == std::string::npos) continue;
-      const std::size_t local = line.find(':', slot + 2);
-      const std::size_t remote = local == std::string::npos ? local : line.find(' ', local);
-      const std::size_t state = remote == std::string::npos ? remote : line.find(' ', remote + 1);
-      if (state == std::string::npos || line.compare(state + 1, 2, "0A") != 0) continue;
-      ports.insert(static_cast<std::uint16_t>(std::strtoul(line.c_str() + local + 1, nullptr, 16)));
-    }
+  for (const TcpSocket& socket : TcpSockets()) {
+    if (socket.state == TcpSocket::State::kListening) ports.insert(socket.port);
   }
   return ports;
 }
+
+}  // namespace
 
 ReadyWatch::ReadyWatch(boost::asio::io_context& io, Observer observer)
     : io_(io), observer_(std::move(observer)), changes_(io.get_executor()), timer_(io.get_executor()) {}
@@ -220,7 +210,7 @@ void ReadyWatch::LookAtPorts() {
   for (auto& [key, watched] : watched_) {
     const bool port = watched.when.kind == ReadyWhen::Kind::kPort;
     if (!port && (watched.watch >= 0 || watched.when.kind == ReadyWhen::Kind::kCommand)) continue;
-    if (port ? listening.contains(watched.when.port) : IsReady(watched)) {
+    if (port ? listening.contains(watched.when.port) && observer_.listens(key, watched.when.port) : IsReady(watched)) {
       ready.push_back(key);
     } else {
       waiting = true;

@@ -164,7 +164,8 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
-// context_ports() -> list of { attribute, port, place }: attributes that stand for a port that muster finds
+// context_ports() -> list of { attribute, port, number, place }: attributes that stand for a port of the plan; number 0
+// if muster finds it
 int ContextPorts(lua_State* lua) {
   Host& host = Host::Of(lua);
   lua_newtable(lua);
@@ -174,8 +175,12 @@ int ContextPorts(lua_State* lua) {
     const std::size_t dot = key.find('.');
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
-    if (setting.value != Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}))) continue;
+    const std::int64_t* number = setting.value.AsInt();
+    const bool found = setting.value == Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}));
+    if (!found && (number == nullptr || *number <= 0)) continue;
     lua_newtable(lua);
+    lua_pushinteger(lua, found ? 0 : *number);
+    lua_setfield(lua, -2, "number");
     PushText(lua, attribute->name);
     lua_setfield(lua, -2, "attribute");
     PushText(lua, attribute->auto_port);

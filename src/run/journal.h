@@ -26,11 +26,11 @@
 
 namespace muster {
 
-using JournalEntry =
-    std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered, PhaseChanged,
-                 FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered, RunEnded, ProcessStarted,
-                 SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
-                 ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence>;
+using JournalEntry = std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered,
+                                  PhaseChanged, FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered,
+                                  RunEnded, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                                  AgentLost, StopRequested, DeadlinePassed, ProcessReady, OutputSeen, RestartPlanned,
+                                  LimitPassed, FirstOutput, EndEvidence, PortTaken, RebindOrdered, PlanRebound>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

@@ -160,6 +160,8 @@ class Reading {
       if (Track* track = Find(e.process, e.attempt)) track->limit = e;
     } else if constexpr (std::is_same_v<E, EndEvidence>) {
       if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
+    } else if constexpr (std::is_same_v<E, PortTaken>) {
+      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
     } else if constexpr (std::is_same_v<E, RestartPlanned>) {
       if (e.process < tracks_.size()) restarts_.emplace_back(e, record.wall);
     }

@@ -99,8 +99,13 @@ class Session {
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
+  // Empty, with the binding's ports replaced, or why they are not.
+  std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);
   void BeginIfReady();
   Result<void> Bind();
+  Result<void> DefineEnvironments();
+  void OrderRebinding();
+  Result<void> Rebind();
   void Unready(const std::string& why);
 
   void Happened(const Event& event);
@@ -131,6 +136,9 @@ class Session {
   UniqueFd logs_;
   TimerQueue timers_;
   std::uint32_t stops_asked_ = 0;
+  std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
+  std::uint32_t answers_due_ = 0;  // of agents that look for them
+  std::string rebinding_error_;
   bool ended_ = false;
   bool warned_of_journal_ = false;
   RunOutcome outcome_;
@@ -308,15 +316,30 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
 }
 
 void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
-  if (!held.error.empty()) return Unready(fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error));
-  const HoldPorts asked = PortsOfHost(plan_, host);
+  if (before_) {
+    const std::string error = TakePorts(host, held, PortChoice::kAuto);
+    if (rebinding_error_.empty()) rebinding_error_ = error;
+    if (--answers_due_ > 0) return;
+    if (rebinding_error_.empty()) {
+      if (const Result<void> rebound = Rebind(); !rebound) rebinding_error_ = Sentence(rebound.error());
+    }
+    before_.reset();
+    return Happened(PlanRebound{binding_.ports, std::exchange(rebinding_error_, {})});
+  }
+  if (const std::string error = TakePorts(host, held, PortChoice::kAll); !error.empty()) return Unready(error);
+  agents_[host].ready = true;
+  BeginIfReady();
+}
+
+std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice choice) {
+  if (!held.error.empty()) return fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error);
+  const HoldPorts asked = PortsOfHost(plan_, host, choice);
   const bool fits =
       std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
                  [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
-  if (!fits) return Unready(fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label));
+  if (!fits) return fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label);
   for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
-  agents_[host].ready = true;
-  BeginIfReady();
+  return {};
 }
 
 void Session::BeginIfReady() {
@@ -343,12 +366,40 @@ Result<void> Session::Bind() {
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
+  return DefineEnvironments();
+}
+
+Result<void> Session::DefineEnvironments() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(plan_, binding_, surroundings_, host);
     if (!blocks) return Fail(std::move(blocks.error()));
     for (DefineEnvironment& block : *blocks) Send(host, std::move(block));
   }
   return {};
+}
+
+void Session::OrderRebinding() {
+  before_ = binding_;
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    HoldPorts ports = PortsOfHost(plan_, host, PortChoice::kAuto);
+    if (ports.ports.empty()) continue;
+    ++answers_due_;
+    Send(host, std::move(ports));
+  }
+}
+
+// What was made with the ports before is made anew, where they stand in it.
+Result<void> Session::Rebind() {
+  const Result<std::map<std::string, std::string>> made = GeneratedFiles(plan_, *before_);
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
+  if (!made) return Fail(made.error());
+  if (!files) return Fail(files.error());
+  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  for (const auto& [path, bytes] : *files) {
+    if (const auto before = made->find(path); before != made->end() && before->second == bytes) continue;
+    if (Result<void> written = ReplaceFile(directory_->folder(), path, bytes); !written) return written;
+  }
+  return DefineEnvironments();
 }
 
 void Session::Unready(const std::string& why) {
@@ -383,6 +434,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, FirstFailure>) console_.Failed(a);
             if constexpr (std::is_same_v<A, RestartPlanned>) console_.Restarting(a);
             if constexpr (std::is_same_v<A, LimitPassed>) console_.Passed(a);
+            if constexpr (std::is_same_v<A, RebindOrdered>) OrderRebinding();
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});

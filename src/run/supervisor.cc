@@ -88,6 +88,10 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           Apply(e.times <= 1 ? JobInput::kStop : e.times == 2 ? JobInput::kStopAtOnce : JobInput::kInsist, now);
         } else if constexpr (std::is_same_v<E, DeadlinePassed>) {
           OnDeadline(e.timer, now);
+        } else if constexpr (std::is_same_v<E, PortTaken>) {
+          OnTaken(e, now);
+        } else if constexpr (std::is_same_v<E, PlanRebound>) {
+          OnRebound(e, now);
         } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence>) {
           // For the report: they decide nothing.
         } else {
@@ -165,6 +169,7 @@ void Supervisor::OnWell(const ProcessAttempt& who, const HowEnded& end, Monotoni
 void Supervisor::OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now) {
   failing_ = who;
   failing_end_ = end;
+  if (RestartElsewhere(who, now)) return;
   if (Restarts(RoleOf(who.process).restart, end) && Restart(who, now)) return;
   Apply(JobInput::kFailed, now);
 }

@@ -10,6 +10,9 @@
 //  - A failure that its role's RestartPolicy covers, and for which there is budget left, is none: what the policy's
 //    scope names is stopped, waits for the delay, and is started again with its next attempt. Only while the job
 //    starts and runs.
+//  - A failure at which a stranger was seen to have a port that muster had chosen is none, a few times: the whole job
+//  is
+//    started again with other ports (RebindOrdered, answered by PlanRebound). No restart budget is used for it.
 //  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
 //    in time, has failed. So has a process that outlives its role's time, and the first to fall silent where a whole
 //    role or job is silent for its limit.
@@ -66,8 +69,9 @@ struct EndRun {
 
 using Action =
     std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged, FirstFailure,
-                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput>;
+                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput, RebindOrdered>;
 
+inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job gets other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
 inline constexpr std::uint32_t kTraceMs = 250;            // how much later than the first failure its cause may be seen
@@ -240,9 +244,14 @@ class Supervisor {
   // --- restarts (supervisor_restart.cc) ---
   // False, with why_ told, if the budget of the process's role is spent or the job is not at work any more.
   bool Restart(const ProcessAttempt& who, MonotonicNs now);
-  // What is started again with the process, by the scope of its role's policy: all that do not wait anyway.
-  std::vector<ProcessId> RestartMembers(ProcessId process) const;
-  void BeginRenewal(const std::vector<ProcessId>& members, std::uint32_t delay_ms, MonotonicNs now);
+  void OnTaken(const PortTaken& event, MonotonicNs now);
+  // The whole job, with other ports; false, with why_ told, if that does not help or has been tried too often.
+  bool RestartElsewhere(const ProcessAttempt& who, MonotonicNs now);
+  void OnRebound(const PlanRebound& event, MonotonicNs now);
+  // What is started again with the process, by the scope: all that do not wait anyway.
+  std::vector<ProcessId> RestartMembers(ProcessId process, RestartPolicy::Scope scope) const;
+  // The number of the renewal; the caller sees to it that its delay is over one day.
+  std::uint64_t BeginRenewal(const std::vector<ProcessId>& members, MonotonicNs now);
   void LeaveRenewal(ProcessId process);
   // The process ended while its renewal waited for that.
   void OnRenewedEnded(ProcessId process);
@@ -291,6 +300,9 @@ class Supervisor {
   std::vector<RestartBudget> budgets_;  // of each role
   std::map<std::uint64_t, Renewal> renewals_;
   std::uint64_t next_renewal_ = 0;
+  std::optional<PortTaken> taken_;  // the latest
+  std::uint32_t rebinds_ = 0;
+  bool rebinding_ = false;         // nothing is started meanwhile
   std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
   TimerQueue timers_;
   std::vector<Action> actions_;

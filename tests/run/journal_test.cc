@@ -69,6 +69,9 @@ std::vector<JournalEntry> OneOfEach() {
           LimitPassed{3, 1, "silent", 900'000},
           FirstOutput{3, 1, 78},
           EndEvidence{3, 1, "memory", "wörds", 79},
+          PortTaken{3, 1, "rpc", 65535, "process 7 (nc -l)", true, 80},
+          RebindOrdered{},
+          PlanRebound{{{"rpc", 1}, {"web", 65535}}, "why"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

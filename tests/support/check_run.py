@@ -13,7 +13,7 @@ Written from those documents, with the standard library only, and knows nothing 
   I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered
   I6  the report's receipt, attempts and outcome are what the journal says
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
-  I8  restarts stay within the budgets that they were planned with
+  I8  restarts stay within the budgets that they were planned with, and nothing starts while other ports are looked for
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
@@ -291,6 +291,13 @@ def check_restarts(run):
         for process in record["processes"]:
             if run.ended and run.ended["cause"] == "none" and not any(r["process"] == process for r in again):
                 run.wrong("I8", f"process {process} was to be started again and was not")
+    waiting = False
+    for record in run.of("rebind_ordered", "plan_rebound", "start_ordered"):
+        if record["event"] == "start_ordered":
+            if waiting:
+                run.wrong("I8", f"process {record['process']} was ordered to start while other ports were looked for")
+        else:
+            waiting = record["event"] == "rebind_ordered"
 
 
 def check_counts(run):
