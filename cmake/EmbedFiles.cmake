@@ -1,9 +1,11 @@
 # muster_embed(TARGET FUNCTION NAME HEADER file.h ROOT folder PATTERNS glob …): compiles every file below ROOT that
 # one of the PATTERNS (relative to ROOT) names into TARGET as text, under its path relative to ROOT. The generated
 # source defines muster::NAME() as HEADER declares it, a span of EmbeddedFile (src/base/embedded_file.h).
+# THROUGH program: a target that is called as "program ROOT OUTPUT FILE…" and writes what is compiled in instead of the
+# files, under the same names below OUTPUT.
 
 function(muster_embed target)
-  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT" "PATTERNS" ${ARGN})
+  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH" "PATTERNS" ${ARGN})
   list(TRANSFORM E_PATTERNS PREPEND ${E_ROOT}/)
   file(GLOB_RECURSE files RELATIVE ${E_ROOT} CONFIGURE_DEPENDS ${E_PATTERNS})
   list(SORT files)
@@ -12,9 +14,17 @@ function(muster_embed target)
   foreach(file ${files})
     list(APPEND depends ${E_ROOT}/${file})
   endforeach()
+  set(root ${E_ROOT})
+  set(through)
+  if(E_THROUGH)
+    set(root ${CMAKE_CURRENT_BINARY_DIR}/${E_FUNCTION})
+    set(through COMMAND $<TARGET_FILE:${E_THROUGH}> ${E_ROOT} ${root} ${files})
+    list(APPEND depends ${E_THROUGH})
+  endif()
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${E_ROOT} "-DFILES=${files}" -DFUNCTION=${E_FUNCTION} -DHEADER=${E_HEADER}
+    ${through}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${root} "-DFILES=${files}" -DFUNCTION=${E_FUNCTION} -DHEADER=${E_HEADER}
       -DOUTPUT=${output} -P ${MUSTER_ROOT}/cmake/embed_files_script.cmake
     DEPENDS ${depends} ${MUSTER_ROOT}/cmake/embed_files_script.cmake
     VERBATIM)

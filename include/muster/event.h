@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -57,6 +58,21 @@ struct EndEvidence {
   MonotonicNs at = 0;
 
   bool operator==(const EndEvidence&) const = default;
+};
+
+// Somebody who is none of the job's processes has a port that this run had found or been given, and that an attempt
+// would need: told before the ProcessExited of the attempt that failed, or, once for an attempt, while it is waited
+// for to listen there.
+struct PortTaken {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string port;  // its name in the plan
+  std::uint16_t number = 0;
+  std::string holder;    // a phrase for people, "process 4711 (nc -l 6667)"; empty if nobody can be seen
+  bool running = false;  // the attempt, as far as is known
+  MonotonicNs at = 0;
+
+  bool operator==(const PortTaken&) const = default;
 };
 
 struct SpawnFailed {
@@ -114,7 +130,7 @@ struct StackFrame {
 
 // A thread, or threads of one system process that are found in the same place.
 struct ThreadState {
-  std::int32_t tid = 0;     // of the first; 0 if only a tool knows of it
+  std::int32_t tid = 0;     // of the first; 0 if it is not known, as where only a tool knows of it
   std::uint32_t alike = 1;  // how many there are
   std::string name;
   std::string state;   // "running", "sleeping", "uninterruptible", "stopped", "traced", "zombie", …; empty: not known
@@ -206,6 +222,14 @@ struct StopRequested {
   bool operator==(const StopRequested&) const = default;
 };
 
+// Other ports have been found in answer to an order to find some, and the binding is made anew with them.
+struct PlanRebound {
+  std::map<std::string, std::uint16_t> ports;  // all of the plan
+  std::string error;                           // why there are none; empty if there are
+
+  bool operator==(const PlanRebound&) const = default;
+};
+
 struct DeadlinePassed {
   std::uint64_t timer = 0;
 
@@ -218,7 +242,7 @@ struct DumpRequested {
 };
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
-                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped,
-                           HostDumped, DumpRequested>;
+                           DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, PlanRebound,
+                           ProcessDumped, HostDumped, DumpRequested>;
 
 }  // namespace muster

@@ -327,7 +327,8 @@ function Job:mesh(axes) end
 ---@return string path known when the job starts
 function Job:file(file) end
 
----A port that is found and held at start: `job:port "metrics"`, or `job:port { "metrics", number = 9000, host = 0 }`.
+---A port that is found and held at start: `job:port "metrics"`, or `job:port { "metrics", number = 9000, host = 0 }`, whose
+---number is never changed.
 ---@param port string|{ [1]: string, number?: integer, host?: integer }
 ---@return string number known when the job starts
 function Job:port(port) end

@@ -75,7 +75,26 @@ local function read_command(command, place, role)
   return { words = words }
 end
 
--- A table of variables as { [name] = { text = "…" | unset = true, override = bool, place } }.
+-- One variable into { [name] = { text = "…" | unset = true, override = bool, place } }.
+local function read_variable(name, value, override, place, what, into)
+  if type(name) ~= "string" or name == "" or name:find("=", 1, true) or not host.is_text(name) then
+    host.report("error", "variable", place, ("%s: %s is no name of a variable"):format(what, shown(name)))
+  elseif muster.contents(value, "muster.unset") then
+    into[name] = { unset = true, override = override, place = place }
+  else
+    local text = host.text(value)
+    if text and not host.is_text(text) then
+      host.report("error", "text", place, ("%s: %s is not valid UTF-8 without NUL: %s"):format(what, name, shown(value)))
+    elseif text then
+      into[name] = { text = text, override = override, place = place }
+    else
+      host.report("error", "variable", place, ("%s: %s is a string or a number, got %s"):format(what, name, shown(value)),
+                  type(value) == "boolean" and 'write "1" or "0", or whatever the program expects' or nil)
+    end
+  end
+end
+
+-- A table of variables, all into `into`.
 local function read_variables(table, place, what, into)
   if type(table) ~= "table" then
     host.report("error", "type", place, ("%s is a table of variables, got %s"):format(what, shown(table)))
@@ -85,21 +104,7 @@ local function read_variables(table, place, what, into)
   for _, name in ipairs(host.sorted_keys(table)) do
     local value = table[name]
     if not (name == "override" and type(value) == "boolean") then
-      if type(name) ~= "string" or name == "" or name:find("=", 1, true) or not host.is_text(name) then
-        host.report("error", "variable", place, ("%s: %s is no name of a variable"):format(what, shown(name)))
-      elseif muster.contents(value, "muster.unset") then
-        into[name] = { unset = true, override = override, place = place }
-      else
-        local text = host.text(value)
-        if text and not host.is_text(text) then
-          host.report("error", "text", place, ("%s: %s is not valid UTF-8 without NUL: %s"):format(what, name, shown(value)))
-        elseif text then
-          into[name] = { text = text, override = override, place = place }
-        else
-          host.report("error", "variable", place, ("%s: %s is a string or a number, got %s"):format(what, name, shown(value)),
-                      type(value) == "boolean" and 'write "1" or "0", or whatever the program expects' or nil)
-        end
-      end
+      read_variable(name, value, override, place, what, into)
     end
   end
   return into
@@ -387,4 +392,4 @@ local function new_job(cluster, args)
   return job
 end
 
-return { new = new_job, read_command = read_command, read_variables = read_variables }
+return { new = new_job, read_command = read_command, read_variable = read_variable, read_variables = read_variables }

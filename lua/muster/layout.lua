@@ -90,18 +90,37 @@ local function settle_options(contract, given, place)
   return chosen
 end
 
--- Ports that the context asks for with "auto": who listens there is the contract's to say.
+-- The port of the recipe that has this number on this host already, as the meeting point's has on its owner's.
+local function port_with(job, number, index, meeting)
+  for _, name in ipairs(host.sorted_keys(job.ports)) do
+    local port = job.ports[name]
+    if number > 0 and port.number == number and (port.host == index or name == meeting) then return name, port end
+  end
+end
+
+-- Ports that the context asks for, with "auto" or by number: who listens there is the contract's to say.
 local function hold_context_ports(job, contract)
   for _, wanted in ipairs(host.context_ports()) do
+    local meeting = (contract.meeting or {}).port
     local role_name, owner = (contract.ports or {})[wanted.port], nil
     for _, role in ipairs(job.roles) do
       if role.plays == role_name and not owner then owner = role end
     end
-    if owner then
-      local port = job.ports[wanted.port] or { number = 0, place = wanted.place }
+    local port = job.ports[wanted.port]
+    local other, there
+    if owner then other, there = port_with(job, wanted.number, owner.placed[1].host, meeting) end
+    if port and wanted.number > 0 and port.number ~= wanted.number then
+      host.report("error", "conflict", wanted.place, ("%s = %d: the port %s that belongs to it has %s"):format(wanted.attribute, wanted.number,
+                  wanted.port, port.number > 0 and "the number " .. port.number or "no number of its own"),
+                  ('%s = "auto" takes the number of the port'):format(wanted.attribute), { { "port " .. wanted.port, port.place } })
+    elseif other and other == meeting then
+      host.report("error", "conflict", wanted.place, ("%s = %d: port %s has this number on the same host"):format(wanted.attribute, wanted.number,
+                  other), nil, { { "port " .. other, there.place } })
+    elseif owner and (not other or other == wanted.port) then
+      port = port or { number = wanted.number, place = wanted.place }
       port.host, port.owner = owner.placed[1].host, owner.name .. ".0"
       job.ports[wanted.port] = port
-    elseif not job.ports[wanted.port] then
+    elseif not port and not owner and wanted.number == 0 then
       host.report("error", "contract_port", wanted.place,
                   ('%s = "auto": framework %s has nobody who would listen there'):format(wanted.attribute, contract.name), "give a number")
     end
@@ -119,42 +138,45 @@ end
 -- The object that `each` gets. Its facts are read-only; command, cwd and env can be set.
 local FACTS = { "role", "index", "rank", "local_rank", "world_size", "local_size", "host", "devices", "stage", "rank_in_stage",
                 "attempt", "ports" }
-local function process_object(placed_facts, own, job_env)
-  local a_process = "a " .. own.role.name  -- not by its number: what is wrong for all of them is told once
-  -- A view: what `each` does to it changes neither the layout nor what the contract is told.
-  local facts, fixed = {}, {}
-  for key, value in pairs(placed_facts) do facts[key] = value end
-  facts.host = prelude.read_only(facts.host, "process.host")
-  facts.ports = prelude.read_only(facts.ports, "process.ports")
-  facts.devices = { unpack(facts.devices) }
-  local known = { "command", "cwd", "env" }
-  for _, key in ipairs(FACTS) do
-    fixed[key] = true
-    known[#known + 1] = key
-  end
-  facts.env = setmetatable({}, {
+local SETTABLE = { "command", "cwd", "env" }
+local KNOWN, FIXED = { unpack(SETTABLE) }, {}
+for _, key in ipairs(FACTS) do
+  FIXED[key] = true
+  KNOWN[#KNOWN + 1] = key
+end
+
+local function env_object(own, job_env)
+  return setmetatable({}, {
     __index = function(_, key)
       local variable = own.env[key] or own.role.env[key] or job_env[key]
       return variable and variable.text
     end,
-    __newindex = function(_, key, value)
-      local place = host.here()
-      jobs.read_variables({ [key] = value }, place, "process.env", own.env)
-    end,
+    __newindex = function(_, key, value) jobs.read_variable(key, value, false, host.here(), "process.env", own.env) end,
     __call = function(_, variables) jobs.read_variables(variables, host.here(), "process.env", own.env) end,
     __metatable = false,
   })
+end
+
+local function process_object(placed_facts, own, job_env)
+  -- A view: what `each` does to it changes neither the layout nor what the contract is told.
+  local facts = {}
+  for key, value in pairs(placed_facts) do facts[key] = value end
+  facts.host = prelude.read_only(facts.host, "process.host")
+  facts.ports = prelude.read_only(facts.ports, "process.ports")
+  facts.devices = { unpack(facts.devices) }
+  facts.env = env_object(own, job_env)
   return setmetatable({}, {
     __index = function(_, key)
       if key == "command" or key == "cwd" then return own[key] or (own.role[key] and (own.role[key].words or own.role[key])) end
       local value = facts[key]
-      if value == nil and not fixed[key] then
-        host.stop("unknown_key", host.here(), ("there is no process.%s"):format(host.tostring(key)), host.suggest(host.tostring(key), known))
+      if value == nil and not FIXED[key] then
+        host.stop("unknown_key", host.here(), ("there is no process.%s"):format(host.tostring(key)), host.suggest(host.tostring(key), KNOWN))
       end
       return value
     end,
     __newindex = function(_, key, value)
       local place = host.here()
+      local a_process = "a " .. own.role.name  -- not by its number: what is wrong for all of them is told once
       if key == "command" then
         own.command = jobs.read_command(value, place, a_process) or own.command
       elseif key == "cwd" then
@@ -165,8 +187,8 @@ local function process_object(placed_facts, own, job_env)
       elseif key == "env" then
         host.stop("read_only", place, "process.env cannot be replaced", "set one variable: process.env.NAME = …, or several: process.env { NAME = … }")
       else
-        host.stop(fixed[key] and "read_only" or "unknown_key", place, ("process.%s cannot be set"):format(host.tostring(key)),
-                  host.suggest(host.tostring(key), { "command", "cwd", "env" }))
+        host.stop(FIXED[key] and "read_only" or "unknown_key", place, ("process.%s cannot be set"):format(host.tostring(key)),
+                  host.suggest(host.tostring(key), SETTABLE))
       end
     end,
     __metatable = false,
@@ -225,6 +247,10 @@ local function describe_processes(job, contract, option, stages)
     contract_job.count[role.plays] = contract_job.count[role.plays] + #role.placed
   end
   local held = devices_held(job)
+  local hosts, attempt = {}, host.hole "attempt"
+  for index = 0, job.cluster.hosts - 1 do
+    hosts[index] = { index = index, name = host.hole("host_name", index), address = host.hole("host_address", index) }
+  end
   local visible_name = VISIBLE[host.setting("set_context", "device_target")]
   for role_index, role in ipairs(job.roles) do
     local clear = {}
@@ -241,8 +267,7 @@ local function describe_processes(job, contract, option, stages)
       local name = role.name .. "." .. (index - 1)
       local facts = { role = role.plays, index = index - 1, rank = placed.rank, local_rank = placed.local_rank,
                       world_size = placed.world_size, local_size = placed.local_size, devices = placed.devices,
-                      host = { index = placed.host, name = host.hole("host_name", placed.host), address = host.hole("host_address", placed.host) },
-                      attempt = host.hole "attempt", ports = {} }
+                      host = hosts[placed.host], attempt = attempt, ports = {} }
       local visible, first_visible, visible_count = visibility(role, placed, held, job.cluster)
       facts.device_index = first_visible
       if placed.rank and role.plays == "worker" then

@@ -32,8 +32,9 @@ function env.xpcall(f, handler, ...)
 end
 
 -- Libraries are copies that cannot be changed, so that one module cannot alter another's world. `touched` is called with
--- the name of everything that is taken out.
+-- the name of everything that is taken out, until it says that the name is fine.
 local function read_only(table, what, touched)
+  local fine = touched and {}
   return setmetatable({}, {
     __index = function(_, key)
       local value = table[key]
@@ -41,7 +42,7 @@ local function read_only(table, what, touched)
         host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(host.tostring(key), what),
                   host.suggest(host.tostring(key), host.keys(table)))
       end
-      if touched then touched(key) end
+      if touched and not fine[key] then fine[key] = touched(key) end
       return value
     end,
     __newindex = function(_, key)

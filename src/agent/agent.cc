@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/log_files.h"
@@ -25,10 +24,6 @@
 
 namespace muster {
 namespace {
-
-// A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
-constexpr std::chrono::milliseconds kLeftoverPause{100};
-constexpr std::chrono::seconds kLeftoverPatience{1};
 
 constexpr std::size_t kDescriptorsPerChild = 3;  // the pidfd, for the handle and for the loop; the index of its log
 constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
@@ -81,11 +76,13 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without,
+             std::optional<PidNamespace> space)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
       without_(without),
+      space_(std::move(space)),
       launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
@@ -102,9 +99,16 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                         probe_starts_.erase(key);
                         Send(ProcessReady{key.first, key.second, MonotonicNowNs()});
                       },
-                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); }}),
+                  .probe = [this](const ReadyWatch::Key& key) { StartProbe(key); },
+                  .listens =
+                      [this](const ReadyWatch::Key& key, std::uint16_t port) {
+                        std::optional<PortTaken> taken;
+                        const bool ours = ports_.IsOurs(key, port, taken);
+                        if (taken) Send(*taken);
+                        return ours;
+                      }}),
       dumps_(io, launcher_,
-             {.told = [this](const ProcessDumped& told) { Send(told); },
+             {.told = [this](const ProcessDumped& told) { OnDumped(told); },
               .done =
                   [this](HostDumped done) {
                     done.host = host_;
@@ -120,7 +124,13 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                  }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
+      ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
+
+int Agent::Refuse(const std::string& why) {
+  refusal_ = why;
+  return Run();
+}
 
 Agent::~Agent() { wire_->Close(); }
 
@@ -156,6 +166,7 @@ void Agent::OnFrame(const std::string& payload) {
   if (!command) return Fail("a command that cannot be read");
   if (FailsHere(Fault::kAgentCommand)) return Fail("a fault hook refused a command");
   const bool hello = std::holds_alternative<Hello>(*command);
+  if (!refusal_.empty()) return Fail(refusal_);
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
 }
@@ -168,11 +179,15 @@ void Agent::Do(Hello& command) {
   greeted_ = true;
   host_ = command.host;
   AgentReady ready;
-  ready.pid = ::getpid();
-  if (const auto identity = Identify(ready.pid)) ready.start_ticks = identity->start_ticks;
+  ready.pid = space_ ? space_->OwnPid() : ::getpid();
+  if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
   ready.host_name = HostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
+  if (space_) {
+    ready.mechanisms.emplace_back("pid-namespace");
+    means_.insert("pid-namespace");
+  }
   if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
@@ -200,26 +215,7 @@ void Agent::Do(DefineEnvironment& command) {
   environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
 }
 
-void Agent::Do(HoldPorts& command) {
-  PortsHeld answer;
-  std::map<std::string, HeldPort> held;
-  for (PortRequest& request : command.ports) {
-    auto port = request.number == 0 ? HoldAnyPort(ports_given_) : HoldPort(request.number);
-    if (!port) {
-      answer.error = request.name + ": " + port.error();
-      break;
-    }
-    request.number = port->number;
-    ports_given_.insert(port->number);
-    held.insert_or_assign(request.name, std::move(*port));
-  }
-  // All or none.
-  if (answer.error.empty()) {
-    answer.ports = std::move(command.ports);
-    for (auto& [name, port] : held) held_.insert_or_assign(name, std::move(port));
-  }
-  Send(answer);
-}
+void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
@@ -233,11 +229,14 @@ void Agent::Do(StartProcess& command) {
   if (children_.Runs(command.process, command.attempt)) {
     return Fail(fmt::format("process {} attempt {} runs already", command.process, command.attempt));
   }
-  const auto started = Start(command, block->second);
+  auto started = Start(command, block->second);
   if (started) {
+    const pid_t own_pid = started->pid;
+    if (space_) started->pid = space_->PidOf(own_pid);
     ++started_;
     Send(*started);
     witness_.Started(*started, command.cwd);
+    ports_.Started(*started);
     log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
     const auto variable = [&](const char* name) {
@@ -246,7 +245,7 @@ void Agent::Do(StartProcess& command) {
       const auto shared = block->second.find(name);
       return shared == block->second.end() ? std::string() : shared->second;
     };
-    Running running{started->pid, command.log_path, {}, variable("PATH")};
+    Running running{own_pid, command.log_path, {}, variable("PATH")};
     if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
     running.search_path.erase(0, running.search_path.find('=') + 1);
     running_.insert_or_assign({command.process, command.attempt}, std::move(running));
@@ -287,9 +286,8 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
   spec.stdout_fd = spec.stderr_fd = log->get();
 
-  // As late as possible, so that nobody else gets in between. A name that is not held any more was released
-  // by an earlier attempt.
-  for (const std::string& name : command.release_ports) held_.erase(name);
+  // As late as possible, so that nobody else gets in between.
+  ports_.Release(command);
   if (FailsHere(Fault::kAgentBeforeClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
@@ -353,14 +351,32 @@ void Agent::Do(TakeDump& command) {
                        fmt::format("dump {} of {}, {}", command.dump, name, UtcText(WallNowNs())), std::move(one.path),
                        running.log, running.search_path});
   }
+  if (space_) outer_pids_ = space_->Pids();
   dumps_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets));
+}
+
+// Files and tools of a dump have the pids that they see; what the head gets are its own. Whoever came after the dump
+// began, and any thread but a main one, is known by 0.
+void Agent::OnDumped(ProcessDumped told) {
+  const auto translate = [this](std::int32_t& pid) {
+    const auto found = outer_pids_.find(pid);
+    pid = found == outer_pids_.end() ? 0 : found->second;
+  };
+  for (SystemProcessState& state : told.states) {
+    if (!space_) break;
+    const std::int32_t inside = state.pid;
+    translate(state.pid);
+    translate(state.parent);
+    for (ThreadState& thread : state.threads) thread.tid = thread.tid == inside ? state.pid : 0;
+  }
+  Send(told);
 }
 
 tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + held_.size() +
+  const std::size_t need = own_descriptors_ + ports_.held() +
                            kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
@@ -376,6 +392,7 @@ void Agent::Do(StopProcesses& command) {
   }
   for (const ProcessAttempt& one : command.processes) {
     dumps_.LetGo({one.process, one.attempt});
+    ports_.Stopped({one.process, one.attempt});
     children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
   }
   if (!command.processes.empty()) means_.insert("process-group");
@@ -386,7 +403,7 @@ void Agent::Do(Finish& command) {
   if (finishing_) return Fail("finished twice");
   finishing_ = true;
   leftovers_.cancel();
-  held_.clear();
+  ports_.Clear();
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
   dumps_.Clear();
@@ -398,155 +415,6 @@ void Agent::Do(Finish& command) {
     if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
   });
   FinishIfEmpty();
-}
-
-// --- ends ------------------------------------------------------------------------------------------
-
-void Agent::OnExited(const ProcessExited& event) {
-  ++reaped_;
-  means_.insert(launcher_.mechanisms().pidfd ? "pidfd" : "sigchld");
-  const ReadyWatch::Key key(event.process, event.attempt);
-  ready_.End(key);
-  log_times_.Ended(key);
-  for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
-  probe_starts_.erase(key);
-  probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
-  const auto running = running_.extract(key);
-  if (running && !running.mapped().mark.empty()) {
-    ended_marks_.insert(running.mapped().mark);
-    if (!finishing_) EndLeftoversSoon();
-  }
-  Send(event);
-  // An orphan may have waited behind this one, or have come to us by its end.
-  ReapOrphansSoon();
-  if (finishing_) FinishIfEmpty();
-}
-
-void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || over_) return;
-  patience_.cancel();
-  const KillReport report = KillDescendants({}, kKillPatience);
-  cgroup_.reset();
-  adopted_ += report.reaped;
-  if (report.killed > 0) means_.insert("children");
-  if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
-
-  if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
-  over_ = true;
-  exit_code_ = kAgentFinished;
-  if (adopted_ > 0) means_.insert("subreaper");
-  AgentEmpty empty;
-  empty.host = host_;
-  empty.started = started_;
-  empty.reaped = reaped_;
-  empty.adopted = adopted_;
-  empty.by.assign(means_.begin(), means_.end());
-  const SelfCount count = CountSelf();
-  empty.descriptors = count.descriptors;
-  empty.memory_kib = count.memory_kib;
-  Send(empty);
-  wire_->StopReading();
-  wire_->WhenWritten([this] { io_.stop(); });
-}
-
-void Agent::KillCgroupOfProcesses() {
-  if (cgroup_ && cgroup_->Kill()) means_.insert("cgroup.kill");
-}
-
-void Agent::Fail(const std::string& why) {
-  const AgentMessage last = AgentFailed{why};
-  EndAtOnce(kAgentFailed, &last);
-}
-
-void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
-  if (over_) return;
-  over_ = true;
-  exit_code_ = exit_code;
-  held_.clear();
-  // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events
-  // is gone or has broken off.
-  ready_.Clear();
-  children_.Abandon();
-  probes_.Abandon();
-  dumps_.Abandon();
-  KillCgroupOfProcesses();
-  KillDescendants({}, kKillPatience);
-  log_times_.EndAll();
-  cgroup_.reset();
-  if (last == nullptr) return io_.stop();
-  Send(*last);
-  wire_->StopReading();
-  wire_->WhenWritten([this] { io_.stop(); });
-  // A head that does not read its last message is not waited for.
-  patience_.expires_after(std::chrono::seconds(1));
-  patience_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) io_.stop();
-  });
-}
-
-// --- signals and orphans ---------------------------------------------------------------------------
-
-void Agent::WatchSignals() {
-  signals_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
-    if (error) return;
-    OnSignals();
-    if (!over_) WatchSignals();
-  });
-}
-
-void Agent::OnSignals() {
-  signalfd_siginfo info = {};
-  while (::read(signals_.native_handle(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM)) {
-      // Somebody wants the agent gone, or its parent died (it is sent this by prctl then).
-      const AgentMessage last = AgentFailed{"ended by SIGTERM"};
-      return EndAtOnce(kAgentLostHead, &last);
-    }
-  }
-  ReapOrphansSoon();
-}
-
-void Agent::ReapOrphansSoon() {
-  if (reap_pending_ || over_) return;
-  reap_pending_ = true;
-  boost::asio::post(io_, [this] {
-    reap_pending_ = false;
-    if (!over_) ReapOrphans();
-  });
-}
-
-void Agent::EndLeftoversSoon() {
-  if (ended_marks_.size() > 1) return;  // the timer runs
-  leftovers_.expires_after(kLeftoverPause);
-  leftovers_.async_wait([this](const boost::system::error_code& error) {
-    if (!error && !over_ && !finishing_) EndLeftovers();
-  });
-}
-
-void Agent::EndLeftovers() {
-  const std::set<std::string> marks = std::exchange(ended_marks_, {});
-  leftovers_.cancel();
-  if (marks.empty()) return;
-  const KillReport report = KillMarkedChildren([this](pid_t pid) { return Owns(pid); }, marks, kLeftoverPatience);
-  adopted_ += report.reaped;
-  if (report.killed > 0) means_.insert("leftovers");
-}
-
-void Agent::ReapOrphans() {
-  for (;;) {
-    siginfo_t info = {};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; OnExited
-    // comes back here.
-    if (Owns(info.si_pid)) {
-      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid)) return;
-      if (over_) return;
-      continue;
-    }
-    siginfo_t reaped = {};
-    if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
-    ++adopted_;
-  }
 }
 
 }  // namespace muster

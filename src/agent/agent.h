@@ -23,12 +23,13 @@
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
+#include "agent/given_ports.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
-#include "spawn/held_port.h"
+#include "spawn/pid_namespace.h"
 #include "spawn/spawn.h"
 
 namespace muster {
@@ -44,13 +45,17 @@ class Agent {
   static constexpr std::chrono::seconds kKillPatience{5};
 
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
-  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE).
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {});
+  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE). With a
+  // `space` it is the init of that namespace, and the pids that it tells are those outside.
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {},
+        std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
   int Run();
+  // The same for an agent that cannot do its work: all it does is to tell its head why.
+  int Refuse(const std::string& why);
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -71,6 +76,7 @@ class Agent {
   void WatchReady(const StartProcess& command, const Environment& block);
   void StartProbe(const ReadyWatch::Key& key);
   void OnProbeExited(const ProcessExited& event);
+  void OnDumped(ProcessDumped told);
   tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
   void Send(const AgentMessage& message);
 
@@ -97,6 +103,7 @@ class Agent {
   std::shared_ptr<Wire> wire_;
   rlimit child_descriptors_;
   Without without_;
+  std::optional<PidNamespace> space_;
   Launcher launcher_;
   std::optional<Cgroup> cgroup_;
   ChildSet children_;
@@ -108,6 +115,7 @@ class Agent {
   WatchedFd signals_;
   Timer patience_;
 
+  std::string refusal_;  // why it does nothing
   bool greeted_ = false;
   bool finishing_ = false;
   bool over_ = false;
@@ -116,8 +124,7 @@ class Agent {
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
-  std::map<std::string, HeldPort> held_;
-  std::set<std::uint16_t> ports_given_;
+  GivenPorts ports_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;
@@ -128,12 +135,13 @@ class Agent {
   std::map<ReadyWatch::Key, Probe> probe_starts_;
   // What is kept of a running process.
   struct Running {
-    pid_t pid = 0;
+    pid_t pid = 0;  // as the agent itself knows it
     std::string log;
     std::string mark;         // "MUSTER_PROCESS=…", or empty
     std::string search_path;  // its PATH
   };
   std::map<ReadyWatch::Key, Running> running_;
+  std::map<pid_t, pid_t> outer_pids_;  // in a namespace, when a dump was begun: pids inside and outside
   std::set<std::string> ended_marks_;  // of attempts whose leftovers have not been looked for yet
   Timer leftovers_;
 

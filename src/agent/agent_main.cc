@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
@@ -22,12 +23,15 @@
 #include "agent/agent.h"
 #include "agent/wire.h"
 #include "base/fault.h"
+#include "base/isolation.h"
 #include "spawn/descendants.h"
+#include "spawn/pid_namespace.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kHelp = R"(usage: muster-agent --fd N | --stdio [--without NAMES] [--fault SITE:ACTION:N]
+constexpr const char* kHelp =
+    R"(usage: muster-agent --fd N | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
        muster-agent --help | --version
 
 Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
@@ -35,6 +39,8 @@ itself; there is no need to run one by hand.
 
   --fd N     talk over descriptor N, a connected socket
   --stdio    talk over standard input and output, as through ssh
+  --isolate pid
+             be the init of a PID namespace of its own, which the kernel ends with it
   --without NAMES
              do without these mechanisms of the kernel: see muster run --without; also $MUSTER_WITHOUT
   --fault SITE:ACTION:N
@@ -53,14 +59,16 @@ struct Options {
   bool version = false;
   bool stdio = false;
   std::optional<int> fd;
+  Isolation isolation = Isolation::kNone;
   Without without = WithoutByEnvironment();
 };
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 7> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 8> known = {{{"fd", required_argument, nullptr, 'f'},
                                         {"stdio", no_argument, nullptr, 's'},
                                         {"help", no_argument, nullptr, 'h'},
                                         {"version", no_argument, nullptr, 'v'},
+                                        {"isolate", required_argument, nullptr, 'i'},
                                         {"without", required_argument, nullptr, 'w'},
                                         {"fault", required_argument, nullptr, 'x'},
                                         {nullptr, 0, nullptr, 0}}};
@@ -87,6 +95,15 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
       case 'v':
         options.version = true;
         break;
+      case 'i': {
+        const auto isolation = ParseIsolation(optarg);
+        if (!isolation) {
+          std::fprintf(stderr, "muster-agent: --isolate %s: pid is what there is\n", optarg);
+          return std::nullopt;
+        }
+        options.isolation = *isolation;
+        break;
+      }
       case 'w': {
         const auto without = ParseWithout(optarg);
         if (!without) {
@@ -155,6 +172,15 @@ int Main(int argc, char** argv) {
   // head and sshd see to.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
   PrepareSignals();
+  std::optional<PidNamespace> space;
+  std::string refusal;
+  if (options->isolation == Isolation::kPid) {
+    if (auto entered = PidNamespace::Enter()) {
+      space.emplace(std::move(*entered));
+    } else {
+      refusal = NamespaceErrorText(entered.error());
+    }
+  }
   if (!BecomeSubreaper()) {
     std::fprintf(stderr, "muster-agent: cannot adopt orphans: %s\n", std::strerror(errno));
     return kAgentFailed;
@@ -180,8 +206,8 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
-  Agent agent(io, std::move(*wire), descriptors, options->without);
-  return agent.Run();
+  Agent agent(io, std::move(*wire), descriptors, options->without, std::move(space));
+  return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
 }
 
 }  // namespace

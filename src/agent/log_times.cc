@@ -1,7 +1,5 @@
 #include "agent/log_times.h"
 
-#include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_changes.h"
 
 namespace muster {
 
@@ -116,29 +115,22 @@ void LogTimes::AwaitWrites() {
 }
 
 void LogTimes::OnWrites() {
-  alignas(inotify_event) std::array<char, 16U << 10> buffer;
-  ssize_t got = 0;
-  while ((got = ::read(writes_.native_handle(), buffer.data(), buffer.size())) > 0) {
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      at += static_cast<ssize_t>(sizeof event + event.len);
-      if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        for (const auto& [key, log] : logs_) SetActive(key);
-        continue;
-      }
-      // A watch that is over by its event, or because the log was removed.
-      const auto found = by_watch_.find(event.wd);
-      if (found == by_watch_.end()) continue;
-      const Key key = found->second;
-      by_watch_.erase(found);
-      Log& log = logs_.at(key);
-      log.watch = -1;
-      if ((event.mask & IN_MODIFY) == 0 || active_.contains(key)) continue;
-      Look(key, log, false);
-      SetActive(key);
+  ReadFileChanges(writes_.native_handle(), [this](const FileChange& change) {
+    if ((change.mask & IN_Q_OVERFLOW) != 0) {
+      for (const auto& [key, log] : logs_) SetActive(key);
+      return;
     }
-  }
+    // A watch that is over by its event, or because the log was removed.
+    const auto found = by_watch_.find(change.watch);
+    if (found == by_watch_.end()) return;
+    const Key key = found->second;
+    by_watch_.erase(found);
+    Log& log = logs_.at(key);
+    log.watch = -1;
+    if ((change.mask & IN_MODIFY) == 0 || active_.contains(key)) return;
+    Look(key, log, false);
+    SetActive(key);
+  });
 }
 
 void LogTimes::SetActive(const Key& key) {

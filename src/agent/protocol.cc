@@ -34,7 +34,7 @@ void Fields(A& archive, ReadyWhen& m) {
 template <class A>
 void Fields(A& archive, StartProcess& m) {
   archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports,
-          m.passed, m.ready);
+          m.own_ports, m.passed, m.ready);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {
@@ -99,6 +99,10 @@ void Fields(A& archive, FirstOutput& m) {
 template <class A>
 void Fields(A& archive, EndEvidence& m) {
   archive(m.process, m.attempt, m.kind, m.detail, m.at);
+}
+template <class A>
+void Fields(A& archive, PortTaken& m) {
+  archive(m.process, m.attempt, m.port, m.number, m.holder, m.running, m.at);
 }
 template <class A>
 void Fields(A& archive, AgentReady& m) {

@@ -39,10 +39,12 @@ struct DefineEnvironment {
 
 struct PortRequest {
   std::string name;
-  std::uint16_t number = 0;  // 0: the agent chooses one outside the ephemeral range and 8118..16309
+  // 0: the agent chooses one outside the ephemeral range and 8118..16309 that it has not chosen before.
+  std::uint16_t number = 0;
 };
 
-// Bind and hold these ports (not listening) until the start that names them in `release_ports`.
+// Bind and hold these ports (not listening) until the start that names them in `release_ports`. A port of the same name
+// that is held already is given up.
 struct HoldPorts {
   std::vector<PortRequest> ports;
 };
@@ -74,6 +76,7 @@ struct StartProcess {
   std::vector<std::string> env;          // "NAME=value"
   std::string log_path;                  // absolute; created exclusively with mode 0600, becomes stdout and stderr
   std::vector<std::string> release_ports;
+  std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
   std::vector<PassedText> passed;
   ReadyWhen ready;
 };
@@ -146,7 +149,7 @@ struct AgentFailed {
 
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
-                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, ProcessDumped, HostDumped>;
+                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -10,6 +9,9 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file_changes.h"
+#include "spawn/port_holder.h"
 
 namespace muster {
 namespace {
@@ -32,27 +34,16 @@ std::string NearestFolder(std::string path) {
   return path;
 }
 
-}  // namespace
-
+// That somebody of this network namespace listens on, over IPv4 or IPv6.
 std::set<std::uint16_t> ListeningPorts() {
   std::set<std::uint16_t> ports;
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream lines(table);
-    std::string line;
-    std::getline(lines, line);  // the heading
-    while (std::getline(lines, line)) {
-      // "  0: 0100007F:1F90 00000000:0000 0A …": slot, local address, remote address, state (0A: LISTEN)
-      const std::size_t slot = line.find(": ");
-      if (slot == std::string::npos) continue;
-      const std::size_t local = line.find(':', slot + 2);
-      const std::size_t remote = local == std::string::npos ? local : line.find(' ', local);
-      const std::size_t state = remote == std::string::npos ? remote : line.find(' ', remote + 1);
-      if (state == std::string::npos || line.compare(state + 1, 2, "0A") != 0) continue;
-      ports.insert(static_cast<std::uint16_t>(std::strtoul(line.c_str() + local + 1, nullptr, 16)));
-    }
+  for (const TcpSocket& socket : TcpSockets()) {
+    if (socket.state == TcpSocket::State::kListening) ports.insert(socket.port);
   }
   return ports;
 }
+
+}  // namespace
 
 ReadyWatch::ReadyWatch(boost::asio::io_context& io, Observer observer)
     : io_(io), observer_(std::move(observer)), changes_(io.get_executor()), timer_(io.get_executor()) {}
@@ -185,20 +176,13 @@ void ReadyWatch::AwaitChanges() {
 
 void ReadyWatch::OnChanges() {
   std::set<Key> concerned;
-  alignas(inotify_event) std::array<char, 16U << 10> buffer;
-  ssize_t got = 0;
-  while ((got = ::read(changes_.native_handle(), buffer.data(), buffer.size())) > 0) {
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      at += static_cast<ssize_t>(sizeof event + event.len);
-      if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        for (const auto& [watch, keys] : by_watch_) concerned.insert(keys.begin(), keys.end());
-      } else if (const auto found = by_watch_.find(event.wd); found != by_watch_.end()) {
-        concerned.insert(found->second.begin(), found->second.end());
-      }
+  ReadFileChanges(changes_.native_handle(), [&](const FileChange& change) {
+    if ((change.mask & IN_Q_OVERFLOW) != 0) {
+      for (const auto& [watch, keys] : by_watch_) concerned.insert(keys.begin(), keys.end());
+    } else if (const auto found = by_watch_.find(change.watch); found != by_watch_.end()) {
+      concerned.insert(found->second.begin(), found->second.end());
     }
-  }
+  });
   for (const Key& key : concerned) {
     const auto found = watched_.find(key);
     if (found == watched_.end()) continue;
@@ -226,7 +210,7 @@ void ReadyWatch::LookAtPorts() {
   for (auto& [key, watched] : watched_) {
     const bool port = watched.when.kind == ReadyWhen::Kind::kPort;
     if (!port && (watched.watch >= 0 || watched.when.kind == ReadyWhen::Kind::kCommand)) continue;
-    if (port ? listening.contains(watched.when.port) : IsReady(watched)) {
+    if (port ? listening.contains(watched.when.port) && observer_.listens(key, watched.when.port) : IsReady(watched)) {
       ready.push_back(key);
     } else {
       waiting = true;

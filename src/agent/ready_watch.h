@@ -22,9 +22,6 @@
 
 namespace muster {
 
-// TCP ports of this network namespace that are listened on, over IPv4 or IPv6 (proc(5), /proc/net/tcp).
-std::set<std::uint16_t> ListeningPorts();
-
 class ReadyWatch {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
@@ -32,6 +29,8 @@ class ReadyWatch {
   struct Observer {
     std::function<void(const Key&)> ready;  // once for a watched attempt; it is not watched any more then
     std::function<void(const Key&)> probe;  // the attempt's command is to be started
+    // Somebody listens on the port that the attempt waits for: whether it may count. Asked again if not.
+    std::function<bool(const Key&, std::uint16_t)> listens;
   };
 
   ReadyWatch(boost::asio::io_context& io, Observer observer);

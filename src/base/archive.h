@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <boost/container/flat_map.hpp>
 
 namespace muster {
 
@@ -114,6 +117,8 @@ template <class T>
 struct IsMap : std::false_type {};
 template <class K, class V>
 struct IsMap<std::map<K, V>> : std::true_type {};
+template <class K, class V>
+struct IsMap<boost::container::flat_map<K, V>> : std::true_type {};
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
@@ -225,7 +230,9 @@ void ArchiveReader::One(T& value) {
         typename T::mapped_type mapped{};
         One(key);
         One(mapped);
-        if (!value.emplace(std::move(key), std::move(mapped)).second) Fail();
+        // In order, as they are written: what comes in disorder would cost a flat map the square of its size.
+        if (!value.empty() && !(std::prev(value.end())->first < key)) return Fail();
+        value.emplace_hint(value.end(), std::move(key), std::move(mapped));
       }
     }
     --depth_;

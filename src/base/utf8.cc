@@ -42,6 +42,8 @@ bool IsUtf8(std::string_view bytes) {
       if ((word & 0x8080808080808080U) != 0) break;
       bytes.remove_prefix(sizeof word);
     }
+    // What is left of an ASCII text is less than a word.
+    while (!bytes.empty() && static_cast<signed char>(bytes.front()) >= 0) bytes.remove_prefix(1);
     if (bytes.empty()) return true;
     const std::size_t length = Utf8Length(bytes);
     if (length == 0) return false;

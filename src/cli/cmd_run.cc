@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/isolation.h"
 #include "base/shell_quote.h"
 #include "cli/background_run.h"
 #include "cli/blank_variable.h"
@@ -40,6 +41,7 @@ struct Options {
   std::vector<std::string> tee;
   bool detach = false;
   std::vector<std::string> wraps;
+  std::string isolate;
   std::string without;
   std::vector<std::string> faults;
 };
@@ -121,6 +123,11 @@ int Run(Options& options) {
                "muster docs mechanisms lists them")});
   }
   options.recipe.without.Add(*without);
+  const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
+  if (!isolation) {
+    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
+                         "--isolate pid, or none")});
+  }
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error());
   const std::uint64_t began = MonotonicNowNs();
@@ -161,7 +168,7 @@ int Run(Options& options) {
   }
   request.console.tee = *std::move(tee);
 
-  LocalTransport transport({}, options.recipe.without, *std::move(faults));
+  LocalTransport transport({}, options.recipe.without, *std::move(faults), *isolation);
   if (options.detach) return RunInBackground(std::move(request), transport);
   const auto outcome = RunPlan(request, transport);
   if (!outcome) {
@@ -188,6 +195,9 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
+  app.add_option("--isolate", options->isolate,
+                 "pid: the processes run in a PID namespace, which the kernel ends as a whole")
+      ->type_name("KIND");
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
   app.add_option("--without", options->without, "do without these mechanisms of the kernel")

@@ -136,18 +136,22 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
-// touch(name): the recipe takes a name out of the context module. Constants that its release lacks are reported, now
-// or once the release is known.
+// touch(name) -> whether the name is known to be fine: the recipe takes it out of the context module. Constants that
+// its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
   const std::string name = Text(lua, 1);
   const int place = host.Here(lua);
+  bool is_fine = false;
   if (!host.context) {
     host.touched.emplace(name, place);
   } else if (auto missing = host.schema.MissingConstant(name, host.context->release(), host.PlaceOf(place))) {
     host.Report(std::move(*missing));
+  } else {
+    is_fine = true;
   }
-  return 0;
+  lua_pushboolean(lua, is_fine ? 1 : 0);
+  return 1;
 }
 
 // setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
@@ -160,7 +164,8 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
-// context_ports() -> list of { attribute, port, place }: attributes that stand for a port that muster finds
+// context_ports() -> list of { attribute, port, number, place }: attributes that stand for a port of the plan; number 0
+// if muster finds it
 int ContextPorts(lua_State* lua) {
   Host& host = Host::Of(lua);
   lua_newtable(lua);
@@ -170,13 +175,17 @@ int ContextPorts(lua_State* lua) {
     const std::size_t dot = key.find('.');
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
-    if (setting.value != Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}))) continue;
+    const std::int64_t* number = setting.value.AsInt();
+    const bool found = setting.value == Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}));
+    if (!found && (number == nullptr || *number <= 0)) continue;
     lua_newtable(lua);
+    lua_pushinteger(lua, found ? 0 : *number);
+    lua_setfield(lua, -2, "number");
     PushText(lua, attribute->name);
     lua_setfield(lua, -2, "attribute");
     PushText(lua, attribute->auto_port);
     lua_setfield(lua, -2, "port");
-    lua_pushinteger(lua, host.Interned(setting.source.place));
+    lua_pushinteger(lua, host.Interned(setting.source.place.file, setting.source.place.line));
     lua_setfield(lua, -2, "place");
     lua_rawseti(lua, -2, ++position);
   }

@@ -236,6 +236,8 @@ int AddRole(lua_State* lua) {
       environment.contract_clear.variables[pattern] = LayerVariable{};
     }
   }
+  environment.contract_cleared = environment.contract_clear;
+  environment.contract_cleared.settled = true;
   environment.role.layer = Layer::kRole;
   environment.role.owner = "role " + TextField(lua, 1, "env_of");
   {
@@ -332,6 +334,8 @@ int AddProcess(lua_State* lua) {
     const Field env(lua, 1, "contract_env");
     if (env.is_table()) {
       const int table = env.index();
+      constexpr std::size_t kUsual = 24;
+      contract.variables.reserve(kUsual);
       lua_pushnil(lua);
       while (lua_next(lua, table) != 0) {
         std::string variable;
@@ -351,7 +355,11 @@ int AddProcess(lua_State* lua) {
   }
   EnvironmentLayer own;
   own.layer = Layer::kMuster;
-  for (auto& [variable, text] : StandardVariables(host.plan, process)) own.variables[variable].value = text;
+  own.variables.reserve(StandardVariableNames().size() + 1);
+  for (auto& [variable, text] : StandardVariables(host.plan, process).extract_sequence()) {
+    own.variables.emplace_hint(own.variables.end(), std::move(variable),
+                               LayerVariable{std::move(text), {}, false, false});
+  }
   const PythonUse python =
       PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
   if (python != PythonUse::kNone) {
@@ -360,9 +368,14 @@ int AddProcess(lua_State* lua) {
     path.prepend = true;
   }
 
-  // What is cleared holds for the role as a whole, so the first process settles it for all, unless `each` has a say.
+  // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
+  // agree.
   std::vector<const EnvironmentLayer*> layers = {&defaults, &host.job_env, &shared.role, &each, &contract, &own};
-  if (process.index == 0 || !each.variables.empty()) layers.push_back(&shared.contract_clear);
+  if (process.index == 0) {
+    layers.push_back(&shared.contract_clear);
+  } else if (!each.variables.empty()) {
+    layers.push_back(&shared.contract_cleared);
+  }
   auto merged = MergeEnvironment(layers, process.index == 0);
   if (!merged) {
     host.Report(merged.error());

@@ -8,5 +8,7 @@
 namespace muster {
 
 std::span<const EmbeddedFile> EmbeddedLua();
+// The same files under the same names, as precompile.cc turns them out.
+std::span<const EmbeddedFile> EmbeddedLuaBytecode();
 
 }  // namespace muster

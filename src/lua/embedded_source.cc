@@ -32,4 +32,12 @@ std::optional<std::string> EmbeddedSource(const std::string& path) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> EmbeddedBytecode(const std::string& path) {
+  if (Overrides().contains(path)) return std::nullopt;
+  for (const EmbeddedFile& file : EmbeddedLuaBytecode()) {
+    if (file.path == path) return file.text;
+  }
+  return std::nullopt;
+}
+
 }  // namespace muster

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace muster {
 
@@ -12,5 +13,8 @@ namespace muster {
 void OverrideEmbeddedSources(const std::string& folder);
 
 std::optional<std::string> EmbeddedSource(const std::string& path);  // "muster/job.lua"
+
+// The same file as the build's interpreter read it; none if a developer's file takes its place.
+std::optional<std::string_view> EmbeddedBytecode(const std::string& path);
 
 }  // namespace muster

@@ -6,9 +6,9 @@
 
 #include "base/shell_quote.h"
 #include "base/units.h"
-#include "lua/embedded_source.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
+#include "lua/own_chunk.h"
 #include "lua/resolve.h"
 #include "lua/stack.h"
 #include "plan/fold.h"
@@ -58,9 +58,7 @@ struct Evaluation {
 // Compiles one of muster's own files and leaves the chunk on the stack. Its name does not begin with '@', so
 // that no diagnostic ever points into it.
 void PushOwnChunk(lua_State* lua, const char* path) {
-  const auto text = EmbeddedSource(path);
-  if (!text) luaL_error(lua, "%s is not part of the program", path);
-  if (luaL_loadbufferx(lua, text->data(), text->size(), (std::string("=") + path).c_str(), "t") != 0) lua_error(lua);
+  if (!LoadOwnChunk(lua, path)) lua_error(lua);
 }
 
 // The line of the file's own `return`: muster.recipe { … } is called in its tail, so no frame tells it. At the

@@ -46,16 +46,16 @@ char kStopKey;  // its address is the error value of Stop
 Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Host::Here(lua_State* lua) {
-  Place place = state->Here(lua);
-  if (place.file.empty()) place = fallback;
-  return Interned(place);
+  const State::Frame frame = state->Here(lua);
+  return frame.file.empty() ? Interned(fallback.file, fallback.line) : Interned(frame.file, frame.line);
 }
 
-int Host::Interned(const Place& place) {
-  if (place.file.empty()) return 0;
-  if (places.back() == place) return static_cast<int>(places.size()) - 1;  // a loop sets many on one line
-  const auto [number, is_new] = place_numbers.try_emplace({place.file, place.line}, static_cast<int>(places.size()));
-  if (is_new) places.push_back(place);
+int Host::Interned(std::string_view file, std::uint32_t line) {
+  if (file.empty()) return 0;
+  auto of_file = place_numbers.find(file);
+  if (of_file == place_numbers.end()) of_file = place_numbers.try_emplace(std::string(file)).first;
+  const auto [number, is_new] = of_file->second.try_emplace(line, static_cast<int>(places.size()));
+  if (is_new) places.push_back({std::string(file), line});
   return number->second;
 }
 

@@ -27,7 +27,7 @@ struct Host {
 
   // Places are handed to Lua as numbers; 0 is "no place".
   std::vector<Place> places = {Place{}};
-  std::map<std::pair<std::string, std::uint32_t>, int> place_numbers;
+  std::map<std::string, std::map<std::uint32_t, int>, std::less<>> place_numbers;  // by file and line
   Place fallback;                  // for when a tail call has taken the user's frame off the stack
   std::vector<std::string> files;  // of the recipe, as they were named when they were loaded
   Diagnostics diagnostics;         // no two are equal, and there are at most kMaxDiagnostics
@@ -51,6 +51,7 @@ struct Host {
   Plan plan;
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
+    EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
     EnvironmentLayer role;
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles
@@ -58,7 +59,7 @@ struct Host {
 
   // Interns the place of the nearest frame of a user's file, or `fallback`.
   int Here(lua_State* lua);
-  int Interned(const Place& place);
+  int Interned(std::string_view file, std::uint32_t line);
   Place PlaceOf(int id) const;
   void Report(Diagnostic diagnostic);
   void Report(const Diagnostics& more);

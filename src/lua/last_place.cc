@@ -8,13 +8,13 @@
 
 namespace muster {
 
-void LastPlace::Note(const Place& place) {
+void LastPlace::Note(std::string_view file, std::uint32_t line) {
   const std::uint32_t next = current.load(std::memory_order_relaxed) == 1 ? 1 : 0;
   Slot& slot = slots[next];
-  const std::size_t size = std::min(place.file.size(), sizeof slot.file - 1);
-  std::memcpy(slot.file, place.file.data(), size);
+  const std::size_t size = std::min(file.size(), sizeof slot.file - 1);
+  std::memcpy(slot.file, file.data(), size);
   slot.file[size] = '\0';
-  slot.line = place.line;
+  slot.line = line;
   current.store(next + 1, std::memory_order_release);
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "muster/diagnostic.h"
 
@@ -17,7 +18,7 @@ struct LastPlace {
     char file[1020] = {};  // cut where it is longer
   };
 
-  void Note(const Place& place);
+  void Note(std::string_view file, std::uint32_t line);
   // Nothing (line 0) if none was noted, or if what stands there is not text: a recipe that took over the evaluator
   // can write here what it likes.
   Place Read() const;

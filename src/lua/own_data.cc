@@ -5,6 +5,7 @@
 #include "lua/embedded_source.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
+#include "lua/own_chunk.h"
 #include "lua/stack.h"
 #include "lua/state.h"
 
@@ -53,14 +54,9 @@ Result<Schema> OwnSchema() {
 Result<Value> OwnData(const std::string& path) {
   UseDevelopersFiles();
   const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };
-  const auto text = EmbeddedSource(path);
-  if (!text) return bad("it is not part of the program");
   State state({}, nullptr);
   lua_State* lua = state.lua();
-  if (luaL_loadbufferx(lua, text->data(), text->size(), ("=" + path).c_str(), "t") != 0 ||
-      lua_pcall(lua, 0, 1, 0) != 0) {
-    return bad(MessageOnTop(lua));
-  }
+  if (!LoadOwnChunk(lua, path) || lua_pcall(lua, 0, 1, 0) != 0) return bad(MessageOnTop(lua));
   Value value;
   std::string why;
   if (!ToValue(lua, -1, value, why)) return bad(why);

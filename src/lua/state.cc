@@ -1,7 +1,6 @@
 #include "lua/state.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -54,23 +53,21 @@ int OpenLibraries(lua_State* lua) {
 void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size) {
   auto& state = *static_cast<State*>(self);
   if (block == nullptr) old_size = 0;
-  if (new_size == 0) {
-    std::free(block);
-    state.used_ -= old_size;
-    return nullptr;
-  }
   if (new_size > old_size && state.used_ + (new_size - old_size) > state.limits_.memory_bytes) {
     state.out_of_memory_ = true;
     return nullptr;
   }
-  void* moved = std::realloc(block, new_size);
-  if (moved != nullptr) state.used_ = state.used_ - old_size + new_size;
+  void* moved = state.allocate_(state.arena_, block, old_size, new_size);
+  if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
   return moved;
 }
 
 State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
-  lua_ = lua_newstate(Allocate, this);
+  lua_ = luaL_newstate();
   if (lua_ == nullptr) throw std::bad_alloc();
+  allocate_ = lua_getallocf(lua_, &arena_);
+  used_ = static_cast<std::size_t>(lua_gc(lua_, LUA_GCCOUNT, 0)) * 1024;
+  lua_setallocf(lua_, Allocate, this);
   lua_pushlightuserdata(lua_, &kStateKey);
   lua_pushlightuserdata(lua_, this);
   lua_rawset(lua_, LUA_REGISTRYINDEX);
@@ -82,6 +79,7 @@ State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits)
 // Runs nothing of the recipe's: its tables have no finalizers (__gc is of userdata only), and it has no userdata.
 State::~State() {
   lua_sethook(lua_, nullptr, 0, 0);
+  lua_setallocf(lua_, allocate_, arena_);  // the interpreter knows its own arena by this, and gives it back whole
   lua_close(lua_);
 }
 
@@ -109,14 +107,16 @@ std::string State::InstructionsText() const {
          " million instructions";
 }
 
-Place State::Here(lua_State* lua) {
+State::Frame State::Here(lua_State* lua) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
-    lua_getinfo(lua, "Sl", &frame);
-    if (frame.source[0] != '@' || frame.currentline < 1) continue;
-    const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
-    if (last_place_ != nullptr) last_place_->Note(place);
-    return place;
+    lua_getinfo(lua, "S", &frame);
+    if (frame.source[0] != '@') continue;
+    lua_getinfo(lua, "l", &frame);
+    if (frame.currentline < 1) continue;
+    const Frame here{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
+    if (last_place_ != nullptr) last_place_->Note(here.file, here.line);
+    return here;
   }
   return {};
 }

@@ -32,19 +32,27 @@ class State {
   // What to say about the instruction limit.
   std::string InstructionsText() const;
 
-  // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page.
-  Place Here(lua_State* lua);
+  // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page. The file lives as
+  // long as the frame; it is empty if there is no such frame.
+  struct Frame {
+    std::string_view file;
+    std::uint32_t line = 0;
+  };
+  Frame Here(lua_State* lua);
 
   // The state that owns `lua` or one of its coroutines.
   static State& Of(lua_State* lua);
 
  private:
+  // The interpreter's own allocator (many times quicker than malloc for its small objects), with a cap.
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
 
   StateLimits limits_;
   LastPlace* last_place_;
   lua_State* lua_ = nullptr;
+  lua_Alloc allocate_ = nullptr;
+  void* arena_ = nullptr;
   std::size_t used_ = 0;
   std::uint64_t instructions_ = 0;
   bool out_of_instructions_ = false;

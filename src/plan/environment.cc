@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
 #include <set>
 
@@ -37,19 +38,30 @@ class Merge {
       std::size_t end = begin;
       while (end < layers_.size() && layers_[end]->layer == layers_[begin]->layer) ++end;
       for (const bool unsetting : {true, false}) {
-        for (std::size_t i = begin; i < end; ++i) Apply(*layers_[i], unsetting);
+        for (std::size_t i = begin; i < end; ++i) {
+          if (!layers_[i]->settled) Apply(*layers_[i], unsetting);
+        }
       }
       begin = end;
     }
     if (!problems_.empty()) return Fail(std::move(problems_));
-    std::sort(merged_.unset.begin(), merged_.unset.end());
-    merged_.unset.erase(std::unique(merged_.unset.begin(), merged_.unset.end()), merged_.unset.end());
-    return std::move(merged_);
+    MergedEnvironment merged;
+    merged.set.reserve(set_.size());
+    for (const auto& [key, text] : set_) merged.set.emplace_hint(merged.set.end(), *key, *text);
+    for (const std::string* key : unset_) merged.unset.push_back(*key);
+    std::sort(merged.unset.begin(), merged.unset.end());
+    merged.unset.erase(std::unique(merged.unset.begin(), merged.unset.end()), merged.unset.end());
+    merged.sources = std::move(sources_);
+    return merged;
   }
 
  private:
+  struct ByText {
+    bool operator()(const std::string* a, const std::string* b) const { return *a < *b; }
+  };
+
   void Apply(const EnvironmentLayer& layer, bool unsetting) {
-    auto next = merged_.set.begin();  // names come in order, so each is looked for behind the last one
+    auto next = set_.begin();  // names come in order, so each is looked for behind the last one
     for (const auto& [key, variable] : layer.variables) {
       if (variable.value.has_value() == unsetting) continue;
       if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
@@ -57,8 +69,9 @@ class Merge {
         Unset(layer, key, variable);
       } else if (variable.prepend) {
         Prepend(layer, key, variable);
+        next = set_.begin();
       } else if (!IsOverridden(layer, key)) {
-        next = std::next(merged_.set.insert_or_assign(next, key, *variable.value));
+        next = std::next(set_.insert_or_assign(next, &key, &*variable.value));
         Decide(layer, key, variable);
       }
     }
@@ -66,34 +79,34 @@ class Merge {
 
   void Unset(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
     if (IsPattern(key)) {
-      for (auto set = merged_.set.begin(); set != merged_.set.end();) {
-        const bool goes = Matches(key, set->first) && !IsOverridden(layer, set->first);
-        if (goes) merged_.sources.erase(set->first);
-        set = goes ? merged_.set.erase(set) : std::next(set);
+      for (auto set = set_.begin(); set != set_.end();) {
+        const bool goes = Matches(key, *set->first) && !IsOverridden(layer, *set->first);
+        if (goes) sources_.erase(*set->first);
+        set = goes ? set_.erase(set) : std::next(set);
       }
     } else if (!IsOverridden(layer, key)) {
-      merged_.set.erase(key);
+      set_.erase(&key);
     }
-    merged_.unset.push_back(key);
-    if (!merged_.set.contains(key)) Decide(layer, key, variable);
+    unset_.push_back(&key);
+    if (!set_.contains(&key)) Decide(layer, key, variable);
   }
 
   // The place stays that of who wrote the end of the path, if somebody did.
   void Prepend(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
     std::string path = variable.value->marked;
-    const auto set = merged_.set.find(key);
-    if (set != merged_.set.end()) {
-      if (!set->second.marked.empty()) path += ':' + set->second.marked;
-    } else if (std::none_of(merged_.unset.begin(), merged_.unset.end(),
-                            [&](const std::string& pattern) { return Matches(pattern, key); })) {
+    const auto set = set_.find(&key);
+    if (set != set_.end()) {
+      if (!set->second->marked.empty()) path += ':' + set->second->marked;
+    } else if (std::none_of(unset_.begin(), unset_.end(),
+                            [&](const std::string* pattern) { return Matches(*pattern, key); })) {
       path += HoleText({Hole::Kind::kInheritedPath, key, 0});
     }
-    merged_.set.insert_or_assign(key, Text(std::move(path)));
-    if (with_sources_) merged_.sources[key].layer = layer.layer;
+    set_.insert_or_assign(&key, &joined_.emplace_back(std::move(path)));
+    if (with_sources_) sources_[key].layer = layer.layer;
   }
 
   void Decide(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
-    if (with_sources_) merged_.sources.insert_or_assign(key, VariableSource{layer.layer, variable.place});
+    if (with_sources_) sources_.insert_or_assign(key, VariableSource{layer.layer, variable.place});
     if (variable.override && IsRecipes(layer.layer)) overrides_.insert(key);
   }
 
@@ -103,6 +116,7 @@ class Merge {
   }
 
   bool IsSound(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (layer.layer == Layer::kMuster) return true;
     const bool unset = !variable.value.has_value();
     const auto refuse = [&](const std::string& message, const char* hint) {
       problems_.push_back(Error("variable", variable.place, OwnerOf(layer) + ": " + message, hint));
@@ -145,9 +159,8 @@ class Merge {
   }
 
   // What `other` says about the variable that somebody wants to set or unset; null if the two agree.
-  static const std::pair<const std::string, LayerVariable>* Ruling(const EnvironmentLayer& other,
-                                                                   const std::string& key,
-                                                                   const LayerVariable& variable) {
+  static const LayerVariables::value_type* Ruling(const EnvironmentLayer& other, const std::string& key,
+                                                  const LayerVariable& variable) {
     if (IsPattern(key)) return nullptr;
     if (const auto exact = other.variables.find(key); exact != other.variables.end()) {
       if (exact->second.prepend) return nullptr;
@@ -162,7 +175,11 @@ class Merge {
 
   std::vector<const EnvironmentLayer*> layers_;
   bool with_sources_;
-  MergedEnvironment merged_;
+  // Into the layers: only what wins is copied.
+  boost::container::flat_map<const std::string*, const Text*, ByText> set_;
+  std::vector<const std::string*> unset_;
+  std::deque<Text> joined_;  // what Prepend made
+  std::map<std::string, VariableSource> sources_;
   std::set<std::string> overrides_;  // where the recipe has the last word over the contract
   Diagnostics problems_;
 };
@@ -255,32 +272,35 @@ bool Matches(std::string_view pattern, std::string_view name) {
 }
 
 Variables StandardVariables(const Plan& plan, const Process& process) {
+  static const std::string kRunId = HoleText({Hole::Kind::kRunId, {}, 0});
+  static const std::string kRunDir = HoleText({Hole::Kind::kRunDir, {}, 0});
+  static const std::string kAttempt = HoleText({Hole::Kind::kAttempt, {}, 0});
   const std::string name = ProcessName(plan, process);
-  const std::string run_id = HoleText({Hole::Kind::kRunId, {}, 0});
-  const std::string run_dir = HoleText({Hole::Kind::kRunDir, {}, 0});
-  const std::string attempt = HoleText({Hole::Kind::kAttempt, {}, 0});
   Variables variables;
-  variables["MUSTER_ATTEMPT"] = attempt;
-  if (!plan.mindspore.empty()) variables["MUSTER_CONTEXT"] = run_dir + "/context/" + name + ".json";
+  variables.reserve(kStandardNames.size());
+  // Names come in order.
+  const auto add = [&](const char* variable, std::string value) {
+    variables.emplace_hint(variables.end(), variable, std::move(value));
+  };
+  add("MUSTER_ATTEMPT", kAttempt);
+  if (!plan.mindspore.empty()) add("MUSTER_CONTEXT", kRunDir + "/context/" + name + ".json");
   if (!process.devices.empty()) {
     std::string devices;
     for (const std::uint32_t device : process.devices) devices += (devices.empty() ? "" : ",") + std::to_string(device);
-    variables["MUSTER_DEVICES"] = devices;
+    add("MUSTER_DEVICES", std::move(devices));
   }
-  variables["MUSTER_ERROR_FILE"] = run_dir + "/errors/" + name + '.' + attempt + ".json";
-  variables["MUSTER_HOST"] = HoleText({Hole::Kind::kHostName, "", process.host});
-  variables["MUSTER_HOST_INDEX"] = std::to_string(process.host);
-  variables["MUSTER_INDEX"] = std::to_string(process.index);
-  variables["MUSTER_LOCAL_RANK"] = std::to_string(process.local_rank);
-  variables["MUSTER_LOCAL_SIZE"] = std::to_string(process.local_size);
-  variables["MUSTER_PROCESS"] = run_id + '/' + name + '.' + attempt;
-  if (process.rank) {
-    variables["MUSTER_RANK"] = std::to_string(*process.rank);
-    variables["MUSTER_WORLD_SIZE"] = std::to_string(process.world_size);
-  }
-  variables["MUSTER_ROLE"] = plan.roles[process.role].name;
-  variables["MUSTER_RUN_DIR"] = run_dir;
-  variables["MUSTER_RUN_ID"] = run_id;
+  add("MUSTER_ERROR_FILE", kRunDir + "/errors/" + name + '.' + kAttempt + ".json");
+  add("MUSTER_HOST", HoleText({Hole::Kind::kHostName, "", process.host}));
+  add("MUSTER_HOST_INDEX", std::to_string(process.host));
+  add("MUSTER_INDEX", std::to_string(process.index));
+  add("MUSTER_LOCAL_RANK", std::to_string(process.local_rank));
+  add("MUSTER_LOCAL_SIZE", std::to_string(process.local_size));
+  add("MUSTER_PROCESS", kRunId + '/' + name + '.' + kAttempt);
+  if (process.rank) add("MUSTER_RANK", std::to_string(*process.rank));
+  add("MUSTER_ROLE", plan.roles[process.role].name);
+  add("MUSTER_RUN_DIR", kRunDir);
+  add("MUSTER_RUN_ID", kRunId);
+  if (process.rank) add("MUSTER_WORLD_SIZE", std::to_string(process.world_size));
   return variables;
 }
 

@@ -50,10 +50,14 @@ struct LayerVariable {
   bool prepend = false;
 };
 
+using LayerVariables = boost::container::flat_map<std::string, LayerVariable>;
+
 struct EnvironmentLayer {
   Layer layer = Layer::kJob;
-  std::string owner;  // for messages: "contract mindspore-ps", "role worker"; empty: the layer's name
-  std::map<std::string, LayerVariable> variables;  // a key may be a pattern PREFIX* if it is unset
+  std::string owner;         // for messages: "contract mindspore-ps", "role worker"; empty: the layer's name
+  LayerVariables variables;  // a key may be a pattern PREFIX* if it is unset
+  // What it says was done for the role as a whole: here it only refuses what contradicts it.
+  bool settled = false;
 };
 
 struct MergedEnvironment {

@@ -7,6 +7,22 @@ namespace {
 
 using Members = std::vector<Process*>;
 
+// Keeps what is not in `shared`.
+void RemoveShared(Variables& own, const Variables& shared) {
+  auto kept = own.extract_sequence();
+  auto common = shared.begin();
+  const auto gone = std::remove_if(kept.begin(), kept.end(), [&](const auto& entry) {
+    while (common != shared.end() && common->first < entry.first) ++common;
+    return common != shared.end() && common->first == entry.first;
+  });
+  kept.erase(gone, kept.end());
+  own.adopt_sequence(boost::container::ordered_unique_range, std::move(kept));
+}
+
+void RemoveShared(ContextValues& own, const ContextValues& shared) {
+  std::erase_if(own, [&](const auto& entry) { return shared.contains(entry.first); });
+}
+
 // Maps are walked beside each other in the order of their keys: with thousands of members, looking every key up in each
 // map would be most of the work.
 template <class Map>
@@ -34,11 +50,7 @@ void FoldMap(Map& common, const Members& members, Map Process::*own) {
     for (const auto& [key, value] : common) {
       if (!shared.contains(key)) theirs.try_emplace(key, value);
     }
-    auto their = theirs.begin();
-    for (const auto& [key, unused] : shared) {
-      while (their != theirs.end() && their->first < key) ++their;
-      if (their != theirs.end() && their->first == key) their = theirs.erase(their);
-    }
+    RemoveShared(theirs, shared);
   }
   common = std::move(shared);
 }

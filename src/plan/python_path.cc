@@ -9,7 +9,10 @@ namespace {
 
 constexpr char kVariable[] = "PYTHONPATH";
 
-std::string Folder() { return HoleText({Hole::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder); }
+const std::string& Folder() {
+  static const std::string kFolder = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder);
+  return kFolder;
+}
 
 }  // namespace
 

@@ -50,6 +50,10 @@ Page MechanismsPage() {
   page.blocks.emplace_back(std::move(table));
   page.blocks.emplace_back(
       Paragraph{"What remains is asked of every kernel: subreapers, `/proc`, signalfd, memfd_create (Linux 3.17)."});
+  page.blocks.emplace_back(Paragraph{
+      "One is used only if asked for: `muster run --isolate=pid` runs the processes in a PID namespace, which the "
+      "kernel ends as a whole (`pid-namespace` in the journal and the receipt). It needs CAP_SYS_ADMIN or user "
+      "namespaces; where it cannot be had, nothing is started."});
   page.data = Value(Value::Map{{"name", Value("mechanisms")},
                                {"kind", Value("of muster itself")},
                                {"mechanisms", Value(std::move(mechanisms))}});

@@ -25,15 +25,14 @@ constexpr int kBacklog = 128;
 
 UniqueFd Spare() { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-// Root could do all of it anyway.
-bool MayAsk(int client) {
+}  // namespace
+
+bool MayControl(int client, uid_t owner) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) return false;
-  return peer.uid == ::geteuid() || peer.uid == 0;
+  return peer.uid == owner || peer.uid == 0;
 }
-
-}  // namespace
 
 struct ControlServer::Client {
   Client(boost::asio::io_context& io, int fd) : socket(io, fd) {}
@@ -93,7 +92,7 @@ void ControlServer::Accept() {
       if (errno == EMFILE || errno == ENFILE) TurnAway();
       return;
     }
-    if (!MayAsk(client.get())) continue;
+    if (!MayControl(client.get(), ::geteuid())) continue;
     if (clients_.size() >= kMaxClients) {
       const std::string answer = ControlAnswerLine({"too many connections to this run", false, {}});
       static_cast<void>(::send(client.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL));

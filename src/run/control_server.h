@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <sys/types.h>
 #include <tl/expected.hpp>
 
 #include "muster/result.h"
@@ -20,6 +21,10 @@
 #include "run/private_files.h"
 
 namespace muster {
+
+// Whether the process that connected this Unix socket did so as `owner`, or as root, who could do all of it anyway
+// (SO_PEERCRED, unix(7)). False if that cannot be told.
+bool MayControl(int client, uid_t owner);
 
 class ControlServer {
  public:

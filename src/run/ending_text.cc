@@ -27,4 +27,9 @@ std::string EndingText(const LimitPassed& event) {
                      event.limit == "silent_job" ? "job" : "role", time);
 }
 
+std::string TakenText(const PortTaken& event) {
+  return fmt::format("port {} ({}) is taken by {}", Printable(event.port), event.number,
+                     event.holder.empty() ? "somebody else" : Printable(event.holder));
+}
+
 }  // namespace muster

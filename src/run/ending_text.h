@@ -17,4 +17,7 @@ std::string EndingText(const SpawnFailed& event);
 // "was not ready within 60s"
 std::string EndingText(const LimitPassed& event);
 
+// "port rpc (20311) is taken by process 4711 (nc -l 20311)"; safe for a terminal
+std::string TakenText(const PortTaken& event);
+
 }  // namespace muster

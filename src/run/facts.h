@@ -145,6 +145,11 @@ struct RestartPlanned {
   bool operator==(const RestartPlanned&) const = default;
 };
 
+// Other ports are to be found for all that were not given by the recipe: written after the restart that it is for.
+struct RebindOrdered {
+  bool operator==(const RebindOrdered&) const = default;
+};
+
 // A process took longer than its role or the job allows; it is ended for that.
 struct LimitPassed {
   ProcessId process = 0;

@@ -112,6 +112,8 @@ class Walk {
         if (e.attempt > 0) Add(e.process, "was started again", e.at, on_head);
       } else if constexpr (std::is_same_v<E, EndEvidence>) {
         evidence_[key].push_back(e.detail);
+      } else if constexpr (std::is_same_v<E, PortTaken>) {
+        evidence_[key].push_back(TakenText(e));
       }
     }
   }

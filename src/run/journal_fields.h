@@ -78,6 +78,17 @@ void JournalFields(A& a, EndEvidence& e) {
   a("process", e.process), a("attempt", e.attempt), a("kind", e.kind), a("detail", e.detail), a("on", e.at);
 }
 template <class A>
+void JournalFields(A& a, PortTaken& e) {
+  a("process", e.process), a("attempt", e.attempt), a("port", e.port), a("number", e.number), a("holder", e.holder),
+      a("running", e.running), a("on", e.at);
+}
+template <class A>
+void JournalFields(A&, RebindOrdered&) {}
+template <class A>
+void JournalFields(A& a, PlanRebound& e) {
+  a("ports", e.ports), a("error", e.error);
+}
+template <class A>
 void JournalFields(A& a, EndedEarly& e) {
   a("process", e.process), a("attempt", e.attempt);
 }

@@ -1,7 +1,6 @@
 #include "run/log_follow.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_changes.h"
 #include "base/shell_quote.h"
 
 namespace muster {
@@ -114,24 +114,16 @@ void LogFollower::Created(const std::string& name) {
 void LogFollower::AwaitWrites() {
   writes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
     if (error || stopped_) return;
-    alignas(inotify_event) char buffer[16U << 10];
-    ssize_t got = 0;
-    while ((got = ::read(writes_.native_handle(), buffer, sizeof buffer)) > 0) {
-      for (ssize_t at = 0; at < got;) {
-        inotify_event event{};
-        std::memcpy(&event, buffer + at, sizeof event);
-        const char* name = buffer + at + sizeof event;
-        if ((event.mask & IN_Q_OVERFLOW) != 0) {
-          for (const auto& [each, file] : files_) Queue(each);
-        } else if (event.len > 0) {
-          Created(name);
-        } else if (const auto found = by_watch_.find(event.wd); found != by_watch_.end()) {
-          Queue(found->second);
-          if ((event.mask & IN_IGNORED) != 0) by_watch_.erase(found);
-        }
-        at += static_cast<ssize_t>(sizeof event + event.len);
+    ReadFileChanges(writes_.native_handle(), [this](const FileChange& change) {
+      if ((change.mask & IN_Q_OVERFLOW) != 0) {
+        for (const auto& [each, file] : files_) Queue(each);
+      } else if (!change.name.empty()) {
+        Created(std::string(change.name));
+      } else if (const auto found = by_watch_.find(change.watch); found != by_watch_.end()) {
+        Queue(found->second);
+        if ((change.mask & IN_IGNORED) != 0) by_watch_.erase(found);
       }
-    }
+    });
     Pump();
     AwaitWrites();
   });

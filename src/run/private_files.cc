@@ -119,7 +119,9 @@ Result<void> WriteNewFile(int at, const std::string& path, std::string_view byte
 }
 
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes) {
-  const std::string draft = "." + name + ".new";
+  const std::size_t slash = name.rfind('/');
+  const std::size_t last = slash == std::string::npos ? 0 : slash + 1;
+  const std::string draft = name.substr(0, last) + "." + name.substr(last) + ".new";
   ::unlinkat(at, draft.c_str(), 0);  // of a writer that died
   Result<UniqueFd> file = CreateFile(at, draft);
   if (!file) return Fail(std::move(file.error()));

@@ -160,6 +160,8 @@ class Reading {
       if (Track* track = Find(e.process, e.attempt)) track->limit = e;
     } else if constexpr (std::is_same_v<E, EndEvidence>) {
       if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
+    } else if constexpr (std::is_same_v<E, PortTaken>) {
+      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
     } else if constexpr (std::is_same_v<E, RestartPlanned>) {
       if (e.process < tracks_.size()) restarts_.emplace_back(e, record.wall);
     }
@@ -244,6 +246,8 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
 }  // namespace
 
 Result<Report> MakeReport(const std::string& run_dir) {
+  // Asked first: what is over before the journal is read has its last record.
+  const bool held = IsRunLive(run_dir);
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Result<std::string> plan_json = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
   if (!folder || !plan_json) {
@@ -266,7 +270,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   report.name = plan->name;
   report.run_dir = run_dir;
   report.journal_damage = journal.stopped;
-  const bool live = !reading.ended() && IsRunLive(run_dir);
+  const bool live = !reading.ended() && held;
   if (reading.ended()) {
     report.outcome = OutcomeName(reading.ended()->cause);
     report.exit_code = reading.ended()->exit_code;

@@ -1,16 +1,14 @@
 #include "run/run_end_watch.h"
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
+#include "base/file_changes.h"
 #include "run/private_files.h"
 #include "run/run_directory.h"
 
@@ -43,17 +41,10 @@ void RunEndWatch::Await() {
   changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
     if (error) return;
     bool closed = false;
-    alignas(inotify_event) std::array<char, 4U << 10> buffer;
-    ssize_t got = 0;
-    while ((got = ::read(changes_.native_handle(), buffer.data(), buffer.size())) > 0) {
-      for (ssize_t at = 0; at < got;) {
-        inotify_event event{};
-        std::memcpy(&event, buffer.data() + at, sizeof event);
-        at += static_cast<ssize_t>(sizeof event + event.len);
-        // The file itself gone (IN_IGNORED) is an end, too: there is nothing more to wait for.
-        closed = closed || (event.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0;
-      }
-    }
+    ReadFileChanges(changes_.native_handle(), [&closed](const FileChange& change) {
+      // The file itself gone (IN_IGNORED) is an end, too: there is nothing more to wait for.
+      closed = closed || (change.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0;
+    });
     if (closed || JournalIsComplete()) return Ended();
     Await();
   });

@@ -20,52 +20,17 @@
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
 #include "plan/plan_text.h"
-#include "run/control_server.h"
+#include "run/dump_report.h"
 #include "run/journal.h"
-#include "run/json_text.h"
-#include "run/report.h"
-#include "run/run_directory.h"
-#include "run/run_status.h"
-#include "run/start_specs.h"
-#include "run/supervisor.h"
-#include "run/timer_queue.h"
+#include "run/live_session.h"
+#include "run/private_files.h"
+#include "run/run_files.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
-
-// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
-class PipeSignalIgnored {
- public:
-  PipeSignalIgnored() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-  ~PipeSignalIgnored() { ::sigaction(SIGPIPE, &before_, nullptr); }
-  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
-  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
-bool IsIgnored(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
-std::string Sentence(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    if (!text.empty()) text += "; ";
-    text += diagnostic.message;
-  }
-  return text;
-}
 
 // What must hold before anything is made.
 Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
@@ -82,85 +47,16 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   return refusals;
 }
 
-class Session {
- public:
-  Session(const RunRequest& request, Transport& transport)
-      : request_(request),
-        transport_(transport),
-        plan_(request.plan),
-        clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
-        signals_(io_),
-        surroundings_{request.environment, request.cwd, request.search_dirs},
-        supervisor_(request.plan),
-        starts_(request.plan, binding_, surroundings_),
-        console_(io_, request.console, request.plan),
-        agents_(request.plan.hosts.size()) {}
+}  // namespace
 
-  Result<RunOutcome> Run();
-
- private:
-  struct Agent {
-    std::unique_ptr<Channel> channel;
-    std::string host_name;
-    std::string refusal;  // AgentFailed::why
-    bool ready = false;   // and its ports are held
-    bool over = false;
-  };
-
-  Result<void> MakeDirectory();
-  Result<void> WritePlan();
-  void ListenForCommands();
-  void Connect();
-  void CatchSignals();
-  void AwaitSignal();
-  // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
-  void RequestStop(std::uint32_t times, int signal, bool dump = false);
-  bool CommandedToStop(bool now, bool dump);
-  tl::expected<std::uint32_t, std::string> CommandedToDump();
-  RunStatus Status() const;
-
-  void OnMessage(std::uint32_t host, ChannelMessage message);
-  void OnReady(std::uint32_t host, const AgentReady& ready);
-  void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
-  void BeginIfReady();
-  Result<void> Bind();
-  void Unready(const std::string& why);
-
-  void Happened(const Event& event);
-  void Perform(const std::vector<Action>& actions);
-  void Start(const StartOrdered& order);
-  void Stop(const StopOrdered& order);
-  void Dump(const DumpOrdered& order);
-  void Send(std::uint32_t host, const AgentCommand& command);
-  void SetAlarm();
-  void OnAlarm();
-  void Record(JournalEntry entry);
-  void End();
-
-  const RunRequest& request_;
-  Transport& transport_;
-  const Plan& plan_;
-  boost::asio::io_context io_;
-  std::unique_ptr<RunClock> clock_;
-  boost::asio::signal_set signals_;
-  PipeSignalIgnored no_pipe_signal_;
-  Surroundings surroundings_;
-  Supervisor supervisor_;
-  Binding binding_;
-  Starts starts_;
-  Console console_;
-  std::string plan_id_;
-  std::optional<RunDirectory> directory_;
-  std::optional<JournalWriter> journal_;
-  UniqueFd logs_;
-  TimerQueue timers_;
-  std::uint32_t stops_asked_ = 0;
-  bool ended_ = false;
-  bool warned_of_journal_ = false;
-  RunOutcome outcome_;
-  std::unique_ptr<ControlServer> control_;
-  std::vector<Agent> agents_;  // last: their channels go first
-};
+std::string Session::Sentence(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!text.empty()) text += "; ";
+    text += diagnostic.message;
+  }
+  return text;
+}
 
 Result<void> Session::MakeDirectory() {
   binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;
@@ -178,34 +74,18 @@ Result<void> Session::MakeDirectory() {
   return {};
 }
 
-Result<void> Session::WritePlan() {
-  const int folder = directory_->folder();
-  std::map<std::string, std::string> files = {
-      {"plan.json", PlanToJson(plan_, request_.inputs)},
-      {"plan.txt", PlanText(plan_)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inputs", request_.inputs}})) + "\n"},
-  };
-  for (const auto& [path, bytes] : request_.sources) files.emplace("recipe/" + path, bytes);
-  for (const auto& [path, bytes] : files) {
-    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
-  }
-  Result<UniqueFd> logs = MakeFolder(folder, "logs");
-  if (!logs) return Fail(std::move(logs.error()));
-  logs_ = std::move(*logs);
-  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return Fail(std::move(errors.error()));
-  Result<JournalWriter> journal = JournalWriter::Create(folder);
-  if (!journal) return Fail(std::move(journal.error()));
-  journal_ = std::move(*journal);
-  return {};
-}
-
 Result<RunOutcome> Session::Run() {
   CatchSignals();
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(plan_, request_.environment);
   if (!secrets) return Fail(std::move(secrets.error()));
   binding_.secrets = std::move(*secrets);
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
-  if (Result<void> written = WritePlan(); !written) return Fail(std::move(written.error()));
+  Result<UniqueFd> logs = WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.sources);
+  if (!logs) return Fail(std::move(logs.error()));
+  logs_ = std::move(*logs);
+  Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
+  if (!journal) return Fail(std::move(journal.error()));
+  journal_ = std::move(*journal);
 
   plan_id_ = PlanId(plan_);
   RunBegan began;
@@ -271,9 +151,10 @@ void Session::RequestStop(std::uint32_t times, int signal, bool dump) {
 // Two who ask for the same do not ask for more.
 bool Session::CommandedToStop(bool now, bool dump) {
   const std::uint32_t times = now ? 2 : 1;
-  if (!ended_ && stops_asked_ >= times) return false;
+  const bool hurries = !dump && supervisor_.dump_delays_stop();  // it need not wait any longer
+  if (!ended_ && stops_asked_ >= times && !hurries) return false;
   const bool changed = !ended_;
-  RequestStop(times, 0, dump);
+  RequestStop(std::max(times, stops_asked_), 0, dump);
   return changed;
 }
 
@@ -360,48 +241,12 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
   }
 }
 
-void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
-  if (!held.error.empty()) return Unready(fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error));
-  const HoldPorts asked = PortsOfHost(plan_, host);
-  const bool fits =
-      std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
-                 [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
-  if (!fits) return Unready(fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label));
-  for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
-  agents_[host].ready = true;
-  BeginIfReady();
-}
-
 void Session::BeginIfReady() {
   if (supervisor_.phase() != Phase::kPreparing) return;
   if (!std::all_of(agents_.begin(), agents_.end(), [](const Agent& agent) { return agent.ready; })) return;
   if (const Result<void> bound = Bind(); !bound) return Unready(Sentence(bound.error()));
   Perform(supervisor_.Begin(clock_->Monotonic()));
   if (request_.on_begun) request_.on_begun(binding_.run_id, binding_.run_dir);
-}
-
-Result<void> Session::Bind() {
-  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    HostBinding bound{agents_[host].host_name, "127.0.0.1"};
-    if (!request_.hosts.empty()) {
-      bound.name = request_.hosts[host].name;
-      if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
-    }
-    binding_.hosts.push_back(std::move(bound));
-  }
-  Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports});
-  Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
-  if (!files) return Fail(std::move(files.error()));
-  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
-  for (const auto& [path, bytes] : *files) {
-    if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
-  }
-  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(plan_, binding_, surroundings_, host);
-    if (!blocks) return Fail(std::move(blocks.error()));
-    for (DefineEnvironment& block : *blocks) Send(host, std::move(block));
-  }
-  return {};
 }
 
 void Session::Unready(const std::string& why) {
@@ -437,6 +282,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, FirstFailure>) console_.Failed(a);
             if constexpr (std::is_same_v<A, RestartPlanned>) console_.Restarting(a);
             if constexpr (std::is_same_v<A, LimitPassed>) console_.Passed(a);
+            if constexpr (std::is_same_v<A, RebindOrdered>) OrderRebinding();
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
@@ -538,18 +384,13 @@ void Session::End() {
   outcome_.why = ended.why;
 
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
-  if (const Result<Report> report = MakeReport(binding_.run_dir); report && journal_->error() == 0) {
-    text = ReportText(*report);
-    for (const auto& [name, bytes] : {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", text}}) {
-      if (const Result<void> written = ReplaceFile(directory_->folder(), name, bytes); !written) {
-        console_.Warn(Sentence(written.error()));
-      }
-    }
+  if (journal_->error() == 0) {
+    RunAccount account = WriteRunAccount(directory_->folder(), binding_.run_dir);
+    if (!account.text.empty()) text = std::move(account.text);
+    for (const Diagnostic& problem : account.problems) console_.Warn(problem.message);
   }
   console_.Finish(std::move(text), ended.cause == Cause::kNone, [this] { io_.stop(); });
 }
-
-}  // namespace
 
 Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
   // A session trusts its plan from its construction on.

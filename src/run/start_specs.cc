@@ -81,10 +81,11 @@ Result<Value> FilledAttribute(const Value& value, const Binding& binding) {
 
 }  // namespace
 
-HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host) {
+HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice) {
   HoldPorts hold;
   for (const auto& [name, port] : plan.ports) {
-    if (port.host == host) hold.ports.push_back({name, port.number});
+    if (port.host != host || (choice == PortChoice::kAuto && port.number != 0)) continue;
+    hold.ports.push_back({name, port.number});
   }
   return hold;
 }
@@ -119,9 +120,10 @@ Starts::Starts(const Plan& plan, const Binding& binding, const Surroundings& sur
   }
   for (const auto& [name, port] : plan.ports) {
     if (const auto owner = by_name.find({port.host, port.owner}); owner != by_name.end()) {
-      released_[owner->second].push_back(name);
+      ports_[owner->second].released.push_back(name);
+      ports_[owner->second].own.push_back(name);
     } else if (const auto any = first.find(port.host); any != first.end()) {
-      released_[any->second].push_back(name);
+      ports_[any->second].released.push_back(name);
     }
   }
 }
@@ -174,7 +176,10 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   if (!ready) return Fail(std::move(ready.error()));
   start.ready = std::move(*ready);
 
-  if (const auto ports = released_.find(id); ports != released_.end()) start.release_ports = ports->second;
+  if (const auto ports = ports_.find(id); ports != ports_.end()) {
+    start.release_ports = ports->second.released;
+    start.own_ports = ports->second.own;
+  }
   return start;
 }
 

@@ -22,15 +22,17 @@ struct Surroundings {
   std::vector<std::string> search_dirs;
 };
 
-// Ports that host `host` has to hold, by name.
-HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host);
+// Ports that host `host` has to hold, by name: all, or those whose number muster chooses.
+enum class PortChoice : std::uint8_t { kAll, kAuto };
+HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = PortChoice::kAll);
 
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const Surroundings& surroundings, std::uint32_t host);
 
 // Gives the start of each process. The arguments must outlive it. A port is released with its owner if that
-// is on the port's host, else with the first process (in plan order) of that host.
+// is on the port's host, else with the first process (in plan order) of that host. With an owner there it is the
+// owner's alone.
 class Starts {
  public:
   Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings);
@@ -43,7 +45,11 @@ class Starts {
   const Plan& plan_;
   const Binding& binding_;
   const Surroundings& surroundings_;
-  std::map<ProcessId, std::vector<std::string>> released_;  // names of ports
+  struct Ports {  // by name
+    std::vector<std::string> released;
+    std::vector<std::string> own;
+  };
+  std::map<ProcessId, Ports> ports_;
 };
 
 // "logs/worker.2.0.log", relative to the run directory.

@@ -9,15 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/signal_name.h"
-#include "base/units.h"
 #include "run/ending_text.h"
 
 namespace muster {
 namespace {
 
 constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
-
-std::string MsText(std::uint64_t ms) { return DurationText(static_cast<double>(ms) / 1000); }
 
 constexpr std::int32_t kKill = SIGKILL;
 constexpr std::int32_t kTerm = SIGTERM;
@@ -93,6 +90,10 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnHostDumped(e.host, e.dump, now);
         } else if constexpr (std::is_same_v<E, DeadlinePassed>) {
           OnDeadline(e.timer, now);
+        } else if constexpr (std::is_same_v<E, PortTaken>) {
+          OnTaken(e, now);
+        } else if constexpr (std::is_same_v<E, PlanRebound>) {
+          OnRebound(e, now);
         } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence> ||
                              std::is_same_v<E, ProcessDumped>) {
           // For the report: they decide nothing.
@@ -171,6 +172,7 @@ void Supervisor::OnWell(const ProcessAttempt& who, const HowEnded& end, Monotoni
 void Supervisor::OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now) {
   failing_ = who;
   failing_end_ = end;
+  if (RestartElsewhere(who, now)) return;
   if (Restarts(RoleOf(who.process).restart, end) && Restart(who, now)) return;
   Apply(JobInput::kFailed, now);
 }
@@ -202,24 +204,6 @@ void Supervisor::BecameReady(ProcessId process) {
   for (const std::uint32_t role : freed) StartRole(role);
 }
 
-void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
-  for (std::size_t i = 0; i < event.processes.size() && i < event.bytes.size(); ++i) {
-    if (event.processes[i] < processes_.size()) silence_.Saw(event.processes[i], event.bytes[i], now);
-  }
-  // Only what all hosts have told is a silence.
-  if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork()) return;
-  if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) OnSilent(*silent, now);
-}
-
-void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now) {
-  const ProcessAttempt who{process, processes_[process].attempt};
-  LimitPassed passed{who.process, who.attempt, std::string(limit), ms};
-  why_ = fmt::format("{} {}", NameOf(process), EndingText(passed));
-  actions_.emplace_back(std::move(passed));
-  failing_at_ = now;
-  OnFailure(who, {HowEnded::Kind::kLimit, 1}, now);
-}
-
 void Supervisor::TraceFailure(const ProcessExited& exit) {
   // What crashes or is killed from outside; SIGABRT, SIGPIPE and SIGTERM are ways to react to a lost peer.
   constexpr std::int32_t kFromOutside[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
@@ -249,65 +233,6 @@ void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string
   why_ = fmt::format("the agent of {} was lost: {}", plan_.hosts[host].label, why);
   Apply(JobInput::kLost, now);
   OnHostDumped(host, dump_, now);
-}
-
-void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
-  if (!timers_.Disarm(timer)) {
-    actions_.emplace_back(StrayEvent{fmt::format("timer {} was not armed", timer)});
-  } else if (timer >= kReadyTimers) {
-    OnProcessDeadline(timer, now);
-  } else if (timer == kTimeTimer) {
-    why_ = fmt::format("the time limit of {} passed", MsText(plan_.time_limit_ms));
-    Apply(JobInput::kTimePassed, now);
-  } else if (timer == kStartTimer) {
-    why_ = fmt::format("not everything was ready within {}: {}", MsText(plan_.start_limit_ms), UnreadyText());
-    Apply(JobInput::kTimePassed, now);
-  } else if (timer == kSilenceTimer) {
-    if (answers_due_ == 0) {
-      answers_due_ = hosts_left_;
-      actions_.emplace_back(AskOutput{});
-    }
-    Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));
-  } else if (timer == kDumpTimer) {
-    EndDump(false, now);
-  } else if (timer == kStopTimer) {
-    const auto stuck = std::find_if(processes_.begin(), processes_.end(),
-                                    [](const Progress& p) { return p.state == ProcessState::kStopping; });
-    if (stuck != processes_.end()) {
-      why_ = fmt::format("{} did not end after SIGKILL", NameOf(static_cast<ProcessId>(stuck - processes_.begin())));
-    }
-    Apply(JobInput::kStopOverdue, now);
-  } else if (timer == kFinishTimer) {
-    why_ = "an agent did not answer the end of the run";
-    Apply(JobInput::kFinishOverdue, now);
-  } else {
-    linger_role_ = static_cast<std::uint32_t>(timer - kLingerTimers);
-    Apply(JobInput::kLingerPassed, now);
-  }
-}
-
-void Supervisor::OnProcessDeadline(std::uint64_t timer, MonotonicNs now) {
-  if (timer >= kRenewalTimers) return OnDelayOver(timer - kRenewalTimers);
-  const bool of_time = timer >= kProcessTimeTimers;
-  const auto process = static_cast<ProcessId>(timer - (of_time ? kProcessTimeTimers : kReadyTimers));
-  if (processes_[process].state != ProcessState::kRunning || !AtWork()) return;
-  const Role& role = RoleOf(process);
-  PassLimit(process, of_time ? "time" : "ready", of_time ? role.limits.time_ms : role.ready.timeout_ms, now);
-}
-
-// "worker.0 and 3 others were not", or nothing more than that.
-std::string Supervisor::UnreadyText() const {
-  std::string first;
-  std::uint32_t others = 0;
-  for (ProcessId process = 0; process < processes_.size(); ++process) {
-    if (order_.IsReady(process) || processes_[process].state == ProcessState::kEnded) continue;
-    if (first.empty()) {
-      first = NameOf(process);
-    } else {
-      ++others;
-    }
-  }
-  return others == 0 ? first + " was not" : fmt::format("{} and {} more were not", first, others);
 }
 
 ProcessEffect Supervisor::ApplyTo(ProcessId process, ProcessInput input) {

@@ -10,6 +10,9 @@
 //  - A failure that its role's RestartPolicy covers, and for which there is budget left, is none: what the policy's
 //    scope names is stopped, waits for the delay, and is started again with its next attempt. Only while the job
 //    starts and runs.
+//  - A failure at which a stranger was seen to have a port that muster had chosen is none, a few times: the whole job
+//  is
+//    started again with other ports (RebindOrdered, answered by PlanRebound). No restart budget is used for it.
 //  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
 //    in time, has failed. So has a process that outlives its role's time, and the first to fall silent where a whole
 //    role or job is silent for its limit.
@@ -66,10 +69,11 @@ struct EndRun {
   bool operator==(const EndRun&) const = default;
 };
 
-using Action =
-    std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged, FirstFailure,
-                 FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput, DumpOrdered, DumpEnded>;
+using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged,
+                            FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput,
+                            RebindOrdered, DumpOrdered, DumpEnded>;
 
+inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job gets other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
 inline constexpr std::uint32_t kDumpMs = 10'000;          // for tools that show stacks, all of them together
@@ -192,6 +196,8 @@ class Supervisor {
   bool CanDump() const;
   // The number of the dump that is being taken; 0: none is.
   std::uint32_t dumping() const { return dumping_ ? dump_ : 0; }
+  // Whether a stop was asked for and waits for the dump.
+  bool dump_delays_stop() const { return dumping_ && dumping_->stop; }
   // The journal's last record: cause, exit code and one sentence. Meaningful once the phase is kDone.
   RunEnded Ended(bool pass_exit_code) const;
 
@@ -230,24 +236,33 @@ class Supervisor {
   void OnWell(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
   void MarkWell(ProcessId process, bool well);
   void OnReady(const ProcessReady& event);
-  void OnOutput(const OutputSeen& event, MonotonicNs now);
   void OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now);
-  void OnDeadline(std::uint64_t timer, MonotonicNs now);
-  void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
-  // A running process took too long: it has failed, though it is still there.
-  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
   void Blame(JobInput input);
   void StartAll(MonotonicNs now);
   void StartRole(std::uint32_t role);
   void BecameReady(ProcessId process);
   void Linger(MonotonicNs now);
 
+  // --- limits (supervisor_limits.cc) ---
+  void OnOutput(const OutputSeen& event, MonotonicNs now);
+  void OnDeadline(std::uint64_t timer, MonotonicNs now);
+  void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
+  // A running process took too long: it has failed, though it is still there.
+  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
+  // "worker.0 was not", "worker.0 and 3 more were not"
+  std::string UnreadyText() const;
+
   // --- restarts (supervisor_restart.cc) ---
   // False, with why_ told, if the budget of the process's role is spent or the job is not at work any more.
   bool Restart(const ProcessAttempt& who, MonotonicNs now);
-  // What is started again with the process, by the scope of its role's policy: all that do not wait anyway.
-  std::vector<ProcessId> RestartMembers(ProcessId process) const;
-  void BeginRenewal(const std::vector<ProcessId>& members, std::uint32_t delay_ms, MonotonicNs now);
+  void OnTaken(const PortTaken& event, MonotonicNs now);
+  // The whole job, with other ports; false, with why_ told, if that does not help or has been tried too often.
+  bool RestartElsewhere(const ProcessAttempt& who, MonotonicNs now);
+  void OnRebound(const PlanRebound& event, MonotonicNs now);
+  // What is started again with the process, by the scope: all that do not wait anyway.
+  std::vector<ProcessId> RestartMembers(ProcessId process, RestartPolicy::Scope scope) const;
+  // The number of the renewal; the caller sees to it that its delay is over one day.
+  std::uint64_t BeginRenewal(const std::vector<ProcessId>& members, MonotonicNs now);
   void LeaveRenewal(ProcessId process);
   // The process ended while its renewal waited for that.
   void OnRenewedEnded(ProcessId process);
@@ -276,7 +291,6 @@ class Supervisor {
   bool AtWork() const;  // starting or running
   const Role& RoleOf(ProcessId process) const;
   std::string NameOf(ProcessId process) const;  // "worker.2"
-  std::string UnreadyText() const;
   std::vector<Action> Take();
 
   const Plan& plan_;
@@ -319,6 +333,9 @@ class Supervisor {
   };
   std::uint32_t dump_ = 0;
   std::optional<Dump> dumping_;
+  std::optional<PortTaken> taken_;  // the latest
+  std::uint32_t rebinds_ = 0;
+  bool rebinding_ = false;         // nothing is started meanwhile
   std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
   TimerQueue timers_;
   std::vector<Action> actions_;

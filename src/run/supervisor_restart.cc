@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "plan/policy_names.h"
+#include "run/ending_text.h"
 #include "run/supervisor.h"
 
 namespace muster {
@@ -17,17 +18,62 @@ bool Supervisor::Restart(const ProcessAttempt& who, MonotonicNs now) {
     why_ += fmt::format("; the {} restarts that role {} has are used up", policy.max, plan_.roles[role].name);
     return false;
   }
-  std::vector<ProcessId> members = RestartMembers(who.process);
+  std::vector<ProcessId> members = RestartMembers(who.process, policy.scope);
   actions_.emplace_back(RestartPlanned{who.process, who.attempt, std::string(RestartScopeName(policy.scope)), members,
                                        grant->count, policy.max, grant->delay_ms, why_});
-  BeginRenewal(members, grant->delay_ms, now);
+  const std::uint64_t renewal = BeginRenewal(members, now);
+  Arm(kRenewalTimers + renewal, now + std::uint64_t{grant->delay_ms} * 1'000'000);
   return true;
 }
 
-std::vector<ProcessId> Supervisor::RestartMembers(ProcessId process) const {
+void Supervisor::OnTaken(const PortTaken& event, MonotonicNs now) {
+  if (!IsCurrent({event.process, event.attempt}, "lacks a port")) return;
+  taken_ = event;
+  // One that runs may get its port yet, if it is one that no other can stand in for.
+  if (!event.running || processes_[event.process].state != ProcessState::kRunning) return;
+  const ProcessAttempt who{event.process, event.attempt};
+  failing_ = who;
+  failing_end_ = {HowEnded::Kind::kLimit, 1};
+  failing_at_ = event.at;
+  why_ = fmt::format("{} cannot listen", NameOf(event.process));
+  RestartElsewhere(who, now);
+}
+
+bool Supervisor::RestartElsewhere(const ProcessAttempt& who, MonotonicNs now) {
+  if (!taken_ || taken_->process != who.process || taken_->attempt != who.attempt || !AtWork()) return false;
+  why_ += fmt::format("; {}", TakenText(*taken_));
+  const auto port = plan_.ports.find(taken_->port);
+  if (port == plan_.ports.end() || port->second.number != 0) return false;  // the recipe's numbers are the recipe's
+  if (rebinds_ == kMostRebinds) {
+    why_ += fmt::format(", and the job has had other ports {} times", kMostRebinds);
+    return false;
+  }
+  const std::vector<ProcessId> members = RestartMembers(who.process, RestartPolicy::Scope::kJob);
+  ++rebinds_;
+  actions_.emplace_back(RestartPlanned{who.process, who.attempt,
+                                       std::string(RestartScopeName(RestartPolicy::Scope::kJob)), members, rebinds_,
+                                       kMostRebinds, 0, why_});
+  renewals_.at(BeginRenewal(members, now)).rested = true;
+  rebinding_ = true;
+  actions_.emplace_back(RebindOrdered{});
+  return true;
+}
+
+void Supervisor::OnRebound(const PlanRebound& event, MonotonicNs now) {
+  if (!std::exchange(rebinding_, false)) return;  // the job is over
+  if (!event.error.empty()) {
+    why_ = fmt::format("there are no other ports: {}", event.error);
+    return Apply(JobInput::kUnready, now);
+  }
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, renewal] : renewals_) numbers.push_back(number);
+  for (const std::uint64_t number : numbers) RenewIfDue(number);
+}
+
+std::vector<ProcessId> Supervisor::RestartMembers(ProcessId process, RestartPolicy::Scope scope) const {
   ProcessId first = process;
   ProcessId last = process + 1;
-  switch (RoleOf(process).restart.scope) {
+  switch (scope) {
     case RestartPolicy::Scope::kProcess:
       break;
     case RestartPolicy::Scope::kRole:
@@ -46,7 +92,7 @@ std::vector<ProcessId> Supervisor::RestartMembers(ProcessId process) const {
   return members;
 }
 
-void Supervisor::BeginRenewal(const std::vector<ProcessId>& members, std::uint32_t delay_ms, MonotonicNs now) {
+std::uint64_t Supervisor::BeginRenewal(const std::vector<ProcessId>& members, MonotonicNs now) {
   const std::uint64_t number = next_renewal_++;
   Renewal renewal;
   std::vector<ProcessId> to_stop;
@@ -68,7 +114,7 @@ void Supervisor::BeginRenewal(const std::vector<ProcessId>& members, std::uint32
   }
   renewals_.emplace(number, std::move(renewal));
   if (!to_stop.empty()) OrderStops(to_stop, false, now);
-  Arm(kRenewalTimers + number, now + std::uint64_t{delay_ms} * 1'000'000);
+  return number;
 }
 
 void Supervisor::LeaveRenewal(ProcessId process) {
@@ -98,7 +144,7 @@ void Supervisor::OnDelayOver(std::uint64_t renewal) {
 
 void Supervisor::RenewIfDue(std::uint64_t renewal) {
   const auto found = renewals_.find(renewal);
-  if (found == renewals_.end() || !found->second.rested || found->second.stopping > 0) return;
+  if (found == renewals_.end() || rebinding_ || !found->second.rested || found->second.stopping > 0) return;
   const Renewal due = std::move(found->second);
   renewals_.erase(found);
   std::vector<bool> roles(plan_.roles.size(), false);
@@ -122,6 +168,7 @@ void Supervisor::ForgetRenewals() {
     for (const ProcessId process : renewal.processes) processes_[process].renewal.reset();
   }
   renewals_.clear();
+  rebinding_ = false;
 }
 
 }  // namespace muster

@@ -117,6 +117,7 @@ constexpr JobTable MakeJobTable() {
   using I = JobInput;
   using P = Phase;
   constexpr JobRule kAtWork[] = {
+      {I::kUnready, P::kStopping, kBlame | kStopAll},  // other ports were wanted, and there are none
       {I::kAllReady, P::kRunning, 0},
       {I::kFailed, P::kStopping, kBlame | kStopAll},
       {I::kMustsEnded, P::kLingering, kLinger},

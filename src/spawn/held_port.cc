@@ -5,12 +5,13 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+
+#include "spawn/port_holder.h"
 
 namespace muster {
 namespace {
@@ -60,22 +61,18 @@ int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
 // Whether connections of the past (TIME_WAIT) are all that /proc shows for the port: they do not hinder a
 // server, which sets SO_REUSEADDR.
 bool OnlyPastConnections(std::uint16_t number) {
-  constexpr std::string_view kTimeWait = "06";
-  const std::string suffix = fmt::format(":{:04X}", number);
   bool past = false;
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream lines(table);
-    std::string line;
-    while (std::getline(lines, line)) {
-      std::istringstream fields(line);
-      std::string slot, local, remote, state;
-      fields >> slot >> local >> remote >> state;
-      if (!local.ends_with(suffix)) continue;
-      if (state != kTimeWait) return false;
-      past = true;
-    }
+  for (const TcpSocket& socket : TcpSockets()) {
+    if (socket.port != number) continue;
+    if (socket.state != TcpSocket::State::kPast) return false;
+    past = true;
   }
   return past;
+}
+
+int BindAfterOthers(std::uint16_t number, UniqueFd& held) {
+  const int error = Bind(number, false, held);
+  return error == EADDRINUSE && OnlyPastConnections(number) ? Bind(number, true, held) : error;
 }
 
 }  // namespace
@@ -87,12 +84,21 @@ std::uint16_t FirstEphemeralPort() {
   return static_cast<std::uint16_t>(first);
 }
 
+std::optional<HeldPort> TryHoldPort(std::uint16_t number) {
+  HeldPort held{UniqueFd(), number};
+  const int error = BindAfterOthers(number, held.socket);
+  return error == 0 ? std::optional(std::move(held)) : std::nullopt;
+}
+
 tl::expected<HeldPort, std::string> HoldPort(std::uint16_t number) {
   HeldPort held{UniqueFd(), number};
-  int error = Bind(number, false, held.socket);
-  if (error == EADDRINUSE && OnlyPastConnections(number)) error = Bind(number, true, held.socket);
+  const int error = BindAfterOthers(number, held.socket);
   if (error == 0) return held;
-  if (error == EADDRINUSE) return tl::unexpected<std::string>(fmt::format("port {} is in use", number));
+  if (error == EADDRINUSE) {
+    const std::string holder = PortHolderText(FindPortHolders({number}, 0)[number]);
+    return tl::unexpected<std::string>(
+        fmt::format("port {} is in use{}", number, holder.empty() ? "" : fmt::format(" by {}", holder)));
+  }
   return tl::unexpected<std::string>(fmt::format("port {} cannot be bound: {}", number, std::strerror(error)));
 }
 

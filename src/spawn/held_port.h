@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -28,7 +29,11 @@ struct HeldPort {
   std::uint16_t number = 0;
 };
 
-// Holds the given port. The error is a phrase that names it: "port 6667 is in use".
+// Holds the given port, unless anybody else has it.
+std::optional<HeldPort> TryHoldPort(std::uint16_t number);
+
+// The same. The error is a phrase that names the port, and who has it as far as that can be seen: "port 6667 is in use
+// by process 4711 (nc -l 6667)".
 tl::expected<HeldPort, std::string> HoldPort(std::uint16_t number);
 
 // Holds a free port of 1024 and up, chosen at random, none of `taken`.

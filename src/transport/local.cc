@@ -25,10 +25,12 @@ std::string AgentBeside() {
   return error ? std::string() : (self.parent_path() / "muster-agent").string();
 }
 
-LocalTransport::LocalTransport(std::string agent_program, const Without& without, std::vector<std::string> faults)
+LocalTransport::LocalTransport(std::string agent_program, const Without& without, std::vector<std::string> faults,
+                               Isolation isolation)
     : agent_program_(agent_program.empty() ? AgentBeside() : std::move(agent_program)),
       without_(without),
       faults_(std::move(faults)),
+      isolation_(isolation),
       launcher_(std::make_shared<Launcher>(MechanismsBut(without))),
       spared_(std::make_shared<std::vector<ProcessIdentity>>()) {}
 
@@ -50,6 +52,9 @@ Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context
 
   SpawnSpec spec;
   spec.argv = {agent_program_, "--fd", std::to_string(kAgentFd)};
+  if (isolation_ != Isolation::kNone) {
+    spec.argv.insert(spec.argv.end(), {"--isolate", std::string(IsolationName(isolation_))});
+  }
   if (!without_.empty()) spec.argv.insert(spec.argv.end(), {"--without", WithoutText(without_)});
   for (const std::string& fault : faults_) spec.argv.insert(spec.argv.end(), {"--fault", fault});
   for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/isolation.h"
 #include "base/mechanism.h"
 #include "spawn/descendants.h"
 #include "spawn/spawn.h"
@@ -21,9 +22,10 @@ std::string AgentBeside();
 class LocalTransport final : public Transport {
  public:
   // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` holds for the start of the agent and for
-  // what the agent does; `faults` ("SITE:ACTION:N") are given to the agent.
+  // what the agent does; `faults` ("SITE:ACTION:N") are given to the agent. With kPid the agent
+  // and all it starts are in a PID namespace; one that cannot be made is an agent that refuses.
   explicit LocalTransport(std::string agent_program = {}, const Without& without = WithoutByEnvironment(),
-                          std::vector<std::string> faults = {});
+                          std::vector<std::string> faults = {}, Isolation isolation = Isolation::kNone);
 
   std::string_view name() const override { return "local"; }
 
@@ -36,6 +38,7 @@ class LocalTransport final : public Transport {
   std::string agent_program_;
   Without without_;
   std::vector<std::string> faults_;
+  Isolation isolation_;
   std::shared_ptr<Launcher> launcher_;
   // Children not to be touched; shared with the channels, which take their agents out again.
   std::shared_ptr<std::vector<ProcessIdentity>> spared_;

@@ -12,14 +12,14 @@ namespace muster {
 namespace {
 
 CorePlace PlaceOf(std::string_view pattern, bool uses_pid = false) {
-  return CorePlaceOf(pattern, uses_pid, {4711, 11, 1000, 100, "node-1", "/work"});
+  return CorePlaceOf(pattern, uses_pid, {4711, 11, 1000, 100, "node-1", "/job"});
 }
 
 TEST(CorePlace, FollowsThePattern) {
   using Kind = CorePlace::Kind;
-  EXPECT_EQ(PlaceOf("core\n"), (CorePlace{Kind::kFile, "/work/core"}));
-  EXPECT_EQ(PlaceOf("core", true), (CorePlace{Kind::kFile, "/work/core.4711"}));
-  EXPECT_EQ(PlaceOf("core.%p", true), (CorePlace{Kind::kFile, "/work/core.4711"}));
+  EXPECT_EQ(PlaceOf("core\n"), (CorePlace{Kind::kFile, "/job/core"}));
+  EXPECT_EQ(PlaceOf("core", true), (CorePlace{Kind::kFile, "/job/core.4711"}));
+  EXPECT_EQ(PlaceOf("core.%p", true), (CorePlace{Kind::kFile, "/job/core.4711"}));
   EXPECT_EQ(PlaceOf("/var/crash/%h/%u.%g.%s.%%.%p%"), (CorePlace{Kind::kFile, "/var/crash/node-1/1000.100.11.%.4711"}));
   EXPECT_EQ(PlaceOf("/cores/%e[%t].%p"), (CorePlace{Kind::kGlob, "/cores/*\\[*].4711"}));
   EXPECT_EQ(PlaceOf("|/usr/share/apport/apport -p%p -s%s"), (CorePlace{Kind::kProgram, "/usr/share/apport/apport"}));

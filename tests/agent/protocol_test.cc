@@ -46,6 +46,7 @@ std::vector<AgentMessage> EveryMessage() {
           OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
           FirstOutput{1, 2, 3},
           EndEvidence{1, 2, "core", "in /tmp/core", 4},
+          PortTaken{1, 2, "rpc", 65535, "process 7 (nc -l)", true, 4},
           ProcessDumped{
               1,
               2,

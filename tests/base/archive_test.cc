@@ -133,6 +133,24 @@ Value Nested(int levels) {
   return value;
 }
 
+TEST(Archive, RefusesKeysInDisorder) {
+  using Flat = boost::container::flat_map<std::string, bool>;
+  const std::string ordered(
+      "\x02\x01"
+      "a\x01\x01"
+      "b\x01",
+      7);
+  const std::string disordered(
+      "\x02\x01"
+      "b\x01\x01"
+      "a\x01",
+      7);
+  EXPECT_EQ(Unarchived<Flat>(ordered), (Flat{{"a", true}, {"b", true}}));
+  EXPECT_EQ(Archived(Flat{{"a", true}, {"b", true}}), ordered);
+  EXPECT_FALSE(Unarchived<Flat>(disordered));
+  EXPECT_FALSE((Unarchived<std::map<std::string, bool>>(disordered)));
+}
+
 TEST(Archive, TakesValuesAsDeepAsJsonMayGiveThem) { ExpectRoundTrip(std::vector<std::optional<Value>>{Nested(64)}); }
 
 TEST(Archive, RefusesNestingWithoutEndBeforeTheStackIsGone) {

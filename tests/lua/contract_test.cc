@@ -126,6 +126,35 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U);
 }
 
+TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
+  const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
+  const std::string roles =
+      " job:scheduler { command = { 'x' }, hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      "command = { 'x' } }";
+  const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 11300 }";
+  const Plan plan = PlanOf(on + roles, fields);
+  EXPECT_EQ(plan.ports.at("scheduler_manage"), (PlanPort{1, 11300, "scheduler.0"}));
+  EXPECT_EQ(EffectiveContext(plan, plan.processes[0]).at("set_ps_context.scheduler_manage_port"), Value(11300));
+  EXPECT_EQ(PlanOf("context.set_ps_context { enable_ps = true, scheduler_manage_port = 0 }" + roles, fields)
+                .ports.count("scheduler_manage"),
+            0U)
+      << "0 is none";
+  const Plan own = PlanOf("job:port { 'mine', number = 11300, host = 1 } " + on + roles, fields);
+  EXPECT_EQ(own.ports.count("scheduler_manage"), 0U) << "it is held already";
+  EXPECT_EQ(
+      ProblemsOf("job:port { 'scheduler_manage', number = 11301 } " + on + roles, fields),
+      Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 11300: the port scheduler_manage that belongs to "
+            "it has the number 11301"});
+  EXPECT_EQ(ProblemsOf("job:port { 'scheduler', number = 11300 } " + on + roles, fields),
+            Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 11300: port scheduler has this number on the "
+                  "same host"});
+  const std::string elsewhere = "context.set_ps_context { scheduler_manage_port = 11300 }";
+  EXPECT_TRUE(
+      PlanOf(elsewhere + " job:workers { count = 1, command = { 'x' } }", "framework = 'mindspore', mindspore = '1.6',")
+          .ports.count("scheduler_manage") == 0)
+      << "nobody listens there";
+}
+
 TEST(MindSporePs, IsTheFrameworkThatHasAManagePort) {
   EXPECT_EQ(
       ProblemsOf(

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "lua/embedded.h"
+#include "lua/embedded_source.h"
 #include "lua/evaluated.h"
+#include "lua/own_chunk.h"
 
 namespace muster::testing {
 namespace {
@@ -41,6 +44,26 @@ TEST(State, EndsEveryLoopAndNoHandlerStopsIt) {
     EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", 1})) << text;
     EXPECT_FALSE(evaluated.answer.plan);
   }
+}
+
+// Also the check that the bytecode fits the interpreter that is installed here.
+TEST(OwnChunks, AreReadFromBytecodeThatKeepsTheirLines) {
+  const State state({}, nullptr);
+  lua_State* lua = state.lua();
+  for (const EmbeddedFile& file : EmbeddedLua()) {
+    const std::string path(file.path);
+    const auto bytecode = EmbeddedBytecode(path);
+    ASSERT_TRUE(bytecode) << path;
+    ASSERT_EQ(luaL_loadbufferx(lua, bytecode->data(), bytecode->size(), "=other", "b"), 0) << lua_tostring(lua, -1);
+    lua_Debug chunk;
+    ASSERT_NE(lua_getinfo(lua, ">SL", &chunk), 0);
+    EXPECT_EQ(chunk.source, '=' + path);
+    lua_pushnil(lua);
+    EXPECT_NE(lua_next(lua, -2), 0) << path << " has lost its lines";
+    lua_settop(lua, 0);
+  }
+  EXPECT_FALSE(LoadOwnChunk(lua, "muster/none.lua"));
+  EXPECT_STREQ(lua_tostring(lua, -1), "muster/none.lua is not part of the program");
 }
 
 TEST(State, EndsWhatEatsMemoryAndNoHandlerHidesIt) {
@@ -97,7 +120,7 @@ TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
   LastPlace place;
   EXPECT_EQ(place.Read().line, 0U);
   for (std::uint32_t line = 1; line < 5; ++line) {
-    place.Note({"recipe.lua", line});
+    place.Note("recipe.lua", line);
     LastPlace::Slot& next = place.slots[place.current == 1 ? 1 : 0];
     next.line = 0;
     std::strcpy(next.file, "hal");
@@ -108,7 +131,7 @@ TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
 
 TEST(LastPlace, DoesNotBelieveWhatCannotBe) {
   LastPlace place;
-  place.Note({"recipe.lua", 3});
+  place.Note("recipe.lua", 3);
   place.current = 77;
   EXPECT_EQ(place.Read().line, 0U);
   place.current = 1;

@@ -11,7 +11,7 @@ namespace {
 
 Place At(std::uint32_t line) { return {"recipe.lua", line}; }
 
-EnvironmentLayer Make(Layer layer, std::map<std::string, LayerVariable> variables, std::string owner = {}) {
+EnvironmentLayer Make(Layer layer, LayerVariables variables, std::string owner = {}) {
   return {layer, std::move(owner), std::move(variables)};
 }
 LayerVariable To(const char* value, std::uint32_t line = 1, bool override = false) {
@@ -53,6 +53,18 @@ TEST(EnvironmentMerge, RemovesByPatternWhatLowerLayersSet) {
   EXPECT_EQ(merged->unset, std::vector<std::string>{"PS_*"});
   EXPECT_EQ(merged->sources.at("PS_*"), (VariableSource{Layer::kRole, At(4)}));
   EXPECT_FALSE(merged->sources.contains("PS_A"));
+}
+
+TEST(EnvironmentMerge, LetsASettledLayerOnlyRefuse) {
+  EnvironmentLayer cleared = Make(Layer::kContract, {{"PS_*", Gone(9)}}, "contract x");
+  cleared.settled = true;
+  const auto kept = Merged({Make(Layer::kDefaults, {{"PS_A", To("1")}}), cleared});
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->set, (Variables{{"PS_A", "1"}}));
+  EXPECT_TRUE(kept->unset.empty());
+  const auto refused = Merged({Make(Layer::kEach, {{"PS_A", To("1", 4)}}), cleared});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().kind, "contract_variable");
 }
 
 TEST(EnvironmentMerge, LetsAContractClearAndSetOneName) {
@@ -114,7 +126,7 @@ TEST(EnvironmentMerge, KeepsMustersOwnVariablesEvenAgainstAnOverride) {
 
 TEST(EnvironmentMerge, RefusesNamesAndValuesThatNoEnvironmentCanHold) {
   const std::string zero("a\0b", 3);
-  const std::map<std::string, LayerVariable> wrong[] = {
+  const LayerVariables wrong[] = {
       {{"", To("x")}},     {{"A=B", To("x")}},  {{zero, To("x")}}, {{"A", {Text(zero), At(1), false}}},
       {{"A", To("\xff")}}, {{"\xff", To("x")}}, {{"A*", To("x")}}};
   for (const auto& variables : wrong) {

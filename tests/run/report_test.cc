@@ -2,12 +2,15 @@
 #include "run/report.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -357,6 +360,44 @@ TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
   EXPECT_EQ(report->processes[0].verdict, "running");
   EXPECT_NE(ReportJson(*report).find("\"exit_code\": null"), std::string::npos);
   EXPECT_NE(ReportText(*report).find("2 started, 0 reaped, 2 running\n"), std::string::npos);
+}
+
+// The journal is long, so that most of each reading is over after the file has been read and before it is understood.
+TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
+  constexpr std::size_t kRounds = 5;
+  Plan plan = SamplePlan({{"worker", 300}});
+  Fold(plan);
+  SayBegun(300);
+  const std::string begun = journal;
+  SayEnded(50, {}, 300);
+  const std::string end = journal.substr(begun.size());
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    const std::string run = scratch / ("ending" + std::to_string(round));
+    std::optional<Result<RunDirectory>> held = RunDirectory::MakeAt(run);
+    ASSERT_TRUE(*held);
+    PutFile(run + "/plan.json", PlanToJson(plan));
+    PutFile(run + "/journal.jsonl", begun);
+    const UniqueFd file(::open((run + "/journal.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    const pid_t head = ::fork();
+    if (head == 0) {
+      // Both have the lock, and the run lasts until the last of them has let it go.
+      ::close(ready[1]);
+      char byte = 0;
+      static_cast<void>(!::read(ready[0], &byte, 1));
+      static_cast<void>(!::write(file.get(), end.data(), end.size()));
+      held.reset();
+      ::_exit(0);
+    }
+    held.reset();
+    ::close(ready[0]);
+    ::close(ready[1]);  // from here on it may end at any moment
+    std::string outcome = "running";
+    while (outcome == "running") outcome = MakeReport(run)->outcome;
+    EXPECT_EQ(outcome, OutcomeName(Cause::kNone)) << "in round " << round;
+    ASSERT_EQ(::waitpid(head, nullptr, 0), head);
+  }
 }
 
 TEST_F(ReportTest, ReadsWhatIsWholeOfADamagedJournal) {

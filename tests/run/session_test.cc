@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -476,6 +478,56 @@ TEST_F(SessionTest, RunsAPlanWithoutProcesses) {
                                  [](ScriptedAgent& agent, const AgentCommand& command) { agent.Obey(command); });
   EXPECT_EQ(outcome.outcome, "ok");
   EXPECT_EQ(outcome.exit_code, 0);
+}
+
+TEST_F(SessionTest, GivesAJobOtherPortsWhereItsFilesAndVariablesNameThem) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.ports["rpc"] = {0, 0, "worker.0"};
+  plan.ports["web"] = {0, 8000, ""};
+  plan.roles[0].env["PORT"] = Text("${muster:port:rpc}");
+  plan.roles[0].command = {Text("serve"), Text("${muster:port:rpc}")};
+  plan.files["files/where"] = {Text("${muster:port:rpc} ${muster:port:web}")};
+  plan.files["files/same"] = {Text("${muster:port:web}")};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    const auto* start = std::get_if<StartProcess>(&command);
+    if (start != nullptr && start->attempt == 1) {
+      agent.Say(ProcessStarted{start->process, 1, 2000, 5, 7});
+      ProcessExited exited;
+      exited.process = start->process;
+      exited.attempt = 1;
+      agent.Say(exited);
+      return;
+    }
+    agent.Obey(command);
+    if (start == nullptr || start->process != 1) return;
+    agent.Say(PortTaken{0, 0, "rpc", 20'000, "process 7 (nc)", false, 1});
+    agent.SayExited(0, 98);
+  });
+  EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
+  const std::vector<HoldPorts> holds = Heard<HoldPorts>();
+  ASSERT_EQ(holds.size(), 2U);
+  EXPECT_EQ(holds[0].ports.size(), 2U);
+  ASSERT_EQ(holds[1].ports.size(), 1U) << "what the recipe gives stays";
+  EXPECT_EQ(holds[1].ports[0].name, "rpc");
+  const std::vector<StartProcess> starts = Heard<StartProcess>();
+  ASSERT_EQ(starts.size(), 4U);
+  EXPECT_EQ(starts[0].argv.back(), "20000");
+  EXPECT_EQ(starts[0].own_ports, std::vector<std::string>{"rpc"});
+  EXPECT_EQ(starts[0].release_ports, (std::vector<std::string>{"rpc", "web"}));
+  EXPECT_EQ(starts[2].argv.back(), "20001");
+  const std::vector<DefineEnvironment> blocks = Heard<DefineEnvironment>();
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_NE(std::find(blocks[1].variables.begin(), blocks[1].variables.end(), "PORT=20001"), blocks[1].variables.end());
+  const auto content = [&](const std::string& path) {
+    std::ifstream file(outcome.run_dir + "/" + path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(content("files/where"), "20001 8000");
+  EXPECT_EQ(content("files/same"), "8000");
+  EXPECT_NE(content("binding.json").find("20001"), std::string::npos);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  ASSERT_EQ(report->restarts.size(), 1U);
+  EXPECT_EQ(report->restarts[0].why, "worker.0 exited with code 98; port rpc (20000) is taken by process 7 (nc)");
 }
 
 TEST_F(SessionTest, CanBeReplayedFromItsJournal) {

@@ -373,5 +373,118 @@ TEST(TimerQueue, GivesThemInTheOrderOfTheirTimes) {
   EXPECT_TRUE(timers.empty());
 }
 
+// --- other ports ------------------------------------------------------------------------------------
+
+// server.0 has a port of muster's choice and one of the recipe's; two workers.
+Plan WithPorts() {
+  Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 2}});
+  plan.ports["rpc"] = {0, 0, "server.0"};
+  plan.ports["web"] = {0, 8000, "server.0"};
+  return plan;
+}
+
+Event Taken(ProcessId process, const std::string& port, std::uint32_t attempt = 0, bool running = false) {
+  return PortTaken{process, attempt, port, 20'311, "process 7 (nc)", running, 1};
+}
+
+Event Rebound(const std::string& error = "") { return PlanRebound{{{"rpc", 20'312}, {"web", 8'000}}, error}; }
+
+TEST(OtherPorts, AreGivenToTheWholeJobThatWasRobbedOfOne) {
+  RunningJob job(WithPorts());
+  EXPECT_EQ(job(Taken(0, "rpc")), Lines{});
+  EXPECT_EQ(job(Exited(0, 98)), (Lines{"restart 1 of job for 0 1 2 in 0", "stop 1 2 grace 10000", "rebind"}));
+  EXPECT_EQ(job(Rebound()), Lines{}) << "two have not ended";
+  EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{});
+  EXPECT_EQ(job(Killed(2, SIGTERM)), (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1"}));
+}
+
+TEST(OtherPorts, AreWaitedForWhenAllHasEnded) {
+  RunningJob job(WithPorts());
+  job(Taken(0, "rpc"));
+  job(Exited(0, 98));
+  job(Killed(1, SIGTERM));
+  EXPECT_EQ(job(Killed(2, SIGTERM)), Lines{});
+  EXPECT_EQ(job(Rebound()), (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1"}));
+  EXPECT_EQ(job(Rebound()), Lines{}) << "nobody asked";
+}
+
+TEST(OtherPorts, HelpAtMostAFewTimes) {
+  RunningJob job(WithPorts());
+  for (std::uint32_t attempt = 0; attempt < kMostRebinds; ++attempt) {
+    job(Taken(0, "rpc", attempt));
+    EXPECT_EQ(job(Exited(0, 98, attempt)).front(), "restart " + std::to_string(attempt + 1) + " of job for 0 1 2 in 0");
+    job(Rebound());
+    job(Killed(1, SIGTERM, attempt));
+    job(Killed(2, SIGTERM, attempt));
+    for (ProcessId process = 0; process < 3; ++process) job(Started(process, attempt + 1));
+  }
+  job(Taken(0, "rpc", kMostRebinds));
+  EXPECT_EQ(job(Exited(0, 98, kMostRebinds)).front(), "origin 0");
+  for (const ProcessId process : {1U, 2U}) job(Killed(process, SIGTERM, kMostRebinds));
+  job(Empty(0));
+  EXPECT_EQ(
+      job.supervisor.Ended(false).why,
+      "server.0 exited with code 98; port rpc (20311) is taken by process 7 (nc), and the job has had other ports "
+      "3 times");
+}
+
+TEST(OtherPorts, AreNotPutInThePlaceOfOneThatTheRecipeGives) {
+  RunningJob job(WithPorts());
+  job(PortTaken{0, 0, "web", 8'000, "process 7 (nc)", false, 1});
+  EXPECT_EQ(job(Exited(0, 98)).front(), "origin 0");
+  for (const ProcessId process : {1U, 2U}) job(Killed(process, SIGTERM));
+  job(Empty(0));
+  EXPECT_EQ(job.supervisor.Ended(true).why, "server.0 exited with code 98; port web (8000) is taken by process 7 (nc)");
+  EXPECT_EQ(job.supervisor.Ended(true).exit_code, 98);
+}
+
+TEST(OtherPorts, AreOnlyForTheAttemptThatLackedOne) {
+  RunningJob job(WithPorts());
+  job(Taken(0, "rpc"));
+  EXPECT_EQ(job(Exited(1, 1)).front(), "origin 1");
+}
+
+TEST(OtherPorts, AreFoundForAProcessThatStillTries) {
+  RunningJob job(WithPorts());
+  EXPECT_EQ(job(PortTaken{0, 0, "web", 8'000, "", true, 1}), Lines{}) << "the recipe's: it may be free one day";
+  EXPECT_EQ(job(Taken(0, "rpc", 0, true)),
+            (Lines{"restart 1 of job for 0 1 2 in 0", "stop 0 grace 10000", "stop 1 2 grace 10000", "rebind"}));
+}
+
+TEST(OtherPorts, LeaveTheBudgetOfTheRoleAlone) {
+  Plan plan = WithPorts();
+  plan.roles[0].restart = Policy(1, Scope::kProcess, 0);
+  RunningJob job(plan);
+  job(Taken(0, "rpc"));
+  job(Exited(0, 98));
+  job(Rebound());
+  job(Killed(1, SIGTERM));
+  job(Killed(2, SIGTERM));
+  for (ProcessId process = 0; process < 3; ++process) job(Started(process, 1));
+  EXPECT_EQ(job(Exited(0, 98, 1)), Lines{"restart 1 of process for 0 in 0"});
+}
+
+TEST(OtherPorts, ThatCannotBeHadEndTheJob) {
+  RunningJob job(WithPorts());
+  job(Taken(0, "rpc"));
+  job(Exited(0, 98));
+  EXPECT_EQ(job(Rebound("ports on host0: rpc: no free port")), Lines{"-> stopping"});
+  EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{});
+  EXPECT_EQ(job(Killed(2, SIGTERM)), (Lines{"-> finishing", "finish"}));
+  job(Empty(0));
+  EXPECT_EQ(job.supervisor.Ended(false),
+            (RunEnded{Cause::kUnready, 3, "there are no other ports: ports on host0: rpc: no free port"}));
+}
+
+TEST(OtherPorts, AreNoLongerWantedOnceTheJobStops) {
+  RunningJob job(WithPorts());
+  job(Taken(0, "rpc"));
+  job(Exited(0, 98));
+  job(StopRequested{1, SIGINT});
+  EXPECT_EQ(job(Rebound()), Lines{});
+  job(Killed(1, SIGTERM));
+  EXPECT_EQ(job(Killed(2, SIGTERM)), (Lines{"-> finishing", "finish"}));
+}
+
 }  // namespace
 }  // namespace muster

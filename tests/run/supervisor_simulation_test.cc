@@ -77,6 +77,8 @@ class Simulation {
     if (Chance(6)) plan.start_limit_ms = 1 + Below(3'000);
     if (Chance(8)) plan.silent_limit_ms = 100 + Below(3'000);
     for (std::uint32_t role = 0; role < plan.roles.size(); ++role) AddPolicies(plan.roles[role], role);
+    if (Chance(3)) plan.ports["auto"] = {0, 0, ""};
+    if (Chance(3)) plan.ports["given"] = {0, 8'000, ""};
     return plan;
   }
 
@@ -128,6 +130,7 @@ class Simulation {
 
   void Perform(const StartOrdered& order) {
     MachineProcess& process = processes_[order.process];
+    ASSERT_FALSE(rebinding_) << "started before there were other ports";
     ASSERT_EQ(order.attempt, process.ordered ? process.attempt + 1 : 0) << "started twice, or an attempt left out";
     ASSERT_FALSE(process.alive) << "started again while it runs";
     ASSERT_FALSE(stopping_) << "started after a stop";
@@ -170,6 +173,13 @@ class Simulation {
     ASSERT_FALSE(restart.processes.empty());
     ASSERT_EQ(restart.attempt, processes_[restart.process].attempt);
     for (const ProcessId process : restart.processes) processes_[process].told_ready = false;
+    const bool elsewhere = restart.why.find("port auto (") != std::string::npos &&
+                           restart.why.find("has had other ports") == std::string::npos;
+    if (elsewhere) {
+      ASSERT_EQ(restart.count, ++rebinds_);
+      ASSERT_LE(rebinds_, kMostRebinds);
+      return;
+    }
     std::vector<MonotonicNs>& times = restarts_[plan_.processes[restart.process].role];
     times.push_back(now_);
     const auto within = std::count_if(times.begin(), times.end(), [&](MonotonicNs at) {
@@ -178,6 +188,7 @@ class Simulation {
     ASSERT_LE(within, policy.max) << "restarted more often than allowed";
     ASSERT_EQ(within, restart.count);
   }
+  void Perform(const RebindOrdered&) { ASSERT_FALSE(std::exchange(rebinding_, true)) << "asked twice"; }
   void Perform(const LimitPassed& limit) { ASSERT_TRUE(processes_[limit.process].ordered); }
   void Perform(const AskOutput&) {
     for (std::uint32_t host = 0; host < agents_.size(); ++host) {
@@ -236,6 +247,10 @@ class Simulation {
     if (++steps_ > kPatience && stops_asked_ == 0) return Feed(StopRequested{1, SIGINT});
     if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT, Chance(3)});
     if (curious_ && Chance(60)) return Feed(DumpRequested{});
+    if (rebinding_ && Chance(4)) {
+      rebinding_ = false;
+      return Feed(PlanRebound{{{"auto", 20'000}}, Chance(10) ? "none" : ""});
+    }
     const std::uint32_t host = Below(static_cast<std::uint32_t>(agents_.size()));
     MachineAgent& agent = agents_[host];
     if (agent.gone || Chance(4)) return PassTime();
@@ -284,6 +299,11 @@ class Simulation {
     exited.signalled = process.told_to_stop || agent.finishing ? !Chance(3) : Chance(40);
     exited.code = exited.signalled ? SIGTERM : Chance(12) ? 1 : 0;
     process.ended_well = !exited.signalled && exited.code == 0;
+    if (!process.ended_well && !process.told_to_stop && Chance(3)) {
+      for (const auto& [name, port] : plan_.ports) {
+        agent.outbox.push_back(PortTaken{id, process.attempt, name, 20'311, "process 7", false, now_});
+      }
+    }
     agent.outbox.push_back(exited);
   }
 
@@ -353,6 +373,8 @@ class Simulation {
   std::map<std::uint32_t, std::vector<MonotonicNs>> restarts_;  // by role
   int steps_ = 0;
   std::uint32_t stops_asked_ = 0;
+  std::uint32_t rebinds_ = 0;
+  bool rebinding_ = false;
   bool stopping_ = false;
   bool finished_ = false;
   bool failure_recorded_ = false;

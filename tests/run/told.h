@@ -33,6 +33,7 @@ inline std::vector<std::string> Told(const std::vector<Action>& actions, bool wi
           }
           if constexpr (std::is_same_v<A, LimitPassed>)
             told.push_back("limit " + a.limit + " passed by " + std::to_string(a.process));
+          if constexpr (std::is_same_v<A, RebindOrdered>) told.push_back("rebind");
           if constexpr (std::is_same_v<A, AskOutput>) told.push_back("ask output");
           if constexpr (std::is_same_v<A, StopOrdered>) {
             std::string text = a.signal == SIGKILL ? "kill" : "stop";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace muster {
 namespace {
@@ -65,7 +66,9 @@ TEST(HeldPort, IsRefusedIfSomebodyListensThere) {
   ASSERT_TRUE(server);
   const auto held = HoldPort(number);
   ASSERT_FALSE(held);
-  EXPECT_EQ(held.error(), "port " + std::to_string(number) + " is in use");
+  const std::string holder = "by process " + std::to_string(::getpid()) + " (";
+  EXPECT_TRUE(held.error().starts_with("port " + std::to_string(number) + " is in use " + holder)) << held.error();
+  EXPECT_FALSE(TryHoldPort(number));
 }
 
 TEST(HeldPort, IsNotRefusedForConnectionsOfThePast) {

@@ -218,7 +218,9 @@ TEST_F(Logs, AreShownAndMergedByTheirTimes) {
     std::ofstream(folder / ("run/logs/" + name + ".log"), std::ios::binary) << text;
     std::string index(kTimeIndexHead);
     for (const LogTime& time : times) AppendLogTime(index, {time.wall_ns * kSecond, time.offset});
-    std::ofstream(folder / ("run/logs/" + name + ".idx"), std::ios::binary) << index;
+    const std::string beside = folder / ("run/logs/" + name + ".idx");
+    std::ofstream(beside, std::ios::binary) << index;
+    std::filesystem::permissions(beside, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   };
   put("worker.0.0", "one\nthree\n", {{1'000, 0}, {1'010, 4}, {1'100, 10}});
   put("worker.1.0", "two\nfour\n", {{1'005, 0}, {1'020, 4}, {1'200, 9}});

@@ -41,12 +41,17 @@ class StartedMuster {
   StartedMuster(const StartedMuster&) = delete;
   StartedMuster& operator=(const StartedMuster&) = delete;
 
-  void Start(std::vector<std::string> options = {}) {
+  // The words of `before` are put before muster's command line; a program among them is looked for in PATH.
+  void Start(std::vector<std::string> options = {}, std::vector<std::string> before = {}) {
     const UniqueFd out(::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
     if (const char* without = std::getenv("MUSTER_WITHOUT")) env.push_back(std::string("MUSTER_WITHOUT=") + without);
     SpawnSpec spec;
-    spec.argv = {MusterProgram(), "run", "recipe.lua", "--run-dir", run_dir()};
+    spec.argv = std::move(before);
+    for (const std::string& word :
+         {MusterProgram(), std::string("run"), std::string("recipe.lua"), std::string("--run-dir"), run_dir()}) {
+      spec.argv.push_back(word);
+    }
     spec.argv.insert(spec.argv.end(), options.begin(), options.end());
     spec.env = EnvPointers(env);
     spec.cwd = folder_.path();

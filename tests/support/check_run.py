@@ -13,7 +13,7 @@ Written from those documents, with the standard library only, and knows nothing 
   I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered
   I6  the report's receipt, attempts and outcome are what the journal says
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
-  I8  restarts stay within the budgets that they were planned with
+  I8  restarts stay within the budgets that they were planned with, and nothing starts while other ports are looked for
   I9  dumps are taken one after the other, and each of them ends
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
 
@@ -253,7 +253,8 @@ def check_report(run, started, ended):
         run.wrong("I6", f"the receipt says {receipt['started']} started, the journal {len(started)}")
     if not run.of("agent_lost") and receipt["reaped"] != len(ended):
         run.wrong("I6", f"the receipt says {receipt['reaped']} reaped, the journal {len(ended)}")
-    if run.ended and run.ended["cause"] not in ("lost", "overdue") and receipt["left"] != 0:
+    # The agent may be lost after the run had another cause to end.
+    if run.ended and run.ended["cause"] not in ("lost", "overdue") and not run.of("agent_lost") and receipt["left"] != 0:
         run.wrong("I6", f"the receipt says that {receipt['left']} are left")
     by_attempt = {}
     for number, process in enumerate(run.report["processes"]):
@@ -312,6 +313,13 @@ def check_restarts(run):
         for process in record["processes"]:
             if run.ended and run.ended["cause"] == "none" and not any(r["process"] == process for r in again):
                 run.wrong("I8", f"process {process} was to be started again and was not")
+    waiting = False
+    for record in run.of("rebind_ordered", "plan_rebound", "start_ordered"):
+        if record["event"] == "start_ordered":
+            if waiting:
+                run.wrong("I8", f"process {record['process']} was ordered to start while other ports were looked for")
+        else:
+            waiting = record["event"] == "rebind_ordered"
 
 
 def check_counts(run):

@@ -1,0 +1,25 @@
+// What an agent's processes can be shut into besides their process groups (muster run --isolate).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace muster {
+
+enum class Isolation : std::uint8_t {
+  kNone,
+  kPid  // a PID namespace: the kernel ends all that is in it when its init, the agent, ends
+};
+
+// "none", "pid"
+constexpr std::string_view IsolationName(Isolation isolation) { return isolation == Isolation::kPid ? "pid" : "none"; }
+
+constexpr std::optional<Isolation> ParseIsolation(std::string_view name) {
+  for (const Isolation isolation : {Isolation::kNone, Isolation::kPid}) {
+    if (name == IsolationName(isolation)) return isolation;
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

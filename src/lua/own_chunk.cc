@@ -1,0 +1,21 @@
+#include "lua/own_chunk.h"
+
+#include "lua/embedded_source.h"
+
+namespace muster {
+
+bool LoadOwnChunk(lua_State* lua, const std::string& path) {
+  const std::string name = '=' + path;
+  if (const auto bytecode = EmbeddedBytecode(path)) {
+    if (luaL_loadbufferx(lua, bytecode->data(), bytecode->size(), name.c_str(), "b") == 0) return true;
+    lua_pop(lua, 1);  // of another interpreter than the one that muster was built with
+  }
+  const auto text = EmbeddedSource(path);
+  if (!text) {
+    lua_pushfstring(lua, "%s is not part of the program", path.c_str());
+    return false;
+  }
+  return luaL_loadbufferx(lua, text->data(), text->size(), name.c_str(), "t") == 0;
+}
+
+}  // namespace muster

@@ -1,0 +1,118 @@
+// A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life, and
+// session_ports.cc, what it is bound to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "muster/binding.h"
+#include "run/control_server.h"
+#include "run/journal.h"
+#include "run/run_directory.h"
+#include "run/run_status.h"
+#include "run/session.h"
+#include "run/signal_state.h"
+#include "run/start_specs.h"
+#include "run/supervisor.h"
+#include "run/timer_queue.h"
+
+namespace muster {
+
+class Session {
+ public:
+  Session(const RunRequest& request, Transport& transport)
+      : request_(request),
+        transport_(transport),
+        plan_(request.plan),
+        clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
+        signals_(io_),
+        surroundings_{request.environment, request.cwd, request.search_dirs},
+        supervisor_(request.plan),
+        starts_(request.plan, binding_, surroundings_),
+        console_(io_, request.console, request.plan),
+        agents_(request.plan.hosts.size()) {}
+
+  Result<RunOutcome> Run();
+
+ private:
+  struct Agent {
+    std::unique_ptr<Channel> channel;
+    std::string host_name;
+    std::string refusal;  // AgentFailed::why
+    bool ready = false;   // and its ports are held
+    bool over = false;
+  };
+
+  // The messages as one line.
+  static std::string Sentence(const Diagnostics& diagnostics);
+
+  Result<void> MakeDirectory();
+  void ListenForCommands();
+  void Connect();
+  void CatchSignals();
+  void AwaitSignal();
+  // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
+  void RequestStop(std::uint32_t times, int signal, bool dump = false);
+  bool CommandedToStop(bool now, bool dump);
+  tl::expected<std::uint32_t, std::string> CommandedToDump();
+  RunStatus Status() const;
+
+  void OnMessage(std::uint32_t host, ChannelMessage message);
+  void OnReady(std::uint32_t host, const AgentReady& ready);
+  void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
+  // Empty, with the binding's ports replaced, or why they are not.
+  std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);
+  void BeginIfReady();
+  Result<void> Bind();
+  Result<void> DefineEnvironments();
+  void OrderRebinding();
+  Result<void> Rebind();
+  void Unready(const std::string& why);
+
+  void Happened(const Event& event);
+  void Perform(const std::vector<Action>& actions);
+  void Start(const StartOrdered& order);
+  void Stop(const StopOrdered& order);
+  void Dump(const DumpOrdered& order);
+  void Send(std::uint32_t host, const AgentCommand& command);
+  void SetAlarm();
+  void OnAlarm();
+  void Record(JournalEntry entry);
+  void End();
+
+  const RunRequest& request_;
+  Transport& transport_;
+  const Plan& plan_;
+  boost::asio::io_context io_;
+  std::unique_ptr<RunClock> clock_;
+  boost::asio::signal_set signals_;
+  PipeSignalIgnored no_pipe_signal_;
+  Surroundings surroundings_;
+  Supervisor supervisor_;
+  Binding binding_;
+  Starts starts_;
+  Console console_;
+  std::string plan_id_;
+  std::optional<RunDirectory> directory_;
+  std::optional<JournalWriter> journal_;
+  UniqueFd logs_;
+  TimerQueue timers_;
+  std::uint32_t stops_asked_ = 0;
+  std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
+  std::uint32_t answers_due_ = 0;  // of agents that look for them
+  std::string rebinding_error_;
+  bool ended_ = false;
+  bool warned_of_journal_ = false;
+  RunOutcome outcome_;
+  std::unique_ptr<ControlServer> control_;
+  std::vector<Agent> agents_;  // last: their channels go first
+};
+
+}  // namespace muster

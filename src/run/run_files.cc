@@ -1,0 +1,41 @@
+#include "run/run_files.h"
+
+#include <utility>
+
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "run/json_text.h"
+#include "run/report.h"
+
+namespace muster {
+
+Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs,
+                               const std::map<std::string, std::string>& sources) {
+  std::map<std::string, std::string> files = {
+      {"plan.json", PlanToJson(plan, inputs)},
+      {"plan.txt", PlanText(plan)},
+      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inputs", inputs}})) + "\n"},
+  };
+  for (const auto& [path, bytes] : sources) files.emplace("recipe/" + path, bytes);
+  for (const auto& [path, bytes] : files) {
+    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return Fail(std::move(written.error()));
+  }
+  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
+  return MakeFolder(folder, "logs");
+}
+
+RunAccount WriteRunAccount(int folder, const std::string& run_dir) {
+  RunAccount account;
+  const Result<Report> report = MakeReport(run_dir);
+  if (!report) return account;
+  account.text = ReportText(*report);
+  for (const auto& [name, bytes] :
+       {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", account.text}}) {
+    if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
+      account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
+    }
+  }
+  return account;
+}
+
+}  // namespace muster

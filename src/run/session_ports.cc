@@ -1,0 +1,91 @@
+// The part of the session that binds the plan to hosts and ports, and, when a stranger has a port, to others.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "run/json_text.h"
+#include "run/live_session.h"
+#include "run/private_files.h"
+
+namespace muster {
+
+void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
+  if (before_) {
+    const std::string error = TakePorts(host, held, PortChoice::kAuto);
+    if (rebinding_error_.empty()) rebinding_error_ = error;
+    if (--answers_due_ > 0) return;
+    if (rebinding_error_.empty()) {
+      if (const Result<void> rebound = Rebind(); !rebound) rebinding_error_ = Sentence(rebound.error());
+    }
+    before_.reset();
+    return Happened(PlanRebound{binding_.ports, std::exchange(rebinding_error_, {})});
+  }
+  if (const std::string error = TakePorts(host, held, PortChoice::kAll); !error.empty()) return Unready(error);
+  agents_[host].ready = true;
+  BeginIfReady();
+}
+
+std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice choice) {
+  if (!held.error.empty()) return fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error);
+  const HoldPorts asked = PortsOfHost(plan_, host, choice);
+  const bool fits =
+      std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
+                 [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
+  if (!fits) return fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label);
+  for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
+  return {};
+}
+
+Result<void> Session::Bind() {
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    HostBinding bound{agents_[host].host_name, "127.0.0.1"};
+    if (!request_.hosts.empty()) {
+      bound.name = request_.hosts[host].name;
+      if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
+    }
+    binding_.hosts.push_back(std::move(bound));
+  }
+  Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports});
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
+  if (!files) return Fail(std::move(files.error()));
+  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  for (const auto& [path, bytes] : *files) {
+    if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
+  }
+  return DefineEnvironments();
+}
+
+Result<void> Session::DefineEnvironments() {
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(plan_, binding_, surroundings_, host);
+    if (!blocks) return Fail(std::move(blocks.error()));
+    for (DefineEnvironment& block : *blocks) Send(host, std::move(block));
+  }
+  return {};
+}
+
+void Session::OrderRebinding() {
+  before_ = binding_;
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    HoldPorts ports = PortsOfHost(plan_, host, PortChoice::kAuto);
+    if (ports.ports.empty()) continue;
+    ++answers_due_;
+    Send(host, std::move(ports));
+  }
+}
+
+// What was made with the ports before is made anew, where they stand in it.
+Result<void> Session::Rebind() {
+  const Result<std::map<std::string, std::string>> made = GeneratedFiles(plan_, *before_);
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
+  if (!made) return Fail(made.error());
+  if (!files) return Fail(files.error());
+  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  for (const auto& [path, bytes] : *files) {
+    if (const auto before = made->find(path); before != made->end() && before->second == bytes) continue;
+    if (Result<void> written = ReplaceFile(directory_->folder(), path, bytes); !written) return written;
+  }
+  return DefineEnvironments();
+}
+
+}  // namespace muster

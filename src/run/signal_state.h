@@ -1,0 +1,30 @@
+// What this process does on a signal, asked and changed for a while. Knows dispositions (sigaction(2)), not what they
+// are wanted for.
+#pragma once
+
+#include <signal.h>
+
+namespace muster {
+
+// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
+class PipeSignalIgnored {
+ public:
+  PipeSignalIgnored() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &before_);
+  }
+  ~PipeSignalIgnored() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
+  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+inline bool IsIgnored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+// What the kernel tells of a folder and a file, read back change by change.
+#include "base/file_changes.h"
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/inotify.h>
+
+#include "base/unique_fd.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+TEST(FileChanges, TellsNamesOfEveryLengthAndEverythingThatWaits) {
+  const testing::TempDir folder;
+  const UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const int watch = ::inotify_add_watch(inotify.get(), folder.path().c_str(), IN_CREATE);
+  ASSERT_GE(watch, 0);
+  std::vector<std::string> made;
+  for (std::size_t length = 1; length <= 255; ++length) {  // more than one read holds
+    made.emplace_back(length, 'x');
+    std::ofstream(folder / made.back()) << "x";
+  }
+  std::vector<std::string> told;
+  const auto tell = [&](const FileChange& change) {
+    EXPECT_EQ(change.watch, watch);
+    EXPECT_EQ(change.mask, static_cast<std::uint32_t>(IN_CREATE));
+    told.emplace_back(change.name);
+  };
+  ReadFileChanges(inotify.get(), tell);
+  EXPECT_EQ(told, made);
+  told.clear();
+  ReadFileChanges(inotify.get(), tell);
+  EXPECT_TRUE(told.empty());
+}
+
+TEST(FileChanges, HasNoNameForAWatchedFileItself) {
+  const testing::TempDir folder;
+  const std::string file = folder / "file";
+  std::ofstream(file) << "x";
+  const UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const int watch = ::inotify_add_watch(inotify.get(), file.c_str(), IN_MODIFY | IN_ONESHOT);
+  std::ofstream(file, std::ios::app) << "y";
+  std::vector<std::pair<std::uint32_t, std::string>> told;
+  ReadFileChanges(inotify.get(), [&](const FileChange& change) {
+    EXPECT_EQ(change.watch, watch);
+    told.emplace_back(change.mask, change.name);
+  });
+  EXPECT_EQ(told, (std::vector<std::pair<std::uint32_t, std::string>>{{IN_MODIFY, ""}, {IN_IGNORED, ""}}));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,89 @@
+// Who is listened to at the control socket. What is said there: tests/run/control_protocol_test.cc, and whole runs.
+#include "run/control_server.h"
+
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/control_address.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+constexpr uid_t kStranger = 65'534;
+
+// A connected pair, made as `user` where this process may take that on; the effective user is the old one after it.
+struct Pair {
+  explicit Pair(uid_t user) {
+    const uid_t own = ::geteuid();
+    EXPECT_EQ(::seteuid(user), 0);
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    EXPECT_EQ(::seteuid(own), 0);
+    here = UniqueFd(ends[0]);
+    there = UniqueFd(ends[1]);
+  }
+  UniqueFd here;
+  UniqueFd there;
+};
+
+TEST(ControlServer, ListensToTheOwnerAndToRootOnly) {
+  const uid_t own = ::geteuid();
+  const uid_t someone = own == 0 ? kStranger : own;
+  const Pair pair(someone);
+  EXPECT_TRUE(MayControl(pair.here.get(), someone));
+  EXPECT_FALSE(MayControl(pair.here.get(), someone + 1));
+  EXPECT_FALSE(MayControl(pair.here.get(), 0)) << "root's runs are root's alone";
+  if (own == 0) {
+    EXPECT_TRUE(MayControl(Pair(0).here.get(), kStranger));
+  }
+  EXPECT_FALSE(MayControl(-1, someone));
+  const UniqueFd no_socket(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_FALSE(MayControl(no_socket.get(), someone));
+}
+
+// The modes are opened on purpose: what is left is the server's own look at who calls.
+TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
+  const ScratchFolder scratch;
+  const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  boost::asio::io_context io;
+  int asked = 0;
+  const auto server = ControlServer::Listen(io, folder.get(),
+                                            {[&asked] {
+                                               ++asked;
+                                               return RunStatus{};
+                                             },
+                                             [](bool) { return false; }});
+  ASSERT_TRUE(server);
+  ASSERT_EQ(::fchmod(folder.get(), 0755), 0);
+  ASSERT_EQ(::chmod((scratch / "control").c_str(), 0666), 0);
+  const auto ask_as = [&](uid_t user) {
+    const UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_un address = ControlAddress(folder.get());
+    const uid_t own = ::geteuid();
+    EXPECT_EQ(::seteuid(user), 0);
+    EXPECT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::seteuid(own), 0);
+    const std::string line = ControlRequestLine({ControlRequest::Ask::kStatus, false});
+    EXPECT_EQ(::send(client.get(), line.data(), line.size(), MSG_NOSIGNAL), static_cast<ssize_t>(line.size()));
+    while (io.poll() > 0) {
+    }
+    char byte = 0;
+    return ::recv(client.get(), &byte, 1, MSG_DONTWAIT) == 1;
+  };
+  EXPECT_TRUE(ask_as(::geteuid()));
+  EXPECT_EQ(asked, 1);
+  // Only root can connect as somebody else; for others the test above speaks.
+  if (::geteuid() == 0) {
+    EXPECT_FALSE(ask_as(kStranger));
+  }
+  EXPECT_EQ(asked, 1);
+}
+
+}  // namespace
+}  // namespace muster
