@@ -16,12 +16,12 @@
 #include "agent/log_files.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "spawn/find_program.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kMostToolOutput = 1U << 20;  // that is read
+constexpr std::size_t kMostKept = 8U << 20;        // of all tools at a time, for files
 constexpr rlim_t kMostToolFile = 4U << 20;         // that it may write
 constexpr std::size_t kMostTools = 4;              // at once; never more than processors
 constexpr std::size_t kMostLookedInto = 8;         // system processes of a subject that get a tool
@@ -30,32 +30,22 @@ constexpr std::size_t kMostNotes = 8;
 const char* NameOf(bool py_spy) { return py_spy ? "py-spy" : "gdb"; }
 
 // Neither shows the values of variables: they may be secrets. gdb reads no file of the user or of the program that
-// would have it do something, and asks no server.
+// would have it do something, and asks no server. The shell looks for them on the PATH, so that nobody else waits for a
+// file system that does not answer.
 std::vector<std::string> CommandLine(bool py_spy, pid_t pid) {
-  if (py_spy) return {"py-spy", "dump", "--pid", std::to_string(pid)};
-  return {"gdb",
-          "-nx",
-          "-batch",
-          "-iex",
-          "set auto-load off",
-          "-iex",
-          "set debuginfod enabled off",
-          "-iex",
-          "set print frame-arguments none",
-          "-iex",
-          "set width 0",
-          "-ex",
-          "thread apply all bt 48",
-          "-p",
-          std::to_string(pid)};
-}
-
-SpawnSpec SpecOf(const std::vector<std::string>& argv, const std::vector<std::string>& env) {
-  SpawnSpec spec;
-  spec.argv = argv;
-  spec.env = EnvPointers(env);
-  spec.cwd = "/";
-  return spec;
+  std::vector<std::string> line = {"/bin/sh", "-c", "exec \"$0\" \"$@\"", NameOf(py_spy)};
+  const std::vector<std::string> dump = {"dump", "--pid"};
+  const std::vector<std::string> backtrace = {"-nx",  "-batch",
+                                              "-iex", "set auto-load off",
+                                              "-iex", "set debuginfod enabled off",
+                                              "-iex", "set print frame-arguments none",
+                                              "-iex", "set width 0",
+                                              "-ex",  "thread apply all bt 48",
+                                              "-p"};
+  const std::vector<std::string>& words = py_spy ? dump : backtrace;
+  line.insert(line.end(), words.begin(), words.end());
+  line.push_back(std::to_string(pid));
+  return line;
 }
 
 std::string ReadOutput(int fd) {
@@ -130,7 +120,10 @@ void DumpTaker::Clear() {
   running_.clear();
   subjects_.clear();
   looks_.clear();
+  to_find_.clear();
+  finders_.clear();
   found_.clear();
+  kept_ = 0;
   refused_.clear();
   succeeded_.clear();
   to_tell_.clear();
@@ -138,7 +131,13 @@ void DumpTaker::Clear() {
   untold_ = 0;
 }
 
+void DumpTaker::Abandon() {
+  Clear();
+  tools_.Abandon();
+}
+
 void DumpTaker::LetGo(const Key& key) {
+  for (Subject& subject : subjects_) subject.let_go = subject.let_go || subject.target.key == key;
   const auto is_its = [&](const Look& look) { return subjects_[look.subject].target.key == key; };
   for (auto& [number, tool] : running_) {
     if (!is_its(tool.look)) continue;
@@ -176,7 +175,7 @@ void DumpTaker::LookFirst(Subject& subject) {
 void DumpTaker::AwaitWindow() {
   window_.expires_after(kWindow);
   window_.async_wait([this, round = round_](const boost::system::error_code& error) {
-    if (!error && round == round_) ForEachSubject(&DumpTaker::LookAgain, &DumpTaker::ChooseTools);
+    if (!error && round == round_) ForEachSubject(&DumpTaker::LookAgain, &DumpTaker::FindTools);
   });
 }
 
@@ -200,14 +199,46 @@ void DumpTaker::LookAgain(Subject& subject) {
   }
 }
 
-bool DumpTaker::Has(const std::string& search_path, Tool tool) {
-  const auto [known, is_new] = found_.try_emplace({search_path, tool}, false);
-  if (is_new) {
-    const std::vector<std::string> env = {"PATH=" + search_path};
-    const std::vector<std::string> argv = {NameOf(tool == Tool::kPySpy)};
-    known->second = FindProgram(SpecOf(argv, env)).has_value();
+void DumpTaker::FindTools() {
+  for (const Subject& subject : subjects_) {
+    if (found_.try_emplace(subject.target.search_path).second) to_find_.push_back(subject.target.search_path);
   }
-  return known->second;
+  StartFinders();
+}
+
+void DumpTaker::StartFinders() {
+  while (!late_ && !to_find_.empty() && finders_.size() < most_tools_) {
+    const std::string search_path = to_find_.front();
+    to_find_.pop_front();
+    const std::uint32_t number = next_tool_++;
+    UniqueFd output(::memfd_create("muster-dump", MFD_CLOEXEC));
+    if (!output) continue;
+    if (const auto started =
+            Command(number, {"/bin/sh", "-c", "command -v py-spy; command -v gdb"}, search_path, output.get());
+        !started) {
+      Note("failed", SpawnErrorText(started.error()));
+      continue;
+    }
+    finders_.emplace(number, Finder{search_path, std::move(output)});
+  }
+  if (finders_.empty()) ChooseTools();
+}
+
+void DumpTaker::FinderDone(const Finder& finder) {
+  const std::string said = ReadOutput(finder.output.get());
+  for (std::string_view rest = said; !rest.empty();) {
+    const std::string_view path = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(path.size() + 1, rest.size()));
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name == NameOf(true)) found_[finder.search_path].insert(Tool::kPySpy);
+    if (name == NameOf(false)) found_[finder.search_path].insert(Tool::kGdb);
+  }
+  StartFinders();
+}
+
+bool DumpTaker::Has(const std::string& search_path, Tool tool) const {
+  const auto found = found_.find(search_path);
+  return found != found_.end() && found->second.contains(tool);
 }
 
 void DumpTaker::ChooseTools() {
@@ -219,7 +250,7 @@ void DumpTaker::ChooseTools() {
     Subject& subject = subjects_[s];
     const bool gdb = Has(subject.target.search_path, Tool::kGdb);
     const bool py_spy = Has(subject.target.search_path, Tool::kPySpy);
-    for (std::size_t p = 0; p < std::min(subject.found.size(), kMostLookedInto); ++p) {
+    for (std::size_t p = 0; p < std::min(subject.found.size(), kMostLookedInto) && !subject.let_go; ++p) {
       const KernelProcess& process = subject.found[p].kernel;
       no_py_spy = no_py_spy || (process.python && !py_spy);
       none = none || (!gdb && !py_spy);
@@ -232,8 +263,9 @@ void DumpTaker::ChooseTools() {
       ++subject.tools_left;
     }
   }
-  if (none) Note("no_tools", "");
-  if (no_py_spy && !none) Note("no_py_spy", "");
+  // Who had no time to look for tools does not know that there are none.
+  if (none && !late_) Note("no_tools", "");
+  if (no_py_spy && !none && !late_) Note("no_py_spy", "");
   if (!late_) {
     const std::vector<std::size_t> order = RarestFirst(places);
     // Who only waits for one below it, as a shell does, can wait here, too.
@@ -245,9 +277,13 @@ void DumpTaker::ChooseTools() {
         }
       }
     }
-  } else if (!looks.empty()) {
-    Note("late", LateText(looks.size(), within_));
-    for (Subject& subject : subjects_) subject.tools_left = 0;
+  } else {
+    std::size_t left = 0;
+    for (Subject& subject : subjects_) {
+      subject.tools_left = 0;
+      left += std::min(subject.found.size(), kMostLookedInto);
+    }
+    if (left > 0) Note("late", LateText(left, within_));
   }
   for (std::size_t s = 0; s < subjects_.size(); ++s) {
     if (subjects_[s].tools_left == 0) Tell(s);
@@ -271,16 +307,11 @@ bool DumpTaker::StartTool(const Look& look) {
   const KernelProcess& process = subject.found[look.process].kernel;
   if (Identify(process.identity.pid) != process.identity) return false;
   UniqueFd output(::memfd_create("muster-dump", MFD_CLOEXEC));
-  const std::vector<std::string> argv = CommandLine(look.tool == Tool::kPySpy, process.identity.pid);
-  const std::vector<std::string> env = {"PATH=" + subject.target.search_path, "LC_ALL=C.UTF-8"};
-  SpawnSpec spec = SpecOf(argv, env);
-  spec.stdout_fd = spec.stderr_fd = output.get();
-  spec.limits.push_back({RLIMIT_FSIZE, {kMostToolFile, kMostToolFile}});
-  spec.limits.push_back({RLIMIT_CORE, {0, 0}});
   const std::uint32_t number = next_tool_++;
   if (!output) return false;
-  if (const auto started = tools_.Start(number, 0, std::move(spec)); !started) {
-    Note("failed", fmt::format("{}: {}", argv.front(), SpawnErrorText(started.error())));
+  const std::vector<std::string> argv = CommandLine(look.tool == Tool::kPySpy, process.identity.pid);
+  if (const auto started = Command(number, argv, subject.target.search_path, output.get()); !started) {
+    Note("failed", SpawnErrorText(started.error()));
     return false;
   }
   const bool was_stopped = !process.threads.empty() && process.threads.front().state == 'T';
@@ -289,8 +320,26 @@ bool DumpTaker::StartTool(const Look& look) {
   return true;
 }
 
+tl::expected<ProcessStarted, SpawnError> DumpTaker::Command(std::uint32_t number, const std::vector<std::string>& argv,
+                                                            const std::string& search_path, int output) {
+  const std::vector<std::string> env = {"PATH=" + search_path, "LC_ALL=C.UTF-8"};
+  SpawnSpec spec;
+  spec.argv = argv;
+  spec.env = EnvPointers(env);
+  spec.cwd = "/";
+  spec.stdout_fd = spec.stderr_fd = output;
+  spec.limits.push_back({RLIMIT_FSIZE, {kMostToolFile, kMostToolFile}});
+  spec.limits.push_back({RLIMIT_CORE, {0, 0}});
+  return tools_.Start(number, 0, std::move(spec));
+}
+
 void DumpTaker::OnToolExited(const ProcessExited& event) {
   if (const auto held = held_.extract(event.process); held && event.signalled) Resume(held.mapped());
+  if (const auto finder = finders_.extract(event.process)) {
+    FinderDone(finder.mapped());
+    if (tools_.empty()) observer_.idle();
+    return;
+  }
   const auto found = running_.find(event.process);
   if (found == running_.end()) {  // of a dump that was given up
     if (tools_.empty()) observer_.idle();
@@ -314,8 +363,13 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
   FoundProcess& process = subjects_[tool.look.subject].found[tool.look.process];
   const bool py_spy = tool.look.tool == Tool::kPySpy;
   const std::string name = NameOf(py_spy);
-  const std::string output = ReadOutput(tool.output.get());
-  process.output += fmt::format("what {} said:\n{}{}", name, output, output.ends_with('\n') ? "" : "\n");
+  std::string output = ReadOutput(tool.output.get());
+  if (py_spy) output = WithoutCommandLine(output);
+  const std::size_t room = kMostKept - std::min(kept_, kMostKept);
+  const std::string_view kept = std::string_view(output).substr(0, room);
+  process.output += fmt::format("what {} said{}:\n{}{}", name, kept.size() < output.size() ? ", in part" : "", kept,
+                                kept.ends_with('\n') ? "" : "\n");
+  kept_ += kept.size();
   std::vector<ThreadStack> stacks = py_spy ? ParsePySpy(output) : ParseGdb(output);
   if (!stacks.empty()) {
     process.by = name;
@@ -359,6 +413,11 @@ void DumpTaker::OnDeadline() {
   if (const std::size_t left = looks_.size() + running_.size(); left > 0) {
     Note("late", LateText(left, within_));
   }
+  if (!finders_.empty()) {
+    for (const auto& [number, finder] : finders_) tools_.Stop(number, 0, SIGKILL, std::chrono::milliseconds(0));
+    finders_.clear();
+    return ChooseTools();
+  }
   const std::deque<Look> looks = std::exchange(looks_, {});
   for (const Look& look : looks) ToolDone(look.subject);
   for (auto& [number, tool] : running_) {
@@ -390,6 +449,7 @@ void DumpTaker::TellNext() {
       }
       if (error != 0) Note("file", fmt::format("{}: {}", subject.target.path, std::strerror(error)));
       observer_.told(subject.told);
+      for (const FoundProcess& process : subject.found) kept_ -= std::min(kept_, process.output.size());
       subject.found.clear();
       to_tell_.pop_front();
       --untold_;

@@ -3,7 +3,8 @@
 //
 // Knows processes, tools and the clock; knows no protocol frames and no policy. Nothing here can hold up the loop or an
 // end: processes are looked at one per turn, tools are commands like any other, few at a time, and have one deadline
-// together. A process is looked at, never signalled, but for the SIGCONT that undoes what a killed tool left.
+// together; even the folders of a PATH, which may lie on a file system that does not answer, are looked at by a
+// command. A process is looked at, never signalled, but for the SIGCONT that undoes what a killed tool left.
 #pragma once
 
 #include <chrono>
@@ -57,7 +58,7 @@ class DumpTaker {
 
   // Begins. A dump that is still being taken is given up for it.
   void Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets);
-  // The process is to end: no tool may hold it.
+  // The process is to end: no tool may hold it, now or later in this dump.
   void LetGo(const Key& key);
   // Ends all tools; nothing is told any more.
   void Clear();
@@ -67,7 +68,8 @@ class DumpTaker {
   bool Ended(pid_t pid) { return tools_.Ended(pid); }
   bool empty() const { return tools_.empty(); }
   std::size_t size() const { return tools_.size(); }
-  void Abandon() { tools_.Abandon(); }
+  // Gives up everything; tools are forgotten, to be ended by other means.
+  void Abandon();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -80,6 +82,7 @@ class DumpTaker {
     MonotonicNs first_look = 0;
     ProcessDumped told;
     std::size_t tools_left = 0;  // to run or running
+    bool let_go = false;
   };
   // A tool for one system process of a subject.
   struct Look {
@@ -93,6 +96,12 @@ class DumpTaker {
     bool stopped = false;  // by us
   };
 
+  // A command that looks for tools.
+  struct Finder {
+    std::string search_path;
+    UniqueFd output;
+  };
+
   // A process that a tool holds, or may hold.
   struct Held {
     ProcessIdentity identity;
@@ -104,8 +113,15 @@ class DumpTaker {
   void LookFirst(Subject& subject);
   void AwaitWindow();
   void LookAgain(Subject& subject);
+  // Finds out which tools there are, and goes on with ChooseTools().
+  void FindTools();
+  void StartFinders();
+  void FinderDone(const Finder& finder);
   void ChooseTools();
-  bool Has(const std::string& search_path, Tool tool);
+  bool Has(const std::string& search_path, Tool tool) const;
+  // A command of ours, on that PATH, that says what it has to say to `output`.
+  tl::expected<ProcessStarted, SpawnError> Command(std::uint32_t number, const std::vector<std::string>& argv,
+                                                   const std::string& search_path, int output);
   void StartTools();
   bool StartTool(const Look& look);
   void OnToolExited(const ProcessExited& event);
@@ -134,8 +150,11 @@ class DumpTaker {
   std::map<std::uint32_t, RunningTool> running_;  // by the number under which tools_ has it
   std::map<std::uint32_t, Held> held_;            // the same, and those of dumps that were given up
   std::uint32_t next_tool_ = 0;
-  std::map<std::pair<std::string, Tool>, bool> found_;  // tools, by the PATH
-  std::set<Tool> refused_;                              // the kernel let them look into nothing
+  std::map<std::string, std::set<Tool>> found_;  // by the PATH
+  std::deque<std::string> to_find_;
+  std::map<std::uint32_t, Finder> finders_;  // as running_
+  std::size_t kept_ = 0;                     // bytes of what tools said, of processes whose files are not written yet
+  std::set<Tool> refused_;                   // the kernel let them look into nothing
   std::set<Tool> succeeded_;
   std::deque<std::size_t> to_tell_;
   std::size_t untold_ = 0;

@@ -146,6 +146,25 @@ std::string CutText(std::string_view text, std::size_t most, bool end) {
   return std::string(text.substr(0, length)) + std::string(kEllipsis);
 }
 
+std::string WithoutCommandLine(std::string_view py_spy) {
+  std::string kept;
+  std::string_view rest = py_spy;
+  while (!rest.empty() && !rest.starts_with("Process ")) {
+    const std::string_view before = rest;
+    TakeLine(rest);
+    kept += before.substr(0, before.size() - rest.size());
+  }
+  if (rest.empty()) return kept;
+  // Arguments can hold line breaks, and what looks like the line that follows them: the last such line is the true one,
+  // as no line of a stack begins like it.
+  constexpr std::string_view kNext = "\nPython v";
+  const std::size_t next = rest.rfind(kNext);
+  const std::size_t colon = std::min(rest.find(':'), rest.find('\n'));
+  kept += rest.substr(0, std::min(colon, rest.size()));
+  if (next != std::string_view::npos) kept += rest.substr(next);
+  return kept;
+}
+
 std::vector<ThreadStack> ParsePySpy(std::string_view text) {
   const auto thread = [](std::string_view line) -> std::optional<ThreadStack> {
     if (!line.starts_with("Thread ")) return std::nullopt;

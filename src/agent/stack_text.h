@@ -32,6 +32,10 @@ std::vector<ThreadStack> ParsePySpy(std::string_view text);
 // Of gdb 7 and later: `Thread 1 (Thread 0x7f… (LWP 4711) "name"):` and lines `#0  0x… in read (…) at read.c:26`.
 std::vector<ThreadStack> ParseGdb(std::string_view text);
 
+// py-spy's text without the command line of the process, whose arguments may be secrets: it is told first, and may be
+// of several lines.
+std::string WithoutCommandLine(std::string_view py_spy);
+
 // The line in which a tool says that the kernel allowed no look into the process; empty if none does.
 std::string RefusalIn(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -71,7 +72,8 @@ class DumpTakerTest : public ::testing::Test {
   }
 
   // Takes a dump of all of them and waits for its end.
-  void Take(std::chrono::milliseconds within = std::chrono::seconds(20), bool again = false) {
+  void Take(std::chrono::milliseconds within = std::chrono::seconds(20),
+            const std::function<void(DumpTaker&)>& then = {}) {
     bool done = false;
     DumpTaker taker(io_, launcher_,
                     {.told = [this](const ProcessDumped& told) { told_.push_back(told); },
@@ -82,12 +84,7 @@ class DumpTakerTest : public ::testing::Test {
                          },
                      .idle = [] {}});
     taker.Take(1, within, targets_);
-    if (again) {
-      // As soon as a tool runs.
-      while (taker.empty() && io_.run_one() > 0) {
-      }
-      taker.Take(2, within, targets_);
-    }
+    if (then) then(taker);
     const auto deadline = std::chrono::steady_clock::now() + testing::kDeadline;
     while (!done && io_.run_one_until(deadline) > 0) {
     }
@@ -134,7 +131,9 @@ TEST_F(DumpTakerTest, SaysWhatTheKernelKnowsWhereThereAreNoTools) {
 }
 
 TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
-  Tool("py-spy", R"(printf 'Thread %s (idle): "MainThread"\n    read (loader.py:12)\n' "$pid"; test "$1" = dump)");
+  Tool("py-spy",
+       R"(printf 'Process 1: python3 --key s3cr3t\nPython v3.11.7 (x)\n\nThread %s (idle): "MainThread"\n' "$pid"
+            printf '    read (loader.py:12)\n'; test "$1" = dump)");
   Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  0x1 in pause () from /lib/libc.so\n' "$pid"; env)");
   Start({"wait"}, true);
   Start({"wait"});
@@ -148,6 +147,9 @@ TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
   const std::string text = Content(folder_ / "1.txt");
   EXPECT_NE(text.find("what gdb said:\n  Thread 1"), std::string::npos) << text;
   EXPECT_EQ(text.find("HOME="), std::string::npos) << "a tool gets no environment but where programs are";
+  const std::string python = Content(folder_ / "0.txt");
+  EXPECT_NE(python.find("Python v3.11.7"), std::string::npos) << python;
+  EXPECT_EQ(python.find("s3cr3t"), std::string::npos) << "arguments may be secrets";
 }
 
 TEST_F(DumpTakerTest, TriesGdbWherePySpyFails) {
@@ -173,7 +175,7 @@ TEST_F(DumpTakerTest, TellsOnceThatTheKernelRefuses) {
 TEST_F(DumpTakerTest, EndsAToolThatHangsAndIgnoresSigterm) {
   Tool("gdb", "exec " + std::string(MUSTER_TESTS_DIR) + "/probe ignore-term print said wait");
   for (int i = 0; i < 6; ++i) Start({"wait"});
-  Take(std::chrono::milliseconds(400));
+  Take(std::chrono::seconds(2));
   EXPECT_EQ(Kinds(), "late");
   EXPECT_EQ(told_.size(), 6U);
   for (const ProcessDumped& told : told_) EXPECT_EQ(told.states.at(0).by, "");
@@ -190,6 +192,29 @@ TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
   Take();
   EXPECT_EQ(told_.at(0).states[0].by, "gdb");
   EXPECT_LT(Content(folder_ / "0.txt").size(), 4U << 20);
+}
+
+TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
+  Tool("gdb", "exec yes");
+  for (int i = 0; i < 2; ++i) Start({"child", "child", "child", "child", "child", "child", "child", "wait"});
+  Take(std::chrono::minutes(1));
+  // Each line of two bytes is set in by two in the file.
+  EXPECT_LT(Content(folder_ / "0.txt").size() + Content(folder_ / "1.txt").size(), 20U << 20);
+  EXPECT_NE(Content(folder_ / "1.txt").find("what gdb said, in part:"), std::string::npos);
+}
+
+// Whoever is to end before tools have been chosen is not held by one later.
+TEST_F(DumpTakerTest, HasNoToolHoldAProcessThatIsToEnd) {
+  Tool("gdb", ": > \"$0.called.$pid\"");
+  Start({"wait"});
+  Start({"wait"});
+  Take(std::chrono::seconds(20), [this](DumpTaker& taker) { taker.LetGo(targets_[0].key); });
+  EXPECT_EQ(told_.size(), 2U);
+  const auto called = [this](std::size_t i) {
+    return std::filesystem::exists(folder_ / ("tools/gdb.called." + std::to_string(targets_[i].pid)));
+  };
+  EXPECT_FALSE(called(0));
+  EXPECT_TRUE(called(1));
 }
 
 TEST_F(DumpTakerTest, LetsAProcessGoOnThatAKilledToolLeftStopped) {
@@ -224,7 +249,12 @@ TEST_F(DumpTakerTest, TellsOfAProcessThatIsGone) {
 TEST_F(DumpTakerTest, GivesOneUpForTheNext) {
   Tool("gdb", "exec " + std::string(MUSTER_TESTS_DIR) + "/probe ignore-term wait");
   Start({"wait"});
-  Take(std::chrono::milliseconds(400), true);
+  Take(std::chrono::milliseconds(400), [this](DumpTaker& taker) {
+    // As soon as a tool runs.
+    while (taker.empty() && io_.run_one() > 0) {
+    }
+    taker.Take(2, std::chrono::milliseconds(400), targets_);
+  });
   EXPECT_EQ(end_.dump, 2U);
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_EQ(told_[0].dump, 2U);

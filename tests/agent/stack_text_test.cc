@@ -48,6 +48,20 @@ TEST(StackText, ReadsPySpy) {
             " 0: poll libc.so.6:0\n");
 }
 
+TEST(StackText, KeepsNoCommandLine) {
+  EXPECT_EQ(WithoutCommandLine(kPySpy).find("--lr"), std::string::npos);
+  EXPECT_EQ(ParsePySpy(WithoutCommandLine(kPySpy)), ParsePySpy(kPySpy));
+  EXPECT_EQ(
+      WithoutCommandLine("Process 1: python -c secret\nThread 1 (idle): \"x\"\nPython v3.11.7 (s)\nThread 2 (idle)\n"),
+      "Process 1\nPython v3.11.7 (s)\nThread 2 (idle)\n")
+      << "arguments may hold line breaks";
+  EXPECT_EQ(WithoutCommandLine("warning\nProcess 1: python secret\nsecret\n"), "warning\nProcess 1");
+  EXPECT_EQ(WithoutCommandLine("Process 1: secret"), "Process 1");
+  EXPECT_EQ(WithoutCommandLine("Process "), "Process ");
+  EXPECT_EQ(WithoutCommandLine("Error: no\n"), "Error: no\n");
+  EXPECT_EQ(WithoutCommandLine(""), "");
+}
+
 constexpr const char* kGdb =
     "[New LWP 7533]\n"
     "[Thread debugging using libthread_db enabled]\n"

@@ -90,12 +90,17 @@ TEST(Dump, CanBeTakenWhileARunGoesOn) {
 }
 
 // Who asks once more is not held up by a tool, whatever it does.
-TEST(Dump, IsCutOffByAnImpatientStop) {
+class ImpatientStop : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(With, ImpatientStop, ::testing::Values("", "--now"),
+                         [](const auto& each) { return *each.param == 0 ? "NoWord" : "Now"; });
+
+TEST_P(ImpatientStop, CutsADumpOff) {
   StartedMuster muster(
       "job:workers { count = 2, env = { PATH = folder .. ':/usr/bin:/bin' },"
       " command = { probe, 'print', 'up', 'wait' } }");
   std::ofstream(muster / "gdb") << "#!/bin/sh\n: > \"$0.began\"\nexec " << MUSTER_TESTS_DIR
-                                << "/probe ignore-term file " << muster / "fifo"
+                                << "/probe child ignore-term file " << muster / "fifo"
                                 << " wait\n";
   ::chmod((muster / "gdb").c_str(), 0700);
   ASSERT_EQ(::mkfifo((muster / "fifo").c_str(), 0600), 0);
@@ -104,10 +109,16 @@ TEST(Dump, IsCutOffByAnImpatientStop) {
   EXPECT_EQ(muster.Muster({"stop", muster.run_dir(), "--dump"}).exit_code, 0);
   // Opening waits for the tool.
   const UniqueFd tool(::open((muster / "fifo").c_str(), O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(muster.Muster({"stop", muster.run_dir(), "--now"}).exit_code, 0);
+  std::vector<std::string> again = {"stop", muster.run_dir()};
+  if (*GetParam() != 0) again.emplace_back(GetParam());
+  const CommandResult stopped = muster.Muster(again);
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_EQ(stopped.out.find("already"), std::string::npos) << stopped.out;
   EXPECT_EQ(muster.End(), 143);
-  EXPECT_EQ(muster.Journal("dump_ended").at(0)["complete"], false);
-  EXPECT_TRUE(ProcessesWith(muster.run_dir()).empty());
+  EXPECT_LT(muster.Journal("stop_ordered").at(0)["seq"], muster.Journal("dump_ended").at(0)["seq"]);
+  // Workers, tools and what those started.
+  const std::string folder = std::filesystem::path(muster.run_dir()).parent_path();
+  EXPECT_TRUE(ProcessesWith("PATH=" + folder + ":").empty());
 }
 
 }  // namespace

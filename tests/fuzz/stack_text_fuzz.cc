@@ -1,0 +1,44 @@
+// What tools that show stacks print, any bytes: what comes out is bounded, and cut between characters if it was cut.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/kernel_state.h"
+#include "agent/stack_text.h"
+
+namespace {
+
+void Check(const std::vector<muster::ThreadStack>& stacks) {
+  if (stacks.size() > muster::kMostStackThreads) std::abort();
+  for (const muster::ThreadStack& stack : stacks) {
+    if (stack.frames.size() > muster::kMostStackFrames || stack.tid < 0) std::abort();
+    if (stack.name.size() > muster::kMostStackName) std::abort();
+    for (const muster::StackFrame& frame : stack.frames) {
+      if (frame.function.empty() || frame.function.size() > muster::kMostStackName) std::abort();
+      if (frame.file.size() > muster::kMostStackName) std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Check(muster::ParsePySpy(text));
+  Check(muster::ParseGdb(text));
+  if (muster::RefusalIn(text).size() > muster::kMostStackName) std::abort();
+  if (muster::LastWords(text).size() > muster::kMostStackName) std::abort();
+  const std::string kept = muster::WithoutCommandLine(text);
+  if (kept.size() > text.size() || muster::WithoutCommandLine(kept).size() > kept.size()) std::abort();
+  // An argument that no line can follow is not kept, wherever it stands.
+  const std::string told = "Process 1: " + std::string(text.substr(0, text.find("Python v"))) + "\nPython v3";
+  if (muster::WithoutCommandLine(told) != "Process 1\nPython v3") std::abort();
+  const auto stat = muster::ParseStat(text);
+  if (stat && stat->name.size() > text.size()) std::abort();
+  const muster::SyscallText call = muster::ParseSyscall(text);
+  if (call.descriptor && *call.descriptor < 0) std::abort();
+  if (muster::TargetKind(text).size() > text.size()) std::abort();
+  return 0;
+}
