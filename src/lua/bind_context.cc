@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
+#include "lua/load_schema.h"
 #include "lua/stack.h"
 
 namespace muster {

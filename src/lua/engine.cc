@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
+#include "lua/load_schema.h"
 #include "lua/own_chunk.h"
 #include "lua/resolve.h"
 #include "lua/stack.h"
@@ -15,39 +16,6 @@
 
 namespace muster {
 namespace {
-
-// Lists of records and what they describe.
-struct SchemaFile {
-  const char* path;
-  enum class Holds : std::uint8_t { kReleases, kAttributes, kFiles, kRules };
-  Holds holds = Holds::kReleases;
-  const char* api = "";  // of attributes: the function they belong to
-};
-constexpr SchemaFile kSchemaFiles[] = {
-    {"muster/schema/releases.lua", SchemaFile::Holds::kReleases},
-    {"muster/schema/context.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/context_old.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/device_config.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/auto_parallel.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
-    {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
-    {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
-    {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
-    {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
-};
-
-Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, const Place& place) {
-  switch (file.holds) {
-    case SchemaFile::Holds::kReleases:
-      return schema.AddReleases(records, place);
-    case SchemaFile::Holds::kAttributes:
-      return schema.Add(file.api, records, place);
-    case SchemaFile::Holds::kFiles:
-      return schema.AddFiles(records, place);
-    case SchemaFile::Holds::kRules:
-      return schema.AddRules(records, place);
-  }
-  return {};
-}
 
 // Everything that one evaluation needs while Lua is running; reached through the registry.
 struct Evaluation {
@@ -57,10 +25,6 @@ struct Evaluation {
 
 // Compiles one of muster's own files and leaves the chunk on the stack. Its name does not begin with '@', so
 // that no diagnostic ever points into it.
-void PushOwnChunk(lua_State* lua, const char* path) {
-  if (!LoadOwnChunk(lua, path)) lua_error(lua);
-}
-
 // The line of the file's own `return`: muster.recipe { … } is called in its tail, so no frame tells it. At the
 // margin, or, where somebody indents whole files, the first that returns a recipe.
 Place PlaceOfReturn(const EvaluationRequest& request) {
@@ -282,10 +246,6 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
 
-// While muster's own files are loaded nothing becomes garbage that is worth looking for: what they make stays.
-void StopCollecting(lua_State* lua) { lua_gc(lua, LUA_GCSTOP, 0); }
-void CollectAgain(lua_State* lua) { lua_gc(lua, LUA_GCRESTART, -1); }
-
 // Loads muster's own modules in order; leaves prelude, muster and layout at the returned indices.
 struct OwnModules {
   int prelude = 0;
@@ -442,24 +402,6 @@ int Run(lua_State* lua) {
 
 }  // namespace
 
-Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
-  Diagnostics diagnostics;
-  StopCollecting(lua);
-  for (const SchemaFile& file : kSchemaFiles) {
-    PushOwnChunk(lua, file.path);
-    lua_call(lua, 0, 1);
-    Value records;
-    std::string why;
-    if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
-    lua_pop(lua, 1);
-    const Place place{std::string("lua/") + file.path, 0};
-    const Diagnostics found = AddTo(schema, file, records, place);
-    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
-  }
-  CollectAgain(lua);
-  return diagnostics;
-}
-
 void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
               const std::function<void(EvaluationAnswer)>& give) {
   State state(limits, last_place);
@@ -502,13 +444,6 @@ EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, cons
   EvaluationAnswer answer;
   Evaluate(request, ask, limits, last_place, [&](EvaluationAnswer given) { answer = std::move(given); });
   return answer;
-}
-
-Schema LoadSchema(Diagnostics& diagnostics) {
-  State state({}, nullptr);
-  Schema schema;
-  diagnostics = LoadSchemaInto(state.lua(), schema);
-  return schema;
 }
 
 }  // namespace muster

@@ -6,7 +6,6 @@
 #include "lua/evaluation.h"
 #include "lua/last_place.h"
 #include "lua/limits.h"
-#include "muster/schema.h"
 
 namespace muster {
 
@@ -18,8 +17,5 @@ EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, cons
 // process there spares it.
 void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
               const std::function<void(EvaluationAnswer)>& give);
-
-// Loads the schema of the context API (lua/muster/schema) into a state of its own.
-Schema LoadSchema(Diagnostics& diagnostics);
 
 }  // namespace muster

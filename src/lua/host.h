@@ -92,9 +92,6 @@ struct HostFunction {
 };
 void AddFunctions(lua_State* lua, Host& host, const HostFunction* functions, std::size_t count);
 
-// Reads the schema of the context API (lua/muster/schema).
-Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
-
 void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
 void BindContext(lua_State* lua, Host& host);     // bind_context.cc
 void BindArithmetic(lua_State* lua, Host& host);  // bind_arithmetic.cc: exact_div, size, mesh, stages, durations

@@ -18,4 +18,11 @@ bool LoadOwnChunk(lua_State* lua, const std::string& path) {
   return luaL_loadbufferx(lua, text->data(), text->size(), name.c_str(), "t") == 0;
 }
 
+void PushOwnChunk(lua_State* lua, const std::string& path) {
+  if (!LoadOwnChunk(lua, path)) lua_error(lua);
+}
+
+void StopCollecting(lua_State* lua) { lua_gc(lua, LUA_GCSTOP, 0); }
+void CollectAgain(lua_State* lua) { lua_gc(lua, LUA_GCRESTART, -1); }
+
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include "lua/embedded_source.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
+#include "lua/load_schema.h"
 #include "lua/own_chunk.h"
 #include "lua/stack.h"
 #include "lua/state.h"

@@ -91,6 +91,15 @@ Diagnostic SharedPath(const Attribute& attribute, const Setting& cause, const st
   return warning;
 }
 
+// Nobody writes what is switched off for the job, unless processes may switch it on for themselves.
+bool IsOffForAll(const Attribute& attribute, const Context& job) {
+  const std::string& name = attribute.written_if.empty() ? attribute.name : attribute.written_if;
+  const Attribute* gate = job.schema().Find(attribute.api, name, job.release());
+  if (gate == nullptr || gate->per_process) return false;
+  const Setting* setting = job.Find(attribute.api, name);
+  return attribute.written_if.empty() ? setting == nullptr : !IsOn(setting);
+}
+
 }  // namespace
 
 std::vector<WrittenPaths> PredictWrittenPaths(const Context& job, std::span<const WritingProcess> processes) {
@@ -98,7 +107,7 @@ std::vector<WrittenPaths> PredictWrittenPaths(const Context& job, std::span<cons
   for (const std::string& api : job.schema().Functions()) {
     for (const auto& [name, unused] : job.schema().attributes(api)) {
       const Attribute* attribute = job.schema().Find(api, name, job.release());
-      if (attribute == nullptr || attribute->writes.empty()) continue;
+      if (attribute == nullptr || attribute->writes.empty() || IsOffForAll(*attribute, job)) continue;
       WrittenPaths paths{attribute, {}};
       for (std::size_t i = 0; i < processes.size(); ++i) {
         if (std::string path = PathOf(*attribute, processes[i]); !path.empty())

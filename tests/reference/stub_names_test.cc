@@ -109,7 +109,7 @@ return {
   ["muster.RoleLimits"] = asked_for["limits of role x"],
   ["muster.Stop"] = asked_for["stop of x"],
   ["muster.NamedRoleOptions"] = inside(jobs.new, "ROLE_ONLY_OPTIONS"),
-  ["muster.Process"] = with(inside(layout.make_plan, "FACTS"), "command", "cwd", "env"),
+  ["muster.Process"] = inside(layout.make_plan, "KNOWN"),
   ["muster.Mesh"] = keys(methods.mesh(job, {})),
 }
 )lua";

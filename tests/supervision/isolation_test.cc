@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uid_t kNobody = 65534;
-
 std::string LinkOf(const std::string& path) {
   std::array<char, 256> target = {};
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
@@ -54,21 +52,19 @@ class Isolated : public ::testing::TestWithParam<bool> {
       end })") {}
 
   void SetUp() override {
-    std::vector<std::string> before;
     if (GetParam()) {
       if (::geteuid() != 0) GTEST_SKIP() << "only root becomes somebody else";
       if (!std::filesystem::exists("/usr/bin/setpriv")) GTEST_SKIP() << "setpriv is missing";
-      before = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
-      for (const char* name : {".", "recipe.lua"}) {
-        ASSERT_EQ(::chown((muster_ / name).c_str(), kNobody, kNobody), 0);
-      }
+      muster_.BecomeAnotherUser();
     }
-    muster_.Start({"--isolate", "pid"}, before);
+    muster_.Start({"--isolate", "pid"});
     if (!AwaitRunning()) {
-      muster_.End();
-      const std::string output = muster_.Output();
-      if (output.find("a PID namespace cannot be made") != std::string::npos) GTEST_SKIP() << output;
-      FAIL() << output;
+      const int code = muster_.End();
+      refused_ = muster_.Output().find("a PID namespace cannot be made") != std::string::npos;
+      EXPECT_TRUE(refused_) << muster_.Output();
+      EXPECT_EQ(code, 3);
+      EXPECT_TRUE(muster_.Journal("start_ordered").empty());
+      return;
     }
     agent_ = muster_.Journal("agent_connected").at(0)["pid"];
     space_ = SpaceOf(agent_);
@@ -101,6 +97,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
   }
 
   StartedMuster muster_;
+  bool refused_ = false;  // a container may give out no namespaces: then there is nothing more to be seen
   pid_t agent_ = 0;
   std::string space_;
 };
@@ -127,6 +124,7 @@ TEST_P(Isolated, AreTakenDownInADumpByTheirPidsOutside) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheRunIsStopped) {
+  if (refused_) return;
   for (const json& started : muster_.Journal("process_started")) {
     EXPECT_EQ(SpaceOf(started["pid"]), space_) << "pids are those of the head's namespace";
   }
@@ -141,6 +139,7 @@ TEST_P(Isolated, LeaveNothingWhenTheRunIsStopped) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheAgentIsKilled) {
+  if (refused_) return;
   ::kill(agent_, SIGKILL);
   EXPECT_EQ(muster_.End(), 3) << muster_.Output();
   EXPECT_TRUE(InSpace(space_).empty());
@@ -148,6 +147,7 @@ TEST_P(Isolated, LeaveNothingWhenTheAgentIsKilled) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
+  if (refused_) return;
   const std::string status = StartedMuster::Content("/proc/" + std::to_string(agent_) + "/status");
   const std::size_t parent = status.find("\nPPid:");
   ASSERT_NE(parent, std::string::npos);
@@ -159,6 +159,7 @@ TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
+  if (refused_) return;
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
   ASSERT_TRUE(agent);
   ::kill(muster_.head(), SIGKILL);
@@ -169,6 +170,7 @@ TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
 
 // What muster clean is for without a namespace.
 TEST_P(Isolated, LeaveNothingWhenHeadAndAgentAreKilledAtOnce) {
+  if (refused_) return;
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
   ASSERT_TRUE(agent);
   ::kill(agent_, SIGSTOP);

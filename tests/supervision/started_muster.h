@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -26,30 +27,44 @@
 
 namespace muster::testing {
 
+using namespace std::string_literals;
+
 class StartedMuster {
  public:
   // `body` is the plan function; `probe` in it is the program that tests start, `folder` this object's folder. The
   // caller becomes a subreaper, so that nothing escapes it.
-  explicit StartedMuster(const std::string& body) {
+  explicit StartedMuster(std::string body) : body_(std::move(body)) {
     EXPECT_TRUE(BecomeSubreaper());
-    std::ofstream(folder_ / "recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal folder = \""
-        << folder_.path() << "\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n"
-        << body << "\nend }\n";
+    WriteRecipe(MUSTER_TESTS_DIR "/probe");
   }
   ~StartedMuster() { KillDescendants({}); }
   StartedMuster(const StartedMuster&) = delete;
   StartedMuster& operator=(const StartedMuster&) = delete;
 
+  // From now on by a user without rights, who may not come to where the programs were built: he gets copies.
+  void BecomeAnotherUser() {
+    constexpr uid_t kNobody = 65534;
+    std::filesystem::create_directory(folder_ / "bin");
+    for (const std::string& program : {MusterProgram(), MUSTER_BIN_DIR "/muster-agent"s, MUSTER_TESTS_DIR "/probe"s}) {
+      const std::filesystem::path path = program;
+      std::filesystem::copy_file(path, folder_ / ("bin/" + path.filename().string()));
+    }
+    WriteRecipe(folder_ / "bin/probe");
+    for (const char* name : {".", "recipe.lua"}) ASSERT_EQ(::chown((folder_ / name).c_str(), kNobody, kNobody), 0);
+    muster_ = folder_ / "bin/muster";
+    before_ = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  }
+
   // The words of `before` are put before muster's command line; a program among them is looked for in PATH.
-  void Start(std::vector<std::string> options = {}, std::vector<std::string> before = {}) {
+  void Start(std::vector<std::string> options = {}, const std::vector<std::string>& before = {}) {
     const UniqueFd out(::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
     if (const char* without = std::getenv("MUSTER_WITHOUT")) env.push_back(std::string("MUSTER_WITHOUT=") + without);
     SpawnSpec spec;
-    spec.argv = std::move(before);
+    spec.argv = before_;
+    spec.argv.insert(spec.argv.end(), before.begin(), before.end());
     for (const std::string& word :
-         {MusterProgram(), std::string("run"), std::string("recipe.lua"), std::string("--run-dir"), run_dir()}) {
+         {muster_, std::string("run"), std::string("recipe.lua"), std::string("--run-dir"), run_dir()}) {
       spec.argv.push_back(word);
     }
     spec.argv.insert(spec.argv.end(), options.begin(), options.end());
@@ -103,7 +118,17 @@ class StartedMuster {
   }
 
  private:
+  void WriteRecipe(const std::string& probe) const {
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nlocal probe = \"" << probe << "\"\nlocal folder = \"" << folder_.path()
+        << "\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n"
+        << body_ << "\nend }\n";
+  }
+
+  std::string body_;
   TempDir folder_;
+  std::string muster_ = MusterProgram();
+  std::vector<std::string> before_;
   Launcher launcher_;
   Spawned head_;
 };

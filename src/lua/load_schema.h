@@ -1,0 +1,14 @@
+// Reading the schema of the context API (lua/muster/schema) into values.
+#pragma once
+
+#include <lua.hpp>
+
+#include "muster/diagnostic.h"
+#include "muster/schema.h"
+
+namespace muster {
+
+// Raises a Lua error if a file is no list of records; what is wrong with a record is returned.
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
+
+}  // namespace muster
