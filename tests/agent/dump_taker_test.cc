@@ -47,12 +47,14 @@ class DumpTakerTest : public ::testing::Test {
     return copy;
   }
 
-  // Starts a probe that says "up" and then does the rest, and waits for that.
-  void Start(std::vector<std::string> verbs, bool python = false) {
+  // Starts a probe that does what comes first, says "up" and then does the rest, and waits for that word.
+  void Start(std::vector<std::string> verbs, bool python = false, const std::vector<std::string>& first = {}) {
     const std::string log = folder_ / (std::to_string(processes_.size()) + ".log");
     const UniqueFd out(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     SpawnSpec spec;
-    spec.argv = {Program(python), "print", "up"};
+    spec.argv = {Program(python)};
+    spec.argv.insert(spec.argv.end(), first.begin(), first.end());
+    spec.argv.insert(spec.argv.end(), {"print", "up"});
     spec.argv.insert(spec.argv.end(), verbs.begin(), verbs.end());
     spec.stdout_fd = out.get();
     auto spawned = launcher_.Spawn(spec);
@@ -110,7 +112,7 @@ class DumpTakerTest : public ::testing::Test {
 
 TEST_F(DumpTakerTest, SaysWhatTheKernelKnowsWhereThereAreNoTools) {
   Start({"wait"});
-  Start({"child", "await", folder_ / "never"});
+  Start({"await", folder_ / "never"}, false, {"child"});
   Take();
   EXPECT_EQ(Kinds(), "no_tools");
   ASSERT_EQ(told_.size(), 2U);
@@ -196,7 +198,7 @@ TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
 
 TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
   Tool("gdb", "exec yes");
-  for (int i = 0; i < 2; ++i) Start({"child", "child", "child", "child", "child", "child", "child", "wait"});
+  for (int i = 0; i < 2; ++i) Start({"wait"}, false, std::vector<std::string>(7, "child"));
   Take(std::chrono::minutes(1));
   // Each line of two bytes is set in by two in the file.
   EXPECT_LT(Content(folder_ / "0.txt").size() + Content(folder_ / "1.txt").size(), 20U << 20);

@@ -54,11 +54,14 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
   boost::asio::io_context io;
   int asked = 0;
   const auto server = ControlServer::Listen(io, folder.get(),
-                                            {[&asked] {
-                                               ++asked;
-                                               return RunStatus{};
-                                             },
-                                             [](bool) { return false; }});
+                                            {.status =
+                                                 [&asked] {
+                                                   ++asked;
+                                                   return RunStatus{};
+                                                 },
+                                             .stop = [](bool, bool) { return false; },
+                                             .dump = []() -> tl::expected<std::uint32_t, std::string> { return 1; },
+                                             .dumping = [] { return 0U; }});
   ASSERT_TRUE(server);
   ASSERT_EQ(::fchmod(folder.get(), 0755), 0);
   ASSERT_EQ(::chmod((scratch / "control").c_str(), 0666), 0);

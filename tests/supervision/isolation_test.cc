@@ -42,6 +42,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
   Isolated()
       : muster_(R"(
     job:workers { count = 5, ready = { line = "up" }, stop = { grace = "1s" }, command = { probe },
+      env = { PATH = "/nowhere" },
       each = function(process)
         process.command = ({
           { probe, "print", "up", "wait" },
