@@ -63,8 +63,9 @@ class LogFollower {
  public:
   // Beyond this much unread, a terminal is shown the end only, with a note of what was left out.
   static constexpr std::uint64_t kMaxBehind = 4U << 20;
-  // So many files are kept open; of more, each is opened for the moment in which it is read.
-  static constexpr std::size_t kMaxOpen = 64;
+  // So many files are kept open; of more, each is opened for the moment in which it is read. As few as are shown of a
+  // small job: its attempts may be many more, and each has a file.
+  static constexpr std::size_t kMaxOpen = 8;
 
   LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options = {});
 

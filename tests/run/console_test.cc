@@ -382,10 +382,11 @@ TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
     follower.Add(name, name);
     expected += name + " | one\n";
   }
-  Append("w150", "two\n");
+  const std::string late = "w" + std::to_string(2 * LogFollower::kMaxOpen);
+  Append(late, "two\n");
   Finish();
   EXPECT_LE(open_now(), before + static_cast<std::ptrdiff_t>(LogFollower::kMaxOpen));
-  EXPECT_EQ(ContentOf(shown), expected + "w150 | two\n");
+  EXPECT_EQ(ContentOf(shown), expected + late + " | two\n");
 }
 
 TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {

@@ -53,6 +53,16 @@ TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
       EXPECT_TRUE(first["exit_code"].is_null()) << signals[i - 256];
     }
   }
+  // The journal has them as the kernel gave them.
+  std::size_t ends = 0;
+  for (const json& record : job.Records("process_exited")) {
+    if (record["attempt"] != 0) continue;
+    const auto i = record["process"].get<std::size_t>();
+    EXPECT_EQ(record["signalled"], i >= 256) << record;
+    EXPECT_EQ(record["code"], i < 256 ? static_cast<int>(i) : signals[i - 256]) << record;
+    ++ends;
+  }
+  EXPECT_EQ(ends, 256 + signals.size());
 }
 
 TEST(Failure, IsToldWithVictimsAndBystanders) {

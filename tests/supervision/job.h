@@ -47,6 +47,17 @@ class Job {
     EXPECT_TRUE(ProcessesWith(folder_.path()).empty()) << "something is left";
   }
 
+  // The journal's records of one event, in order.
+  std::vector<json> Records(const std::string& event) const {
+    std::vector<json> records;
+    std::ifstream journal(folder_ / "run/journal.jsonl");
+    for (std::string line; std::getline(journal, line);) {
+      json record = json::parse(line);
+      if (record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+
   // The names of the journal's events about processes, in order: "start_ordered 2 1" is process 2, attempt 1.
   std::vector<std::string> Events(const std::vector<std::string>& kinds) const {
     std::vector<std::string> events;

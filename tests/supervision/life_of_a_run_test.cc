@@ -1,136 +1,14 @@
 // Runs in the background with real processes, and the commands that look after them: stop, ps, ls, watch.
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "base/unique_fd.h"
-#include "support/await.h"
-#include "support/command.h"
-#include "support/places.h"
-#include "support/processes.h"
-#include "support/temp_dir.h"
+#include "supervision/background_run.h"
 
 namespace muster::testing {
 namespace {
 
-using nlohmann::json;
-using Words = std::vector<std::string>;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// A folder with a recipe whose `body` may name `probe`; ends what a failed test leaves.
-class LifeOfARun : public ::testing::Test {
- protected:
-  ~LifeOfARun() override {
-    if (::faccessat(AT_FDCWD, RunDir().c_str(), F_OK, 0) == 0) Muster({"stop", RunDir(), "--now", "--wait"});
-    AwaitEnds();
-    // A head that could not be asked to end is ended all the same, and its agent ends the rest.
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (!process) continue;  // it has ended since
-      ADD_FAILURE() << "process " << left << " is left";
-      ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
-      AwaitReadable(process.get());
-    }
-  }
-
-  // A head lets its folder go a moment before it is gone itself.
-  void AwaitEnds() const {
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process) AwaitReadable(process.get());
-    }
-  }
-
-  std::string RunDir() const { return folder_ / run_name; }
-
-  CommandResult Muster(Words words) const {
-    Command command;
-    command.argv = {MusterProgram()};
-    command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.cwd = folder_.path();
-    command.env.push_back("HERE=" + folder_.path());  // by which processes are found
-    return RunCommand(command);
-  }
-
-  CommandResult Detach(const std::string& body, Words more = {}) {
-    std::ofstream(folder_ / "recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
-        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
-    Words words = {"run", "recipe.lua", "--detach", "--run-dir", RunDir()};
-    words.insert(words.end(), more.begin(), more.end());
-    return Muster(words);
-  }
-
-  std::vector<json> Journal() const {
-    std::vector<json> records;
-    std::ifstream journal(RunDir() + "/journal.jsonl");
-    for (std::string line; std::getline(journal, line);) records.push_back(json::parse(line));
-    return records;
-  }
-  json Record(const std::string& event) const {
-    for (const json& record : Journal()) {
-      if (record["event"] == event) return record;
-    }
-    return {};
-  }
-
-  // A connection to the control socket, whatever the length of its path.
-  UniqueFd Connect() const {
-    const UniqueFd folder(::open(RunDir().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    const std::string path = "/proc/self/fd/" + std::to_string(folder.get()) + "/control";
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    return socket;
-  }
-  static void Say(const UniqueFd& socket, const std::string& text) {
-    EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
-  }
-  // The next line; empty at the end.
-  static std::string Hear(const UniqueFd& socket) {
-    std::string line;
-    for (char c = 0; AwaitReadable(socket.get()) && ::read(socket.get(), &c, 1) == 1;) {
-      if (c == '\n') return line;
-      line += c;
-    }
-    return line;
-  }
-
-  void AwaitPhase(const std::string& phase) const {
-    const auto is_it = [&](const json& record) { return record["event"] == "phase" && record["to"] == phase; };
-    const UniqueFd watcher = Connect();
-    Say(watcher, "{\"format\":1,\"ask\":\"watch\"}\n");
-    Hear(watcher);
-    const std::vector<json> before = Journal();
-    if (std::any_of(before.begin(), before.end(), is_it)) return;
-    for (std::string line = Hear(watcher); !line.empty(); line = Hear(watcher)) {
-      if (is_it(json::parse(line))) return;
-    }
-    ADD_FAILURE() << "the run never came to " << phase;
-  }
-
-  std::string run_name = "run";
-  TempDir folder_;
-};
+class LifeOfARun : public BackgroundRun {};
 
 constexpr const char* kWaits = "job:workers { count = 2, stop = { grace = '20s' }, command = { probe, 'wait' } }";
 

@@ -33,6 +33,17 @@ struct CommandResult {
 
 inline std::string MusterProgram() { return std::string(MUSTER_BIN_DIR) + "/muster"; }
 
+// The environment of a program that a test starts: a suite that is run without a mechanism is so for the programs, too,
+// unless they are told otherwise.
+inline std::vector<std::string> WithoutAsTheSuite(std::vector<std::string> env) {
+  const char* without = std::getenv("MUSTER_WITHOUT");
+  const auto is_without = [](const std::string& variable) { return variable.starts_with("MUSTER_WITHOUT="); };
+  if (without != nullptr && std::none_of(env.begin(), env.end(), is_without)) {
+    env.push_back(std::string("MUSTER_WITHOUT=") + without);
+  }
+  return env;
+}
+
 namespace command_detail {
 
 inline std::string ContentOf(int fd) {
@@ -59,13 +70,7 @@ inline CommandResult RunCommand(const Command& command) {
   const UniqueFd out(command.stdout_path.empty() ? ::memfd_create("stdout", MFD_CLOEXEC)
                                                  : ::open(command.stdout_path.c_str(), O_WRONLY | O_CLOEXEC));
   const UniqueFd err(::memfd_create("stderr", MFD_CLOEXEC));
-  // A suite that is run without a mechanism is so for the programs it starts.
-  std::vector<std::string> env = command.env;
-  const char* without = std::getenv("MUSTER_WITHOUT");
-  const auto is_without = [](const std::string& variable) { return variable.starts_with("MUSTER_WITHOUT="); };
-  if (without != nullptr && std::none_of(env.begin(), env.end(), is_without)) {
-    env.push_back(std::string("MUSTER_WITHOUT=") + without);
-  }
+  const std::vector<std::string> env = WithoutAsTheSuite(command.env);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
