@@ -159,6 +159,7 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
   }
   if (request->ask == ControlRequest::Ask::kStop) answer.already = !calls_.stop(request->now);
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
+  if (request->ask == ControlRequest::Ask::kProcesses) answer.processes = calls_.processes();
   answer.status = calls_.status();
   return answer;
 }

@@ -35,6 +35,7 @@ class ControlServer {
     std::function<RunStatus()> status;
     // Ends the run: gracefully, or at once. Whether that changed anything.
     std::function<bool(bool now)> stop;
+    std::function<ProcessStatuses()> processes;
   };
 
   // Makes the socket in the folder, whose descriptor must stay open for as long as the server lives. Kind "control"

@@ -24,6 +24,7 @@
 #include "run/control_server.h"
 #include "run/journal.h"
 #include "run/json_text.h"
+#include "run/process_roll.h"
 #include "run/run_directory.h"
 #include "run/run_files.h"
 #include "run/run_status.h"
@@ -71,6 +72,7 @@ class Session {
         signals_(io_),
         surroundings_{request.environment, request.cwd, request.search_dirs},
         supervisor_(request.plan),
+        roll_(request.plan.processes.size()),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
         agents_(request.plan.hosts.size()) {}
@@ -95,6 +97,7 @@ class Session {
   void RequestStop(std::uint32_t times, int signal);
   bool CommandedToStop(bool now);
   RunStatus Status() const;
+  ProcessStatuses Processes() const;
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
@@ -122,6 +125,7 @@ class Session {
   PipeSignalIgnored no_pipe_signal_;
   Surroundings surroundings_;
   Supervisor supervisor_;
+  ProcessRoll roll_;
   Binding binding_;
   Starts starts_;
   Console console_;
@@ -130,6 +134,7 @@ class Session {
   std::optional<JournalWriter> journal_;
   UniqueFd logs_;
   TimerQueue timers_;
+  MonotonicNs began_at_ = 0;
   std::uint32_t stops_asked_ = 0;
   bool ended_ = false;
   bool warned_of_journal_ = false;
@@ -168,6 +173,7 @@ Result<RunOutcome> Session::Run() {
   journal_ = std::move(*journal);
 
   plan_id_ = PlanId(plan_);
+  began_at_ = clock_->Monotonic();
   RunBegan began;
   began.run_id = binding_.run_id;
   began.plan_id = plan_id_;
@@ -186,6 +192,8 @@ Result<RunOutcome> Session::Run() {
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
   ListenForCommands();
+  console_.ShowProgress(
+      [this] { return ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic()); });
 
   Connect();
   const auto until_ended = boost::asio::make_work_guard(io_);
@@ -212,7 +220,8 @@ void Session::AwaitSignal() {
 
 void Session::ListenForCommands() {
   Result<std::unique_ptr<ControlServer>> control = ControlServer::Listen(
-      io_, directory_->folder(), {[this] { return Status(); }, [this](bool now) { return CommandedToStop(now); }});
+      io_, directory_->folder(),
+      {[this] { return Status(); }, [this](bool now) { return CommandedToStop(now); }, [this] { return Processes(); }});
   if (!control) return console_.Warn(Sentence(control.error()));
   control_ = std::move(*control);
 }
@@ -242,6 +251,13 @@ RunStatus Session::Status() const {
           journal_->records(),
           stops_asked_,
           RoleStatuses(plan_, supervisor_)};
+}
+
+ProcessStatuses Session::Processes() const {
+  std::vector<std::string> hosts;
+  for (const Agent& agent : agents_) hosts.push_back(agent.host_name);
+  const MonotonicNs now = clock_->Monotonic();
+  return {(now - began_at_) / 1'000'000, roll_.Statuses(plan_, supervisor_, hosts, now)};
 }
 
 void Session::Connect() {
@@ -359,6 +375,7 @@ void Session::Unready(const std::string& why) {
 
 void Session::Happened(const Event& event) {
   std::visit([this](const auto& e) { Record(e); }, event);
+  roll_.Saw(event, clock_->Monotonic());
   console_.Saw(event);
   Perform(supervisor_.Step(event, clock_->Monotonic()));
 }

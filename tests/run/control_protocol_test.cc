@@ -18,13 +18,23 @@ std::string WithoutNewline(std::string line) {
 }
 
 TEST(ControlProtocol, ReadsWhatItWrites) {
-  for (const ControlRequest request :
-       {ControlRequest{Ask::kStatus, false}, {Ask::kStop, false}, {Ask::kStop, true}, {Ask::kWatch, false}}) {
+  for (const ControlRequest request : {ControlRequest{Ask::kStatus, false},
+                                       {Ask::kStop, false},
+                                       {Ask::kStop, true},
+                                       {Ask::kWatch, false},
+                                       {Ask::kProcesses, false}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
       "", true, {"3f9a", "ab12", "a\nname", 4711, "running", 12, 1, {{"server", 0, 1, 0, 0}, {"worker", 1, 2, 3, 4}}}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(status))), status);
+  ControlAnswer processes = status;
+  processes.processes = {1'500,
+                         {{"worker", 0, 7, "node-1", "running", 1, 4711, 123'456, 1'200},
+                          {"worker", 1, std::nullopt, "node-1", "ended", 0, 0, 0, 5, 0},
+                          {"worker", 2, 9, "node-1", "ended", 0, 0, 0, 5, std::nullopt, "SIGKILL"},
+                          {"worker", 3, 10, "node-1", "ended", 0, 0, 0, 0, std::nullopt, "", "exec"}}};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(processes))), processes);
   const ControlAnswer refused = {"no", false, {}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
@@ -58,6 +68,7 @@ TEST(ControlProtocol, TakesNoAnswerThatIsNone) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",
         "{\"format\":1,\"ok\":true,\"already\":false,\"status\":{\"run\":\"x\"}}",
+        "{\"format\":1,\"ok\":true,\"already\":false,\"processes\":[],\"ran_ms\":1}",
         "{\"format\":9,\"ok\":false,\"error\":\"x\"}"}) {
     EXPECT_FALSE(ParseControlAnswer(line)) << line;
   }

@@ -58,7 +58,7 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
                                                ++asked;
                                                return RunStatus{};
                                              },
-                                             [](bool) { return false; }});
+                                             [](bool) { return false; }, [] { return ProcessStatuses{}; }});
   ASSERT_TRUE(server);
   ASSERT_EQ(::fchmod(folder.get(), 0755), 0);
   ASSERT_EQ(::chmod((scratch / "control").c_str(), 0666), 0);
