@@ -46,6 +46,7 @@ void Tell(UniqueFd& line, const Beginning& beginning) {
 int HeadInBackground(RunRequest request, Transport& transport, UniqueFd line) {
   request.keep_words = true;
   request.console.output = false;
+  request.console.progress = false;
   request.on_begun = [&line](const std::string& run_id, const std::string& run_dir) {
     OutliveCaller();
     Tell(line, {kExitOk, {}, run_id, run_dir});

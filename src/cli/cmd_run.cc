@@ -37,6 +37,7 @@ struct Options {
   std::string plan_file;
   std::string run_dir;
   bool quiet = false;
+  bool no_progress = false;
   bool pass_exit_code = false;
   std::vector<std::string> tee;
   bool detach = false;
@@ -161,6 +162,9 @@ int Run(Options& options) {
   request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
+  const char* terminal = std::getenv("TERM");
+  request.console.progress =
+      !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
   auto tee = TeedProcesses(request.plan, options.tee);
   if (!tee) {
     PrintDiagnostics(tee.error());
@@ -191,6 +195,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_flag("--detach,-d", options->detach,
                "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
   app.add_option("--tee", options->tee,
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")

@@ -39,5 +39,6 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTop(CLI::App& app, const Invocation& invocation);
 
 }  // namespace muster

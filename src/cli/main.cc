@@ -31,6 +31,8 @@ constexpr Command kCommands[] = {
     {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
     {"dump", "show what every process of a run is doing: stacks, what it waits for",
      "muster dump parameter-server --role worker --rank 6", false, SetupDump},
+    {"top", "show a run live: its processes with state, load and last line; keys choose, and open logs",
+     "muster top parameter-server --role worker", false, SetupTop},
     {"stop", "ask a run to end", "muster stop parameter-server --wait", false, SetupStop},
     {"ls", "show the runs there have been, and how each ended", "muster ls --json", false, SetupLs},
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},

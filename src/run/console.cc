@@ -9,12 +9,15 @@
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "run/ending_text.h"
 #include "run/log_follow.h"
 #include "run/output.h"
+#include "run/progress_display.h"
 #include "run/start_specs.h"
 
 namespace muster {
@@ -48,6 +51,13 @@ bool Coloured(ConsoleOptions::Colour colour, const Output& output) {
   return colour == ConsoleOptions::Colour::kAlways || (colour == ConsoleOptions::Colour::kAuto && output.is_terminal());
 }
 
+bool SameTerminal(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return ::isatty(one) == 1 && ::isatty(other) == 1 && ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 &&
+         a.st_rdev == b.st_rdev;
+}
+
 }  // namespace
 
 class Console::Impl {
@@ -58,10 +68,12 @@ class Console::Impl {
         quiet(options.quiet),
         tee(options.tee),
         output(options.output),
-        out(loop, options.out),
+        out_fd(loop, options.out),
         err(loop, options.err),
+        out(options.progress && SameTerminal(options.out, options.err) ? err : out_fd),
         logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
-        roles(plan.roles.size()) {
+        roles(plan.roles.size()),
+        progress_rows(loop, err, options.progress && err.is_terminal()) {
     if (quiet) logger.set_level(spdlog::level::warn);
     for (const Process& process : plan.processes) ++roles[process.role].processes;
     if (ShowsAll() || !tee.empty()) follower = std::make_unique<LogFollower>(io, out);
@@ -91,11 +103,13 @@ class Console::Impl {
   bool quiet;
   std::set<ProcessId> tee;
   bool output;
-  Output out;
+  Output out_fd;
   Output err;
+  Output& out;  // text of both, where both are one terminal: rows below it are taken away in time
   spdlog::logger logger;
   std::unique_ptr<LogFollower> follower;
   std::vector<RoleCount> roles;
+  ProgressDisplay progress_rows;
   std::string failure;  // how the process at hand ended
   bool draining = false;
   std::function<void()> done;
@@ -157,8 +171,11 @@ void Console::Follow(int logs, const std::string& path) {
   }
 }
 
+void Console::ShowProgress(std::function<Progress()> progress) { impl_->progress_rows.Begin(std::move(progress)); }
+
 void Console::Saw(const Event& event) {
   Impl& impl = *impl_;
+  impl.progress_rows.Changed();
   std::visit(
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
@@ -216,6 +233,7 @@ void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(t
 void Console::Finish(std::string report, bool ended_well, std::function<void()> done) {
   Impl& impl = *impl_;
   impl.done = std::move(done);
+  impl.progress_rows.End();
   const auto show_report = [&impl, report = std::move(report), ended_well] {
     if (!impl.quiet || !ended_well) impl.err.Write(report);
     impl.out.OnProgress([&impl] { impl.CheckDrained(); });

@@ -17,6 +17,7 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/facts.h"
+#include "run/progress.h"
 
 namespace muster {
 
@@ -30,6 +31,8 @@ struct ConsoleOptions {
   std::set<ProcessId> tee = {};
   // Whether to show what processes write, if they are few.
   bool output = true;
+  // On a terminal: a row for each role, below everything else, while the run lasts.
+  bool progress = false;
   // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
   int out = 1;
   int err = 2;
@@ -47,6 +50,9 @@ class Console {
   void Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir);
   // Process output is shown from now on, from files in this folder (descriptor and path).
   void Follow(int logs, const std::string& path);
+  // If the options ask for it and `err` is a terminal: shows what this gives, when something has happened (at most ten
+  // times a second) and once a second for the time. Nothing is shown of a run that is over sooner than it can be read.
+  void ShowProgress(std::function<Progress()> progress);
   // Everything that happens, as it happens.
   void Saw(const Event& event);
   void Passed(const LimitPassed& limit);

@@ -38,12 +38,17 @@ Result<ControlConnection> ControlConnection::Open(const std::string& run_dir) {
   return connection;
 }
 
-Result<ControlAnswer> ControlConnection::Ask(const ControlRequest& request) {
+Result<void> ControlConnection::Send(const ControlRequest& request) {
   const std::string line = ControlRequestLine(request);
   // One short line into an empty buffer: it goes as a whole or not at all.
   if (::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
     return NoAnswer("it does not listen");
   }
+  return {};
+}
+
+Result<ControlAnswer> ControlConnection::Ask(const ControlRequest& request) {
+  if (Result<void> sent = Send(request); !sent) return Fail(std::move(sent.error()));
   const std::uint64_t deadline = MonotonicNowNs() + kPatienceNs;
   std::optional<std::string> answer = TakeLine();
   while (!answer) {

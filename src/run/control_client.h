@@ -21,7 +21,10 @@ class ControlConnection {
   // request is a failure, too.
   Result<ControlAnswer> Ask(const ControlRequest& request);
 
-  // --- after a kWatch: the journal's lines, as they are written ---
+  // Sends the request; its answer is the next line. Fails with kind "control" if the head does not listen.
+  Result<void> Send(const ControlRequest& request);
+
+  // --- after a kWatch, the journal's lines as they are written; after Send, the answers ---
   // The next line that has arrived, without its newline.
   std::optional<std::string> TakeLine();
   // Takes some of what has arrived, without waiting. False once nothing more will come.

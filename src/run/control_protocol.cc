@@ -2,6 +2,7 @@
 
 #include <array>
 #include <concepts>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,8 +18,12 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::array<std::pair<Ask, std::string_view>, 4> kAsks = {
-    {{Ask::kStatus, "status"}, {Ask::kStop, "stop"}, {Ask::kWatch, "watch"}, {Ask::kDump, "dump"}}};
+constexpr std::array<std::pair<Ask, std::string_view>, 5> kAsks = {
+    {{Ask::kStatus, "status"},
+     {Ask::kStop, "stop"},
+     {Ask::kWatch, "watch"},
+     {Ask::kDump, "dump"},
+     {Ask::kProcesses, "processes"}}};
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -65,6 +70,11 @@ class Fields {
       ok_ = false;
     }
   }
+  // One that may be left out.
+  template <class T>
+  void operator()(const char* name, std::optional<T>& field) {
+    if (Find(name) != nullptr) (*this)(name, field.emplace());
+  }
   const Value* Find(const char* name) const {
     const auto found = object_.find(name);
     return found == object_.end() ? nullptr : &found->second;
@@ -88,12 +98,24 @@ void StatusFields(F& f, S& status) {
       f("records", status.records), f("stops", status.stops);
 }
 
+template <class F, class P>
+void ProcessFields(F& f, P& process) {
+  f("role", process.role), f("index", process.index), f("rank", process.rank), f("host", process.host),
+      f("state", process.state), f("attempt", process.attempt), f("pid", process.pid),
+      f("start_ticks", process.start_ticks), f("ran_ms", process.ran_ms), f("exit_code", process.exit_code),
+      f("signal", process.signal), f("spawn_stage", process.spawn_stage);
+}
+
 // The other direction of Fields.
 struct ObjectMaker {
   void operator()(const char* name, const std::string& text) { map.emplace(name, text); }
   template <std::integral T>
   void operator()(const char* name, const T& number) {
     map.emplace(name, static_cast<std::int64_t>(number));
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& field) {
+    if (field) (*this)(name, *field);
   }
   Value::Map map;
 };
@@ -111,6 +133,22 @@ bool ReadStatus(const Value* value, RunStatus& status) {
     if (!role.ok()) return false;
   }
   return true;
+}
+
+bool ReadProcesses(const Fields& answer, ControlAnswer& into) {
+  const Value* list = answer.Find("processes");
+  if (list == nullptr) return true;
+  if (list->AsList() == nullptr) return false;
+  ProcessStatuses& statuses = into.processes.emplace();
+  Fields fields(answer);
+  fields("ran_ms", statuses.ran_ms);
+  for (const Value& each : *list->AsList()) {
+    if (each.AsMap() == nullptr) return false;
+    Fields process(*each.AsMap());
+    ProcessFields(process, statuses.processes.emplace_back());
+    if (!process.ok()) return false;
+  }
+  return fields.ok();
 }
 
 std::string Line(Value::Map object) {
@@ -147,7 +185,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
     }
   }
-  if (!asked) return No("the object does not say what is asked: status, stop, watch or dump");
+  if (!asked) return No("the object does not say what is asked: status, stop, watch, dump or processes");
   if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
   if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
   return request;
@@ -176,6 +214,17 @@ std::string ControlAnswerLine(const ControlAnswer& answer) {
   status.map.emplace("roles", std::move(roles));
   Value::Map object = {{"ok", true}, {"already", answer.already}, {"status", std::move(status.map)}};
   if (answer.dump != 0) object.emplace("dump", std::int64_t{answer.dump});
+  if (answer.processes) {
+    Value::List processes;
+    processes.reserve(answer.processes->processes.size());
+    for (const ProcessStatus& process : answer.processes->processes) {
+      ObjectMaker made;
+      ProcessFields(made, process);
+      processes.emplace_back(std::move(made.map));
+    }
+    object.emplace("processes", std::move(processes));
+    object.emplace("ran_ms", static_cast<std::int64_t>(answer.processes->ran_ms));
+  }
   return Line(std::move(object));
 }
 
@@ -193,7 +242,9 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   }
   fields("already", answer.already);
   if (fields.Find("dump") != nullptr) fields("dump", answer.dump);
-  if (!fields.ok() || !ReadStatus(fields.Find("status"), answer.status)) return No("the answer is not one of a run");
+  if (!fields.ok() || !ReadStatus(fields.Find("status"), answer.status) || !ReadProcesses(fields, answer)) {
+    return No("the answer is not one of a run");
+  }
   return answer;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // bytes of a line to
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and of one from it
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
@@ -50,12 +51,39 @@ struct RunStatus {
   bool operator==(const RunStatus&) const = default;
 };
 
+// One process as it is now. Of its latest attempt.
+struct ProcessStatus {
+  std::string role;
+  std::uint32_t index = 0;
+  std::optional<std::uint32_t> rank = {};
+  std::string host = {};   // as it calls itself
+  std::string state = {};  // "waiting", "starting", "running", "stopping", "resting" (between attempts), "ended"
+  std::uint32_t attempt = 0;
+  std::int32_t pid = 0;           // 0 unless it runs
+  std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat; 0 unless it runs
+  std::uint64_t ran_ms = 0;       // until now, or until its end
+  // How it ended; without any of these it has not.
+  std::optional<std::int32_t> exit_code = {};
+  std::string signal = {};       // "SIGKILL"
+  std::string spawn_stage = {};  // where its start failed
+
+  bool operator==(const ProcessStatus&) const = default;
+};
+
+struct ProcessStatuses {
+  std::uint64_t ran_ms = 0;  // the run, until now
+  std::vector<ProcessStatus> processes;
+
+  bool operator==(const ProcessStatuses&) const = default;
+};
+
 struct ControlAnswer {
   std::string error;     // why the request was refused; the rest is empty then
   bool already = false;  // a stop that changed nothing: the run was stopping, or over
   RunStatus status;      // after the request
   // kDump, and kStop with a dump: the number of the dump that is being taken; 0: none is.
   std::uint32_t dump = 0;
+  std::optional<ProcessStatuses> processes = {};  // if they were asked for
 
   bool operator==(const ControlAnswer&) const = default;
 };

@@ -170,6 +170,7 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
     answer.dump = *dump;
   }
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
+  if (request->ask == ControlRequest::Ask::kProcesses) answer.processes = calls_.processes();
   answer.status = calls_.status();
   return answer;
 }

@@ -40,6 +40,7 @@ class ControlServer {
     std::function<tl::expected<std::uint32_t, std::string>()> dump;
     // The number of the dump that is being taken; 0: none is.
     std::function<std::uint32_t()> dumping;
+    std::function<ProcessStatuses()> processes;
   };
 
   // Makes the socket in the folder, whose descriptor must stay open for as long as the server lives. Kind "control"

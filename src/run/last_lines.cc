@@ -38,14 +38,14 @@ bool IsException(std::string_view line) {
 
 }  // namespace
 
-std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most) {
-  return LastLinesBefore(at, path, std::numeric_limits<std::uint64_t>::max(), most);
+std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most, std::size_t window) {
+  return LastLinesBefore(at, path, std::numeric_limits<std::uint64_t>::max(), most, window);
 }
 
-std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most) {
-  constexpr std::size_t kWindow = 64U << 10;
+std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most,
+                                         std::size_t window) {
   constexpr std::size_t kMaxLine = 2'000;
-  const Result<FileTail> tail = ReadTail(at, path, kWindow, end);
+  const Result<FileTail> tail = ReadTail(at, path, window, end);
   if (!tail) return {};
   std::string_view text = tail->bytes;
   if (text.ends_with('\n')) text.remove_suffix(1);

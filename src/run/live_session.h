@@ -15,6 +15,7 @@
 #include "muster/binding.h"
 #include "run/control_server.h"
 #include "run/journal.h"
+#include "run/process_roll.h"
 #include "run/run_directory.h"
 #include "run/run_status.h"
 #include "run/session.h"
@@ -35,6 +36,7 @@ class Session {
         signals_(io_),
         surroundings_{request.environment, request.cwd, request.search_dirs},
         supervisor_(request.plan),
+        roll_(request.plan.processes.size()),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
         agents_(request.plan.hosts.size()) {}
@@ -63,6 +65,7 @@ class Session {
   bool CommandedToStop(bool now, bool dump);
   tl::expected<std::uint32_t, std::string> CommandedToDump();
   RunStatus Status() const;
+  ProcessStatuses Processes() const;
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
@@ -96,6 +99,7 @@ class Session {
   PipeSignalIgnored no_pipe_signal_;
   Surroundings surroundings_;
   Supervisor supervisor_;
+  ProcessRoll roll_;
   Binding binding_;
   Starts starts_;
   Console console_;
@@ -104,6 +108,7 @@ class Session {
   std::optional<JournalWriter> journal_;
   UniqueFd logs_;
   TimerQueue timers_;
+  MonotonicNs began_at_ = 0;
   std::uint32_t stops_asked_ = 0;
   std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
   std::uint32_t answers_due_ = 0;  // of agents that look for them

@@ -59,7 +59,28 @@ ssize_t Output::WriteSome(std::string_view text) const {
 
 void Output::Write(std::string_view text) {
   if (gone_) return;
+  const bool covers = below_ > 0;
+  TakeBelowAway();
   pending_ += text;
+  if (!waiting_) Push();
+  if (covers && covered_) covered_();
+}
+
+void Output::TakeBelowAway() {
+  if (below_ > 1) pending_ += fmt::format("\x1b[{}A", below_ - 1);
+  if (below_ > 0) pending_ += "\r\x1b[J";
+  below_ = 0;
+}
+
+void Output::ShowBelow(const std::vector<std::string>& lines) {
+  if (gone_ || !is_terminal_) return;
+  // Taking them away is never left out: what follows would be written behind them.
+  if (!pending_.empty() && !lines.empty()) return;
+  TakeBelowAway();
+  for (const std::string& line : lines) {
+    if (below_++ > 0) pending_ += "\r\n";
+    pending_ += line;
+  }
   if (!waiting_) Push();
 }
 
@@ -87,7 +108,11 @@ void Output::AwaitRoom() {
     if (error) return;  // closed with the object
     waiting_ = false;
     Push();
-    if (progress_) progress_();
+    // One of them may add another.
+    for (std::size_t i = 0; i < progress_.size(); ++i) {
+      const std::function<void()> progress = progress_[i];
+      progress();
+    }
   });
 }
 

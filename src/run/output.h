@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -25,20 +26,30 @@ class Output {
   Output(boost::asio::io_context& io, int fd);
 
   void Write(std::string_view text);
+  // On a terminal: lines below everything that is written. They are taken away before other text, and then come again
+  // with the next call only; while the terminal takes nothing, a call does nothing. None: taken away. Each must fit
+  // into the terminal's width.
+  void ShowBelow(const std::vector<std::string>& lines);
+  // The lines below are not there any more: the program was stopped, and others wrote meanwhile.
+  void ForgetBelow() { below_ = 0; }
+  // Called when other text has taken them away.
+  void OnCovered(std::function<void()> covered) { covered_ = std::move(covered); }
   bool room() const { return gone_ || pending_.size() < kRoom; }
   bool empty() const { return gone_ || pending_.empty(); }
   // The reader is gone, or was never there; everything is dropped from then on.
   bool gone() const { return gone_; }
   bool is_terminal() const { return is_terminal_; }
+  int fd() const { return fd_; }
   // Drops what is pending and all that follows.
   void Abandon();
 
-  // Called from the loop whenever pending text went out.
-  void OnProgress(std::function<void()> progress) { progress_ = std::move(progress); }
+  // Called from the loop whenever pending text went out, besides what was to be called before.
+  void OnProgress(std::function<void()> progress) { progress_.push_back(std::move(progress)); }
 
  private:
   void Push();
   void AwaitRoom();
+  void TakeBelowAway();
   // Writes some of `text` without blocking; like write(2).
   ssize_t WriteSome(std::string_view text) const;
 
@@ -52,7 +63,9 @@ class Output {
   UniqueFd own_;                                 // our own opening of a terminal or pipe, non-blocking
   boost::asio::posix::stream_descriptor ready_;  // an epoll that watches the descriptor
   std::string pending_;
-  std::function<void()> progress_;
+  std::vector<std::function<void()>> progress_;
+  std::size_t below_ = 0;  // lines shown below
+  std::function<void()> covered_;
 };
 
 }  // namespace muster

@@ -25,6 +25,7 @@
 #include "run/journal.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
+#include "run/process_roll.h"
 #include "run/run_files.h"
 
 namespace muster {
@@ -88,6 +89,7 @@ Result<RunOutcome> Session::Run() {
   journal_ = std::move(*journal);
 
   plan_id_ = PlanId(plan_);
+  began_at_ = clock_->Monotonic();
   RunBegan began;
   began.run_id = binding_.run_id;
   began.plan_id = plan_id_;
@@ -106,6 +108,8 @@ Result<RunOutcome> Session::Run() {
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
   ListenForCommands();
+  console_.ShowProgress(
+      [this] { return ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic()); });
 
   Connect();
   const auto until_ended = boost::asio::make_work_guard(io_);
@@ -136,7 +140,8 @@ void Session::ListenForCommands() {
                             {.status = [this] { return Status(); },
                              .stop = [this](bool now, bool dump) { return CommandedToStop(now, dump); },
                              .dump = [this] { return CommandedToDump(); },
-                             .dumping = [this] { return supervisor_.dumping(); }});
+                             .dumping = [this] { return supervisor_.dumping(); },
+                             .processes = [this] { return Processes(); }});
   if (!control) return console_.Warn(Sentence(control.error()));
   control_ = std::move(*control);
 }
@@ -176,6 +181,13 @@ RunStatus Session::Status() const {
           journal_->records(),
           stops_asked_,
           RoleStatuses(plan_, supervisor_)};
+}
+
+ProcessStatuses Session::Processes() const {
+  std::vector<std::string> hosts;
+  for (const Agent& agent : agents_) hosts.push_back(agent.host_name);
+  const MonotonicNs now = clock_->Monotonic();
+  return {(now - began_at_) / 1'000'000, roll_.Statuses(plan_, supervisor_, hosts, now)};
 }
 
 void Session::Connect() {
@@ -257,6 +269,7 @@ void Session::Unready(const std::string& why) {
 
 void Session::Happened(const Event& event) {
   std::visit([this](const auto& e) { Record(e); }, event);
+  roll_.Saw(event, clock_->Monotonic());
   console_.Saw(event);
   Perform(supervisor_.Step(event, clock_->Monotonic()));
 }

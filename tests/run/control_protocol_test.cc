@@ -23,7 +23,8 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
                                        {Ask::kStop, true},
                                        {Ask::kStop, true, true},
                                        {Ask::kWatch, false},
-                                       {Ask::kDump}}) {
+                                       {Ask::kDump},
+                                       {Ask::kProcesses}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
@@ -32,6 +33,13 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
   ControlAnswer dumping = status;
   dumping.dump = 7;
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(dumping))), dumping);
+  ControlAnswer processes = status;
+  processes.processes = {1'500,
+                         {{"worker", 0, 7, "node-1", "running", 1, 4711, 123'456, 1'200},
+                          {"worker", 1, std::nullopt, "node-1", "ended", 0, 0, 0, 5, 0},
+                          {"worker", 2, 9, "node-1", "ended", 0, 0, 0, 5, std::nullopt, "SIGKILL"},
+                          {"worker", 3, 10, "node-1", "ended", 0, 0, 0, 0, std::nullopt, "", "exec"}}};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(processes))), processes);
   const ControlAnswer refused = {"no", false, {}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
@@ -66,6 +74,7 @@ TEST(ControlProtocol, TakesNoAnswerThatIsNone) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",
         "{\"format\":1,\"ok\":true,\"already\":false,\"status\":{\"run\":\"x\"}}",
+        "{\"format\":1,\"ok\":true,\"already\":false,\"processes\":[],\"ran_ms\":1}",
         "{\"format\":9,\"ok\":false,\"error\":\"x\"}"}) {
     EXPECT_FALSE(ParseControlAnswer(line)) << line;
   }

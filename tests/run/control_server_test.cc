@@ -61,7 +61,8 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
                                                  },
                                              .stop = [](bool, bool) { return false; },
                                              .dump = []() -> tl::expected<std::uint32_t, std::string> { return 1; },
-                                             .dumping = [] { return 0U; }});
+                                             .dumping = [] { return 0U; },
+                                             .processes = [] { return ProcessStatuses{}; }});
   ASSERT_TRUE(server);
   ASSERT_EQ(::fchmod(folder.get(), 0755), 0);
   ASSERT_EQ(::chmod((scratch / "control").c_str(), 0666), 0);

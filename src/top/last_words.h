@@ -1,0 +1,34 @@
+// The last line of each of many logs, read again only when the log has changed.
+//
+// Knows the folder of logs; what it gives is safe for a terminal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/unique_fd.h"
+
+namespace muster {
+
+class LastWords {
+ public:
+  // Nothing is found in a folder that cannot be opened.
+  explicit LastWords(const std::string& logs_folder);
+
+  // The last line that is not empty among the last few of the log of this name ("worker.2.0.log"); empty if there is
+  // none.
+  const std::string& Of(const std::string& name);
+
+ private:
+  struct Known {
+    std::uint64_t size = 0;
+    std::int64_t changed_ns = -1;
+    std::string line;
+  };
+
+  UniqueFd folder_;
+  std::unordered_map<std::string, Known> known_;
+};
+
+}  // namespace muster

@@ -1,0 +1,216 @@
+#include "top/screen.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/columns.h"
+#include "base/units.h"
+
+namespace muster {
+namespace {
+
+using Look = ScreenLine::Look;
+using Mode = TopView::Mode;
+using Cells = std::vector<std::string>;
+
+constexpr std::size_t kUncut = std::size_t{1} << 20;
+
+// "812K", "1.4G": four or five characters, 1024-based.
+std::string MemoryText(std::uint64_t kib) {
+  constexpr std::string_view kUnits = "KMGT";
+  auto size = static_cast<double>(kib);
+  std::size_t unit = 0;
+  for (; size >= 999.5 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+  return fmt::format("{:.{}f}{}", size, unit > 0 && size < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string PercentText(double percent) { return fmt::format("{:.0f}%", percent); }
+
+Cells ProcessCells(const TopProcess& process) {
+  return {process.name,
+          process.rank ? std::to_string(*process.rank) : "-",
+          process.state,
+          process.cpu ? PercentText(*process.cpu) : "-",
+          process.memory_kib ? MemoryText(*process.memory_kib) : "-",
+          std::to_string(process.attempt),
+          process.seconds ? DurationText(*process.seconds) : "-",
+          process.last_line};
+}
+
+const Cells kHeads = {"PROCESS", "RANK", "STATE", "CPU", "MEMORY", "RESTARTS", "TIME", "LAST LINE"};
+// Numbers stand at the right.
+constexpr std::array<bool, 8> kRight = {false, true, false, true, true, true, true, false};
+
+using Widths = std::array<std::size_t, 8>;
+
+void Widen(Widths& widths, const Cells& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], Columns(cells[i]));
+}
+
+std::string Row(const Cells& cells, const Widths& widths) {
+  std::string row;
+  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
+    const std::size_t missing = widths[i] - std::min(widths[i], Columns(cells[i]));
+    if (kRight[i]) row.append(missing, ' ');
+    row += cells[i];
+    if (!kRight[i]) row.append(missing, ' ');
+    row += "  ";
+  }
+  row += cells.back();
+  return row.substr(0, row.find_last_not_of(' ') + 1);
+}
+
+std::string Cut(std::string_view text, std::size_t columns) {
+  if (Columns(text) <= columns) {
+    std::string whole(text);
+    std::replace(whole.begin(), whole.end(), '\t', ' ');
+    return whole;
+  }
+  return InColumns(text, columns);
+}
+
+std::string Title(const TopState& state) {
+  std::string text = fmt::format("{}  run {}  {}  {}", state.name, state.run, state.phase, DurationText(state.seconds));
+  if (!state.why.empty()) text += ": " + state.why;
+  return text;
+}
+
+std::string RoleLine(const TopRole& role, std::size_t name_width) {
+  std::string text = InColumns(role.name, name_width);
+  text += fmt::format("  {} running", role.running);
+  if (role.waiting > 0) text += fmt::format(", {} waiting", role.waiting);
+  if (role.ended > 0) text += fmt::format(", {} ended", role.ended);
+  if (role.bad > 0) text += fmt::format(", {} of them not well", role.bad);
+  if (role.restarts > 0) text += fmt::format(", {} restart{}", role.restarts, role.restarts == 1 ? "" : "s");
+  if (role.running > 0) text += fmt::format("  cpu {}  memory {}", PercentText(role.cpu), MemoryText(role.memory_kib));
+  return text;
+}
+
+std::vector<ScreenLine> RoleLines(const TopState& state, std::size_t most, std::size_t columns) {
+  std::size_t width = 0;
+  for (const TopRole& role : state.roles) width = std::max(width, Columns(role.name));
+  width = std::min(width, std::max<std::size_t>(columns / 3, 1));
+  std::vector<ScreenLine> lines;
+  for (const TopRole& role : state.roles) {
+    if (lines.size() + 1 == most && state.roles.size() > most) {
+      lines.push_back(
+          {Cut(fmt::format("… and {} more roles", state.roles.size() - lines.size()), columns), Look::kDim});
+      break;
+    }
+    lines.push_back({Cut(RoleLine(role, width), columns), role.bad > 0 ? Look::kBad : Look::kPlain});
+  }
+  return lines;
+}
+
+std::string FilterText(const TopView& view) {
+  std::string text;
+  if (!view.role.empty()) text += "  role " + view.role;
+  if (view.odd_only) text += "  odd only";
+  if (!view.text.empty()) text += "  /" + view.text;
+  return text;
+}
+
+std::vector<ScreenLine> LogScreen(const TopState& state, const TopView& view, TopSize size, const LogPage& page) {
+  const TopProcess& process = state.processes[view.process];
+  std::string title = process.name;
+  if (process.rank) title += fmt::format(" rank {}", *process.rank);
+  if (process.attempt > 0) title += fmt::format(" attempt {} of {}", view.attempt, process.attempt);
+  std::vector<ScreenLine> lines = {
+      {Cut(fmt::format("{}  {}  log at {}", title, process.state, page.where), size.columns), Look::kBold}};
+  for (std::size_t i = 0; i < LogRows(size); ++i) {
+    std::string_view line = i < page.lines.size() ? std::string_view(page.lines[i]) : std::string_view();
+    line.remove_prefix(FirstColumns(line, view.column).size());
+    lines.push_back({Cut(line, size.columns)});
+  }
+  lines.push_back({Cut("q back  arrows, space, b, g, G move  [ ] attempts  end follows what is written", size.columns),
+                   Look::kDim});
+  return lines;
+}
+
+ScreenLine KeyLine(const TopView& view, std::size_t shown, std::size_t all, std::size_t columns) {
+  if (view.mode == Mode::kText)
+    return {Cut("/" + view.text + "_   enter keeps it, esc does not", columns), Look::kBold};
+  return {
+      Cut(fmt::format("{} of {}{}   q quit  enter log  r role  o odd  / text  esc all", shown, all, FilterText(view)),
+          columns),
+      Look::kDim};
+}
+
+}  // namespace
+
+std::size_t RoleRows(const TopState& state, TopSize size) {
+  return std::min(state.roles.size(), std::max<std::size_t>(size.rows / 3, 1));
+}
+
+std::size_t LogRows(TopSize size) { return size.rows > 2 ? size.rows - 2 : 1; }
+
+std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, TopSize size, const LogPage& page) {
+  std::vector<ScreenLine> lines;
+  if (view.mode == Mode::kLog && view.process < state.processes.size()) {
+    lines = LogScreen(state, view, size, page);
+  } else {
+    lines.push_back({Cut(Title(state), size.columns), Look::kBold});
+    for (ScreenLine& line : RoleLines(state, RoleRows(state, size), size.columns)) lines.push_back(std::move(line));
+    const std::vector<std::size_t> shown = Shown(state, view);
+    const std::size_t rows = ProcessRows(state, size);
+    const std::size_t end = std::min(shown.size(), view.top + rows);
+    // Widths are those of what is on the screen: cells of a thousand others are not even made.
+    Widths widths{};
+    Widen(widths, kHeads);
+    std::vector<Cells> cells;
+    for (std::size_t i = std::min(view.top, end); i < end; ++i) {
+      cells.push_back(ProcessCells(state.processes[shown[i]]));
+      Widen(widths, cells.back());
+    }
+    lines.push_back({Cut(Row(kHeads, widths), size.columns), Look::kBold});
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (i >= cells.size()) {
+        lines.emplace_back();
+        continue;
+      }
+      const std::size_t place = view.top + i;
+      const Look look = place == view.cursor                ? Look::kCursor
+                        : state.processes[shown[place]].bad ? Look::kBad
+                                                            : Look::kPlain;
+      lines.push_back({Cut(Row(cells[i], widths), size.columns), look});
+    }
+    lines.push_back(KeyLine(view, shown.size(), state.processes.size(), size.columns));
+  }
+  if (lines.size() > size.rows) lines.resize(size.rows);
+  return lines;
+}
+
+std::string TopTable(const TopState& state) {
+  std::string text = Title(state) + "\n";
+  for (const ScreenLine& line : RoleLines(state, state.roles.size() + 1, kUncut)) text += line.text + "\n";
+  Widths widths{};
+  Widen(widths, kHeads);
+  std::vector<Cells> cells;
+  for (const TopProcess& process : state.processes) {
+    cells.push_back(ProcessCells(process));
+    Widen(widths, cells.back());
+  }
+  text += Row(kHeads, widths) + "\n";
+  for (const Cells& row : cells) text += Row(row, widths) + "\n";
+  return text;
+}
+
+std::string FrameBytes(const std::vector<ScreenLine>& before, const std::vector<ScreenLine>& after) {
+  // In the order of Look.
+  constexpr std::array<std::string_view, 5> kLooks = {"", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[7m"};
+  std::string bytes;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (i < before.size() && before[i] == after[i]) continue;
+    bytes +=
+        fmt::format("\x1b[{};1H\x1b[2K{}{}", i + 1, kLooks[static_cast<std::size_t>(after[i].look)], after[i].text);
+    if (after[i].look != Look::kPlain) bytes += "\x1b[0m";
+  }
+  if (before.size() > after.size()) bytes += fmt::format("\x1b[{};1H\x1b[J", after.size() + 1);
+  return bytes;
+}
+
+}  // namespace muster

@@ -1,0 +1,238 @@
+#include "top/top.h"
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fcntl.h>
+
+#include "run/control_client.h"
+#include "run/run_directory.h"
+#include "run/run_end_watch.h"
+#include "top/log_pager.h"
+#include "top/look.h"
+#include "top/screen.h"
+#include "top/terminal.h"
+
+namespace muster {
+namespace {
+
+using Descriptor = boost::asio::posix::stream_descriptor;
+using Error = boost::system::error_code;
+using Mode = TopView::Mode;
+
+class Top {
+ public:
+  Top(std::string run_dir, TopState first, TopView view)
+      : look_(std::move(run_dir)),
+        state_(std::move(first)),
+        view_(std::move(view)),
+        tty_(io_),
+        head_(io_),
+        tick_(io_),
+        escape_(io_),
+        signals_(io_),
+        end_(io_) {}
+
+  Result<int> Run() {
+    Result<std::unique_ptr<Terminal>> terminal = Terminal::Open();
+    if (!terminal) return Fail(std::move(terminal.error()));
+    terminal_ = std::move(*terminal);
+    tty_.assign(::fcntl(terminal_->fd(), F_DUPFD_CLOEXEC, 0));
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH}) {
+      Error ignored;
+      signals_.add(signal, ignored);
+    }
+    AwaitSignal();
+    AwaitKeys();
+    if (state_.live) {
+      Attach();
+      // Told at once if it is over by now. Where nobody can be told, the connection's end has to do.
+      static_cast<void>(end_.Start(look_.run_dir(), [this] { Over(); }));
+    }
+    Draw();
+    io_.run();
+    terminal_->Leave();
+    return exit_code_;
+  }
+
+ private:
+  // --- the head ---
+  void Attach() {
+    Result<ControlConnection> connection = ControlConnection::Open(look_.run_dir());
+    if (!connection) return;
+    connection_ = std::move(*connection);
+    head_.assign(::fcntl(connection_->fd(), F_DUPFD_CLOEXEC, 0));
+    AwaitAnswer();
+    Tick();
+  }
+
+  void Tick() {
+    // Who has not answered is not asked again.
+    if (connection_ && !asked_) asked_ = connection_->Send({ControlRequest::Ask::kProcesses}).has_value();
+    tick_.expires_after(std::chrono::seconds(1));
+    tick_.async_wait([this](const Error& error) {
+      if (error || !state_.live) return;
+      Tick();
+      if (view_.mode == Mode::kLog) Draw();
+    });
+  }
+
+  void AwaitAnswer() {
+    head_.async_wait(Descriptor::wait_read, [this](const Error& error) {
+      if (error) return;
+      const bool open = connection_->Receive();
+      while (const std::optional<std::string> line = connection_->TakeLine()) {
+        asked_ = false;
+        const auto answer = ParseControlAnswer(*line);
+        if (!answer || !answer->error.empty() || !answer->processes) continue;
+        state_ = look_.Living(*answer);
+        Draw();
+      }
+      if (open) return AwaitAnswer();
+      if (!IsRunLive(look_.run_dir())) Over();
+    });
+  }
+
+  void Over() {
+    if (!state_.live) return;
+    if (Result<TopState> ended = look_.Ended()) state_ = std::move(*ended);
+    state_.live = false;
+    tick_.cancel();
+    Draw();
+  }
+
+  // --- the terminal ---
+  void AwaitKeys() {
+    tty_.async_wait(Descriptor::wait_read, [this](const Error& error) {
+      if (error) return;
+      const Result<std::string> typed = terminal_->Read();
+      if (!typed) return Quit(128 + SIGHUP);
+      typed_ += *typed;
+      escape_.cancel();
+      Press(TakeKeys(typed_, false));
+      if (!typed_.empty()) AwaitRestOfKey();
+      AwaitKeys();
+    });
+  }
+
+  // The rest of a sequence comes with its beginning, or very soon; the key Escape is followed by nothing.
+  void AwaitRestOfKey() {
+    escape_.expires_after(std::chrono::milliseconds(50));
+    escape_.async_wait([this](const Error& error) {
+      if (!error) Press(TakeKeys(typed_, true));
+    });
+  }
+
+  void Press(const std::vector<KeyPress>& keys) {
+    for (const KeyPress& key : keys) {
+      if (key.key == Key::kRedraw) shown_.clear();
+      view_ = Pressed(std::move(view_), key, state_, terminal_->Size());
+    }
+    if (view_.mode == Mode::kQuit) return Quit(0);
+    if (!keys.empty()) Draw();
+  }
+
+  void Draw() {
+    // A terminal that takes nothing is shown the newest state once it does.
+    if (!terminal_->taken()) return AwaitRoom();
+    const TopSize size = terminal_->Size();
+    if (size != size_) {
+      size_ = size;
+      Redraw();
+    }
+    view_ = Fitted(std::move(view_), state_, size);
+    std::vector<ScreenLine> lines = TopScreen(state_, view_, size, Page(size));
+    terminal_->Show((shown_.empty() ? "\x1b[2J" : "") + FrameBytes(shown_, lines));
+    shown_ = std::move(lines);
+    if (!terminal_->taken()) AwaitRoom();
+  }
+
+  void Redraw() { shown_.clear(); }
+
+  LogPage Page(TopSize size) {
+    if (view_.mode != Mode::kLog) {
+      pager_.reset();
+      return {};
+    }
+    const std::string path = look_.LogPath(state_.processes[view_.process], view_.attempt);
+    if (!pager_ || path != paged_) pager_.emplace(path);
+    paged_ = path;
+    pager_->Move(std::exchange(view_.move, 0), LogRows(size));
+    return pager_->Page(LogRows(size));
+  }
+
+  void AwaitRoom() {
+    if (std::exchange(awaits_room_, true)) return;
+    tty_.async_wait(Descriptor::wait_write, [this](const Error& error) {
+      if (error) return;
+      awaits_room_ = false;
+      terminal_->Flush();
+      Draw();
+    });
+  }
+
+  void AwaitSignal() {
+    signals_.async_wait([this](const Error& error, int signal) {
+      if (error) return;
+      if (signal == SIGTSTP) {
+        terminal_->Leave();
+        Error ignored;
+        signals_.remove(SIGTSTP, ignored);
+        ::raise(SIGTSTP);  // and here it goes on
+        signals_.add(SIGTSTP, ignored);
+      } else if (signal != SIGCONT && signal != SIGWINCH) {
+        return Quit(128 + signal);
+      }
+      if (signal != SIGWINCH) {
+        // A shell may have done with the terminal what it liked.
+        terminal_->Leave();
+        terminal_->Enter();
+      }
+      Redraw();
+      Draw();
+      AwaitSignal();
+    });
+  }
+
+  void Quit(int exit_code) {
+    exit_code_ = exit_code;
+    io_.stop();
+  }
+
+  boost::asio::io_context io_{1};
+  TopLook look_;
+  TopState state_;
+  TopView view_;
+  std::unique_ptr<Terminal> terminal_;
+  Descriptor tty_;
+  Descriptor head_;
+  std::optional<ControlConnection> connection_;
+  bool asked_ = false;  // and not answered yet
+  boost::asio::steady_timer tick_;
+  boost::asio::steady_timer escape_;
+  boost::asio::signal_set signals_;
+  RunEndWatch end_;
+  std::string typed_;  // the beginning of a key
+  std::vector<ScreenLine> shown_;
+  TopSize size_;
+  std::optional<LogPager> pager_;
+  std::string paged_;
+  bool awaits_room_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace
+
+Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view) {
+  return Top(run_dir, std::move(first), std::move(view)).Run();
+}
+
+}  // namespace muster

@@ -1,0 +1,19 @@
+// `muster top` on a terminal: one loop that asks the head once a second, draws what has changed, and takes keys.
+//
+// Knows who is asked and when; what is drawn and what keys do is known in top/screen.h and top/view.h. The head notices
+// one request a second, and nothing else of it.
+#pragma once
+
+#include <string>
+
+#include "muster/result.h"
+#include "top/state.h"
+#include "top/view.h"
+
+namespace muster {
+
+// Until the user quits: 0, or 128+n if signal n ended it. Begins with `first`, a look at the run of that directory;
+// stays when the run ends, and shows how it did. Fails with nothing shown, with kind "terminal".
+Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view);
+
+}  // namespace muster

@@ -1,0 +1,176 @@
+// The rows of a run's progress, and how they stay below what is written.
+#include "run/progress.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/columns.h"
+#include "run/output.h"
+#include "run/sample_plan.h"
+#include "support/await.h"
+
+namespace muster {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Progress Sample() {
+  Progress progress;
+  progress.phase = "running";
+  progress.seconds = 63;
+  progress.roles = {
+      {{"scheduler", 0, 1, 0, 0}, ""}, {{"server", 1, 0, 0, 0}, ""}, {{"worker", 0, 6, 2, 1}, "worker.3: Loss is NaN"}};
+  return progress;
+}
+
+TEST(ProgressRows, TellOfEachRole) {
+  Progress progress = Sample();
+  EXPECT_EQ(ProgressRows(progress, 100, 5),
+            (Lines{"scheduler  1 running  1 min 3 s", "server     0 running, 1 waiting  1 min 3 s",
+                   "worker     6 running, 2 ended, 1 restart  1 min 3 s  worker.3: Loss is NaN"}));
+  progress.phase = "stopping";
+  EXPECT_EQ(ProgressRows(progress, 100, 2), (Lines{"scheduler  1 running  1 min 3 s stopping", "… and 2 more roles"}));
+  EXPECT_EQ(ProgressRows({}, 80, 5), Lines{});
+}
+
+TEST(ProgressRows, FitIntoAnyTerminal) {
+  Progress progress = Sample();
+  progress.roles[0].last_line = std::string(500, 'x');
+  for (const std::size_t columns : {1U, 2U, 7U, 40U, 300U}) {
+    for (const std::size_t most : {1U, 2U, 9U}) {
+      const Lines rows = ProgressRows(progress, columns, most);
+      EXPECT_LE(rows.size(), most);
+      for (const std::string& row : rows) EXPECT_LE(Columns(row), std::max<std::size_t>(columns - 1, 1));
+    }
+  }
+}
+
+// --- the oddest of a role -----------------------------------------------------------------------------
+
+TEST(ProcessRoll, NamesTheOddestOfARole) {
+  const Plan plan = SamplePlan({{"server"}, {"worker", 4}});
+  Supervisor supervisor(plan);
+  ProcessRoll roll(plan.processes.size());
+  std::vector<ProcessId> workers;
+  const std::uint32_t role = plan.processes.back().role;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    if (plan.processes[id].role == role) workers.push_back(id);
+  }
+  ASSERT_GE(workers.size(), 2U);
+  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[0]);
+  roll.Saw(ProcessStarted{workers[1], 1, 7, 70, 5}, 1'000);
+  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[1]) << "it was started again";
+  roll.Saw(ProcessExited{workers[0], 0, false, 0, false, 0, 0, 0, 9}, 2'000);
+  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[1]) << "the other has ended well";
+  roll.Saw(ProcessExited{workers[0], 0, true, 9, false, 0, 0, 0, 9}, 3'000);
+  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[0]) << "the other has ended badly";
+  EXPECT_EQ(roll.OddestOf(plan, supervisor, 77), std::nullopt);
+}
+
+// --- below what is written ----------------------------------------------------------------------------
+
+struct Terminal {
+  Terminal() {
+    master = UniqueFd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    EXPECT_EQ(::grantpt(master.get()), 0);
+    EXPECT_EQ(::unlockpt(master.get()), 0);
+    screen = UniqueFd(::open(::ptsname(master.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    termios modes{};
+    EXPECT_EQ(::tcgetattr(screen.get(), &modes), 0);
+    modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+    EXPECT_EQ(::tcsetattr(screen.get(), TCSANOW, &modes), 0);
+  }
+  // What is there already. The kernel hands it over a moment after it was written.
+  std::string Written() const {
+    std::string text;
+    char some[4096];
+    for (ssize_t got = ::read(master.get(), some, sizeof some); got > 0;
+         got = ::read(master.get(), some, sizeof some)) {
+      text.append(some, static_cast<std::size_t>(got));
+    }
+    return text;
+  }
+  // So many bytes as `expected` has, once they are there.
+  std::string Next(const std::string& expected) const {
+    std::string text(expected.size(), '\0');
+    std::size_t at = 0;
+    while (at < text.size() && testing::AwaitReadable(master.get())) {
+      const ssize_t got = ::read(master.get(), text.data() + at, text.size() - at);
+      if (got > 0) at += static_cast<std::size_t>(got);
+    }
+    text.resize(at);
+    return text;
+  }
+  void Shows(const std::string& expected) const { EXPECT_EQ(Next(expected), expected); }
+  UniqueFd master;
+  UniqueFd screen;
+};
+
+TEST(Output, KeepsLinesBelowWhatIsWritten) {
+  boost::asio::io_context io;
+  const Terminal terminal;
+  Output out(io, terminal.screen.get());
+  int covered = 0;
+  out.OnCovered([&] { ++covered; });
+  out.ShowBelow({"one", "two"});
+  terminal.Shows("one\r\ntwo");
+  out.Write("text\n");
+  terminal.Shows("\x1b[1A\r\x1b[Jtext\n");
+  out.Write("more\n");
+  terminal.Shows("more\n");
+  EXPECT_EQ(covered, 1);
+  out.ShowBelow({"one"});
+  out.ShowBelow({"eins"});
+  terminal.Shows("one\r\x1b[Jeins");
+  out.ShowBelow({});
+  terminal.Shows("\r\x1b[J");
+  out.ShowBelow({"one"});
+  out.ForgetBelow();
+  out.Write("text\n");
+  terminal.Shows("onetext\n");
+}
+
+TEST(Output, ShowsNothingBelowOnATerminalThatTakesNothing) {
+  boost::asio::io_context io;
+  const Terminal terminal;
+  Output out(io, terminal.screen.get());
+  const std::string block(64U << 10, 'x');
+  while (out.empty()) out.Write(block);  // nobody reads
+  std::string before;
+  for (int frame = 0; frame < 1'000; ++frame) out.ShowBelow({"row"});
+  out.ShowBelow({});
+  while (!out.empty()) {
+    before += terminal.Written();
+    io.run_one_for(std::chrono::milliseconds(20));
+  }
+  out.ShowBelow({"row"});
+  while (!before.ends_with("row") && testing::AwaitReadable(terminal.master.get())) {
+    before += terminal.Written();
+  }
+  EXPECT_EQ(before.find_first_not_of('x'), before.find("row")) << "none of the thousand was kept for later";
+  EXPECT_EQ(before.size() % block.size(), 3U);
+}
+
+TEST(Output, ShowsNothingBelowInAFile) {
+  boost::asio::io_context io;
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const UniqueFd read(ends[0]);
+  const UniqueFd write(ends[1]);
+  Output out(io, write.get());
+  out.ShowBelow({"row"});
+  out.Write("text\n");
+  char some[64];
+  EXPECT_EQ(::read(read.get(), some, sizeof some), 5);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,254 @@
+// muster on a terminal: `top` with its keys, and what becomes of the terminal on every way out.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/on_terminal.h"
+#include "support/processes.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A run in the background, ended with the test.
+class TopOnATerminal : public ::testing::Test {
+ protected:
+  ~TopOnATerminal() override {
+    Muster({"stop", RunDir(), "--now", "--wait"});
+    for (const pid_t left : ProcessesWith(folder_.path())) {
+      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      if (process) AwaitReadable(process.get());
+    }
+    EXPECT_TRUE(ProcessesWith(folder_.path()).empty());
+  }
+
+  std::string RunDir() const { return folder_ / "run"; }
+  std::string Folder() const { return folder_.path(); }
+
+  CommandResult Muster(Words words) const {
+    words.insert(words.begin(), MusterProgram());
+    return RunCommand({words, {"PATH=/usr/bin:/bin", "HERE=" + folder_.path()}, folder_.path()});
+  }
+
+  // Returns once the first worker has printed its lines.
+  void Detach(const std::string& body) {
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
+        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
+    const CommandResult begun = Muster({"run", "recipe.lua", "--detach", "--run-dir", RunDir()});
+    ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  }
+
+  Words TopWords() const { return {MusterProgram(), "top", RunDir()}; }
+
+ private:
+  TempDir folder_;
+};
+
+constexpr const char* kThree =
+    "job:role 'server' { count = 1, done = 'never', command = { probe, 'print', 'serving', 'wait' } }\n"
+    "job:workers { count = 2, command = { probe, 'flood', '200', '20', 'line', 'print', '\\27[31mred', 'wait' } }";
+
+TEST_F(TopOnATerminal, ShowsARunAndObeysKeys) {
+  Detach(kThree);
+  OnTerminal top(TopWords(), Folder());
+  EXPECT_TRUE(top.Shows("worker.1"));
+  EXPECT_TRUE(top.Shows("\\x1b[31mred"));
+  EXPECT_TRUE(top.Shows("serving"));
+  EXPECT_TRUE(top.Shows("3 of 3"));
+  EXPECT_FALSE(top.ModesAreAsFound()) << "keys come one by one";
+
+  top.Press("r");
+  EXPECT_TRUE(top.Shows("1 of 3  role server"));
+  EXPECT_TRUE(top.ShowsNoMore("worker.1"));
+  top.Press("\x1b");
+  EXPECT_TRUE(top.Shows("3 of 3"));
+  top.Press("o");
+  EXPECT_TRUE(top.Shows("0 of 3  odd only"));
+  top.Press("o/RED\r");
+  EXPECT_TRUE(top.Shows("2 of 3  /RED"));
+
+  top.Press("\x1b[B\r");
+  EXPECT_TRUE(top.Shows("worker.1 rank 1  running  log at its end"));
+  EXPECT_TRUE(top.Shows("line 199"));
+  top.Press("g");
+  EXPECT_TRUE(top.Shows("line 0"));
+  EXPECT_TRUE(top.ShowsNoMore("line 199"));
+  top.Press("q");
+  EXPECT_TRUE(top.Shows("2 of 3  /RED"));
+  top.Press("q");
+  EXPECT_EQ(top.End(), 0);
+  EXPECT_TRUE(top.ModesAreAsFound());
+  EXPECT_TRUE(top.written.ends_with("\x1b[?25h\x1b[?1049l")) << "the cursor and the user's screen are back";
+}
+
+TEST_F(TopOnATerminal, StaysWhenTheRunEndsAndSaysHow) {
+  Detach(kThree);
+  OnTerminal top(TopWords(), Folder());
+  ASSERT_TRUE(top.Shows("3 of 3"));
+  EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
+  EXPECT_TRUE(top.Shows("stopped"));
+  EXPECT_TRUE(top.Shows("SIGTERM"));
+  top.Press("q");
+  EXPECT_EQ(top.End(), 0);
+  EXPECT_TRUE(top.ModesAreAsFound());
+}
+
+TEST_F(TopOnATerminal, FitsTheWindow) {
+  Detach(kThree);
+  OnTerminal top(TopWords(), Folder(), 24, 100);
+  ASSERT_TRUE(top.Awaits([&] { return top.screen.Line(23).find("q quit") != std::string::npos; }));
+  top.Resize(12, 60);
+  EXPECT_TRUE(top.Awaits([&] { return top.screen.Line(11).find("q quit") != std::string::npos; }));
+  EXPECT_TRUE(top.Awaits([&] { return top.screen.Line(23).empty(); }));
+  top.Press("q");
+  EXPECT_EQ(top.End(), 0);
+}
+
+TEST_F(TopOnATerminal, GivesTheTerminalBackWhenASignalEndsIt) {
+  Detach(kThree);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    OnTerminal top(TopWords(), Folder());
+    ASSERT_TRUE(top.Shows("3 of 3"));
+    if (signal == SIGINT) {
+      top.Press("\x03");
+    } else {
+      top.Signal(signal);
+    }
+    EXPECT_EQ(top.End(), 128 + signal);
+    EXPECT_TRUE(top.ModesAreAsFound()) << signal;
+    EXPECT_TRUE(top.written.ends_with("\x1b[?1049l")) << signal;
+  }
+}
+
+TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
+  Detach(kThree);
+  OnTerminal shell(
+      {"/bin/sh", "-c",
+       "set -m; \"$0\" top \"$1\"; echo asleep; read word; echo \"got $word\"; fg; echo over $?",
+       MusterProgram(), RunDir()},
+      Folder());
+  ASSERT_TRUE(shell.Shows("3 of 3"));
+  shell.Press("\x1a");
+  ASSERT_TRUE(shell.Shows("asleep"));
+  EXPECT_TRUE(shell.ModesAreAsFound());
+  shell.Press("line\n");
+  // What it shows then takes the place of what the shell has written.
+  ASSERT_TRUE(shell.Awaits([&] { return shell.written.find("got line") != std::string::npos; }));
+  EXPECT_TRUE(
+      shell.Awaits([&] { return shell.written.find("3 of 3", shell.written.find("got line")) != std::string::npos; }));
+  shell.Press("q");
+  EXPECT_TRUE(shell.Shows("over 0"));
+  EXPECT_EQ(shell.End(), 0);
+}
+
+TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
+  Detach(kThree);
+  OnTerminal top(TopWords(), Folder());  // until the processes are there
+  ASSERT_TRUE(top.Shows("red"));
+  top.Press("q");
+  EXPECT_EQ(top.End(), 0);
+  const CommandResult table = Muster({"top", RunDir(), "--role", "worker"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("\nPROCESS"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("\nworker.1     1  running"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find("\nserver.0"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find('\x1b'), std::string::npos);
+  const CommandResult json = Muster({"top", RunDir(), "--json"});
+  EXPECT_NE(json.out.find("\"state\":\"running\""), std::string::npos) << json.out;
+  EXPECT_NE(json.out.find("\"live\":true"), std::string::npos) << json.out;
+  const CommandResult unknown = Muster({"top", RunDir(), "--once", "--role", "wroker"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("did you mean \"worker\"?"), std::string::npos) << unknown.err;
+  EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
+  const CommandResult over = Muster({"top", RunDir(), "--once"});
+  EXPECT_EQ(over.exit_code, 0) << over.err;
+  EXPECT_NE(over.out.find("  stopped  "), std::string::npos) << over.out;
+  const CommandResult none = Muster({"top"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("no run is going on"), std::string::npos) << none.err;
+}
+
+// --- muster run, while it waits ---
+
+class RunOnATerminal : public TopOnATerminal {
+ protected:
+  Words RunWords(const std::string& body, Words more = {}) const {
+    std::ofstream(Folder() + "/recipe.lua")
+        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
+        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
+    Words words = {MusterProgram(), "run", "recipe.lua", "--run-dir", RunDir()};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+constexpr const char* kMany =
+    "job:role 'server' { count = 1, done = 'never', command = { probe, 'wait' } }\n"
+    "job:workers { count = 10, command = { probe, 'print', 'said', 'wait' } }";
+
+TEST_F(RunOnATerminal, HasARowForEachRoleUntilTheEnd) {
+  OnTerminal run(RunWords(kMany), Folder());
+  EXPECT_TRUE(run.Shows("\nserver  1 running  "));
+  EXPECT_TRUE(run.Shows("\nworker  10 running  "));
+  EXPECT_TRUE(run.Shows("worker.0: said"));
+  // It lives, and stays one row.
+  EXPECT_TRUE(run.Awaits([&] {
+    const std::size_t first = run.written.find("worker  10 running");
+    return first != std::string::npos && run.written.find("worker  10 running", first + 1) != std::string::npos;
+  }));
+  const std::string text = run.screen.Text();
+  EXPECT_EQ(text.find("worker  10 running"), text.rfind("worker  10 running")) << text;
+  run.Press("\x03");
+  EXPECT_EQ(run.End(), 130);
+  const std::string left = run.screen.Text();
+  EXPECT_EQ(left.find("server  1 running"), std::string::npos) << left;
+  EXPECT_EQ(left.find("worker  10 running"), std::string::npos) << left;
+  EXPECT_NE(left.find("muster: stopping"), std::string::npos) << left;
+  EXPECT_NE(left.find("stopped"), std::string::npos) << left;
+}
+
+TEST_F(RunOnATerminal, LetsOutputScrollAboveTheRows) {
+  OnTerminal run(RunWords(kMany, {"--tee", "worker:2"}), Folder());
+  EXPECT_TRUE(run.Shows("worker  10 running"));
+  EXPECT_TRUE(run.Shows("worker.2 | said"));
+  const std::string text = run.screen.Text();
+  EXPECT_LT(text.find("worker.2 | said"), text.find("worker  10 running")) << text;
+  run.Press("\x03");
+  EXPECT_EQ(run.End(), 130);
+  EXPECT_NE(run.screen.Text().find("worker.2 | said"), std::string::npos) << "what was said stays";
+}
+
+TEST_F(RunOnATerminal, HasNoRowsIfTheyAreNotWanted) {
+  OnTerminal run(
+      RunWords("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }", {"--no-progress"}),
+      Folder());
+  EXPECT_TRUE(run.Shows("worker: 10 started"));
+  Muster({"stop", RunDir()});
+  EXPECT_EQ(run.End(), 143);
+  EXPECT_EQ(run.written.find("worker  10 running"), std::string::npos) << run.written;
+  EXPECT_EQ(run.written.find("\x1b[J"), std::string::npos) << run.written;
+}
+
+// A suspended terminal (Ctrl-S) takes nothing; the head must go on all the same.
+TEST_F(RunOnATerminal, GoesOnWhileTheTerminalIsSuspended) {
+  OnTerminal run(RunWords("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }"), Folder());
+  EXPECT_TRUE(run.Shows("worker  10 running"));
+  run.Press("\x13");
+  std::ofstream(Folder() + "/go") << "go";
+  const CommandResult watched = Muster({"watch", RunDir()});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+  run.Press("\x11");
+  EXPECT_EQ(run.End(), 0);
+  EXPECT_NE(run.screen.Text().find("ok"), std::string::npos) << run.screen.Text();
+}
+
+}  // namespace
+}  // namespace muster::testing
