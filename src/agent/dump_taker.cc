@@ -74,15 +74,6 @@ std::string LateText(std::size_t left, std::chrono::milliseconds within) {
                      DurationText(static_cast<double>(within.count()) / 1000));
 }
 
-char StateNow(pid_t pid) {
-  KernelProcess process;
-  const auto identity = Identify(pid);
-  if (!identity) return '?';
-  process.identity = *identity;
-  LookAtThreads(process);
-  return process.threads.empty() ? '?' : process.threads.front().state;
-}
-
 }  // namespace
 
 DumpTaker::DumpTaker(boost::asio::io_context& io, Launcher& launcher, Observer observer)
@@ -391,12 +382,13 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
   return false;
 }
 
-// A tool that was killed while it took hold of a process may have left it stopped.
+// A tool that was killed while it took hold of a process may have left it stopped, or about to stop: the signal with
+// which ptrace(2) takes hold can be pending still, and SIGCONT takes it away.
 void DumpTaker::Resume(const Held& held) {
   const pid_t pid = held.identity.pid;
   if (held.was_stopped) return;
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (Identify(pid) != held.identity || StateNow(pid) != 'T') return;
+  if (Identify(pid) != held.identity) return;
   if (pidfd) {
     ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGCONT, nullptr, 0);
   } else {

@@ -183,6 +183,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   EXPECT_EQ(json.substr(0, begin.size()), begin);
   const std::string middle = R"(
  "restarts": [],
+ "dumps": [],
  "processes": [
   {
    "role": "server",
