@@ -35,15 +35,14 @@ inline std::string ContentOf(const std::string& path) {
 // A muster that goes on while the test does.
 class Running {
  public:
-  // Output goes to `out`, complaints to `err` or, if that is -1, where Complaints() has them.
-  Running(const Words& words, int out, int err = -1) {
+  Running(const Words& words, int out) {
     Words argv = {MusterProgram()};
     argv.insert(argv.end(), words.begin(), words.end());
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, out, 1);
-    ::posix_spawn_file_actions_adddup2(&actions, err < 0 ? err_.get() : err, 2);
+    ::posix_spawn_file_actions_adddup2(&actions, err_.get(), 2);
     const Words env = WithoutAsTheSuite({"PATH=/usr/bin:/bin"});
     EXPECT_EQ(::posix_spawn(&pid_, argv[0].c_str(), &actions, nullptr, command_detail::Pointers(argv).data(),
                             command_detail::Pointers(env).data()),

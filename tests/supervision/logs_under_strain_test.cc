@@ -233,7 +233,7 @@ TEST_F(Logs, AreTakenWhileTheTerminalIsSuspended) {
   Recipe("job:workers { count = 12, command = { probe, 'flood', '5000', '100', 'line', 'exit', '0' } }");
   Terminal terminal;
   terminal.Suspend();
-  Running run(RunWords({"--tee", "worker:3"}), terminal.screen(), terminal.screen());
+  Running run(RunWords({"--tee", "worker:3"}), terminal.screen());
   // The whole run comes to its end before a byte is shown: twelve logs of half a megabyte each.
   AwaitFileOfRun({"report.json"});
   const auto report = nlohmann::json::parse(ContentOf(folder / "run/report.json"), nullptr, false);
