@@ -131,8 +131,7 @@ TEST_F(TopOnATerminal, GivesTheTerminalBackWhenASignalEndsIt) {
 TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
   Detach(kThree);
   OnTerminal shell(
-      {"/bin/sh", "-c",
-       "set -m; \"$0\" top \"$1\"; echo asleep; read word; echo \"got $word\"; fg; echo over $?",
+      {"/bin/sh", "-c", "set -m; \"$0\" top \"$1\"; echo asleep; read word; echo \"got $word\"; fg; echo over $?",
        MusterProgram(), RunDir()},
       Folder());
   ASSERT_TRUE(shell.Shows("3 of 3"));
