@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/signal_name.h"
@@ -287,6 +288,28 @@ void ReadPlaced(lua_State* lua, int table, Process& process) {
   }
 }
 
+// Keeps for the role what its first process has, and for each other only what is different: Fold() finishes that. With
+// thousands of processes the copies would be most of the work.
+void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
+  Role& role = plan.roles[process.role];
+  if (process.index == 0) {
+    role.command = *std::exchange(process.command, std::nullopt);
+    role.cwd = *std::exchange(process.cwd, std::nullopt);
+    role.env = std::move(merged.set);
+    return;
+  }
+  if (*process.command == role.command) process.command.reset();
+  if (*process.cwd == role.cwd) process.cwd.reset();
+  process.env = std::move(merged.set);
+  for (const std::string& name : merged.absent) {
+    const auto shared = role.env.find(name);
+    for (Process& other : plan.processes) {
+      if (other.role == process.role) other.env.try_emplace(name, shared->second);
+    }
+    role.env.erase(shared);
+  }
+}
+
 // process { role, index, placed, stage, rank_in_stage, command, wrap, cwd, env, contract_env, visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
@@ -376,12 +399,11 @@ int AddProcess(lua_State* lua) {
   } else if (!each.variables.empty()) {
     layers.push_back(&shared.contract_cleared);
   }
-  auto merged = MergeEnvironment(layers, process.index == 0);
+  auto merged = MergeEnvironment(layers, process.index == 0, role.env);
   if (!merged) {
     host.Report(merged.error());
     return 0;
   }
-  process.env = std::move(merged->set);
   if (process.index == 0) {
     host.plan.roles[process.role].unset = merged->unset;
     host.provenance[role.name] = std::move(merged->sources);
@@ -398,6 +420,7 @@ int AddProcess(lua_State* lua) {
   if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
     process.context = overlay->second->Settled();
   }
+  KeepDifferences(host.plan, process, *std::move(merged));
   host.plan.processes.push_back(std::move(process));
   return 0;
 }

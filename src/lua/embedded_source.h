@@ -14,7 +14,7 @@ void OverrideEmbeddedSources(const std::string& folder);
 
 std::optional<std::string> EmbeddedSource(const std::string& path);  // "muster/job.lua"
 
-// The same file as the build's interpreter read it; none if a developer's file takes its place.
+// The same file as the build's interpreter read it; none if it is not kept so, or a developer's file takes its place.
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path);
 
 }  // namespace muster

@@ -38,9 +38,11 @@ void TellWrittenPaths(Host& host) {
     writing.context = overlay == host.overlay_of.end() ? &*host.context : overlay->second;
     writing.host = process.host;
     writing.cwd = process.cwd ? process.cwd->marked : role.cwd.marked;
-    writing.variable = [&process](const std::string& name) {
-      const auto found = process.env.find(name);
-      return found == process.env.end() ? std::string() : found->second.marked;
+    writing.variable = [&process, &role](const std::string& name) {
+      const auto own = process.env.find(name);
+      if (own != process.env.end()) return own->second.marked;
+      const auto shared = role.env.find(name);
+      return shared == role.env.end() ? std::string() : shared->second.marked;
     };
   }
   const std::vector<WrittenPaths> written = PredictWrittenPaths(*host.context, processes);

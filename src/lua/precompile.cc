@@ -1,5 +1,6 @@
 // precompile ROOT OUTPUT FILE…: turns Lua files below ROOT into bytecode of the same names below OUTPUT. Run while
-// muster is built, on muster's own files only: reading their text would be half of what a small recipe costs.
+// muster is built, on muster's own files only (embedded.h says which): reading their text would be a good part of what
+// a small recipe costs.
 //
 // Bytecode fits the interpreter that made it. Where muster runs with another one, that refuses it, and the text, which
 // is part of the program as well, is read instead (own_chunk.cc).

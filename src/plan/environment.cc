@@ -32,7 +32,7 @@ class Merge {
     std::stable_sort(layers_.begin(), layers_.end(), [](auto* a, auto* b) { return a->layer < b->layer; });
   }
 
-  Result<MergedEnvironment> Run() {
+  Result<MergedEnvironment> Run(const Variables& shared) {
     // Layers of one rank: first everything they remove, then everything they set.
     for (std::size_t begin = 0; begin < layers_.size();) {
       std::size_t end = begin;
@@ -46,8 +46,19 @@ class Merge {
     }
     if (!problems_.empty()) return Fail(std::move(problems_));
     MergedEnvironment merged;
-    merged.set.reserve(set_.size());
-    for (const auto& [key, text] : set_) merged.set.emplace_hint(merged.set.end(), *key, *text);
+    auto known = shared.begin();
+    const auto pass = [&](const std::string* until) {
+      for (; known != shared.end() && (until == nullptr || known->first < *until); ++known) {
+        merged.absent.push_back(known->first);
+      }
+    };
+    for (const auto& [key, text] : set_) {
+      pass(key);
+      const bool both = known != shared.end() && known->first == *key;
+      if (!both || known->second != *text) merged.set.emplace_hint(merged.set.end(), *key, *text);
+      if (both) ++known;
+    }
+    pass(nullptr);
     for (const std::string* key : unset_) merged.unset.push_back(*key);
     std::sort(merged.unset.begin(), merged.unset.end());
     merged.unset.erase(std::unique(merged.unset.begin(), merged.unset.end()), merged.unset.end());
@@ -256,8 +267,9 @@ std::string_view LayerName(Layer layer) {
   return kNames.at(static_cast<std::size_t>(layer));
 }
 
-Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources) {
-  return Merge(layers, with_sources).Run();
+Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources,
+                                           const Variables& shared) {
+  return Merge(layers, with_sources).Run(shared);
 }
 
 bool IsVariableName(std::string_view name) {

@@ -61,7 +61,8 @@ struct EnvironmentLayer {
 };
 
 struct MergedEnvironment {
-  Variables set;
+  Variables set;                                  // without what is the same in `shared`
+  std::vector<std::string> absent;                // what of `shared` is not set here, in order
   std::vector<std::string> unset;                 // sorted: NAME or PREFIX*
   std::map<std::string, VariableSource> sources;  // of every key of `set` and `unset`: who decided
 };
@@ -70,8 +71,10 @@ struct MergedEnvironment {
 // "contract_variable" (names both places), "variable" (a name or value that cannot be in an environment, a pattern that
 // is set, unset within kEach: a plan removes variables for whole roles only). All errors are reported. Within one layer
 // what is unset goes before what is set, so that a contract may clear RANK_* and set RANK_ID. Without `with_sources`,
-// `sources` stays empty: for thousands of processes of which one is asked.
-Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources = true);
+// `sources` stays empty: for thousands of processes of which one is asked. `shared` is what is kept elsewhere for all of
+// them, so that only differences are copied.
+Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources = true,
+                                           const Variables& shared = {});
 
 // Names: not empty, no '=', no NUL, UTF-8. Values: no NUL, UTF-8.
 bool IsVariableName(std::string_view name);

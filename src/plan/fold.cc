@@ -9,6 +9,7 @@ using Members = std::vector<Process*>;
 
 // Keeps what is not in `shared`.
 void RemoveShared(Variables& own, const Variables& shared) {
+  if (own.empty() || shared.empty()) return;
   auto kept = own.extract_sequence();
   auto common = shared.begin();
   const auto gone = std::remove_if(kept.begin(), kept.end(), [&](const auto& entry) {
@@ -33,24 +34,25 @@ void FoldMap(Map& common, const Members& members, Map Process::*own) {
   for (const Process* member : members) {
     const Map& theirs = member->*own;
     auto their = theirs.begin();
+    auto base = common.begin();
     for (auto entry = shared.begin(); entry != shared.end();) {
       while (their != theirs.end() && their->first < entry->first) ++their;
+      while (base != common.end() && base->first < entry->first) ++base;
       const typename Map::mapped_type* value = nullptr;
       if (their != theirs.end() && their->first == entry->first) {
         value = &their->second;
-      } else if (const auto found = common.find(entry->first); found != common.end()) {
-        value = &found->second;
+      } else if (base != common.end() && base->first == entry->first) {
+        value = &base->second;
       }
       entry = value != nullptr && *value == entry->second ? std::next(entry) : shared.erase(entry);
     }
   }
   // What the role had and not all share goes to the members that had nothing else; what all share leaves them.
+  Map leaving = common;
+  RemoveShared(leaving, shared);
   for (Process* member : members) {
-    Map& theirs = member->*own;
-    for (const auto& [key, value] : common) {
-      if (!shared.contains(key)) theirs.try_emplace(key, value);
-    }
-    RemoveShared(theirs, shared);
+    for (const auto& [key, value] : leaving) (member->*own).try_emplace(key, value);
+    RemoveShared(member->*own, shared);
   }
   common = std::move(shared);
 }
