@@ -16,9 +16,9 @@ bool Has(const nlohmann::json& list, const std::string& word) {
 
 TEST_P(WithoutOne, EndsEverythingAndNamesWhatStoodIn) {
   StartedMuster muster(R"(
-    job:workers { count = 3, stop = { grace = "200ms" }, each = function(process)
-      process.command = process.index == 0 and { probe, "env", "exit", "3" } or { probe, "session", "daemon", "wait" }
-    end })");
+    job:role "daemon" { count = 2, ready = { line = "up" }, stop = { grace = "200ms" },
+                        command = { probe, "session", "daemon", "print", "up", "wait" } }
+    job:workers { count = 1, after = { "daemon" }, command = { probe, "env", "exit", "3" } })");
   const std::string name(GetParam().name);
   muster.Start({"--without=" + name});
   EXPECT_EQ(muster.End(), 1) << muster.Output();
