@@ -11,8 +11,8 @@ namespace muster {
 namespace {
 
 constexpr int kHookInterval = 10'000;
-// The collector begins anew at so many per cent of what the last round left. Rarely, while the recipe uses little of what
-// it may: then looking for garbage costs more than keeping it.
+// The collector begins anew at so many per cent of what the last round left. Rarely, while the recipe uses little of
+// what it may: then looking for garbage costs more than keeping it.
 constexpr int kPause = 200;  // the interpreter's own default
 constexpr int kPauseWhileSmall = 400;
 constexpr std::size_t kSmallShare = 8;

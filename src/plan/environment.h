@@ -71,8 +71,8 @@ struct MergedEnvironment {
 // "contract_variable" (names both places), "variable" (a name or value that cannot be in an environment, a pattern that
 // is set, unset within kEach: a plan removes variables for whole roles only). All errors are reported. Within one layer
 // what is unset goes before what is set, so that a contract may clear RANK_* and set RANK_ID. Without `with_sources`,
-// `sources` stays empty: for thousands of processes of which one is asked. `shared` is what is kept elsewhere for all of
-// them, so that only differences are copied.
+// `sources` stays empty: for thousands of processes of which one is asked. `shared` is what is kept elsewhere for all
+// of them, so that only differences are copied.
 Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources = true,
                                            const Variables& shared = {});
 

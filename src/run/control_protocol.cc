@@ -18,12 +18,11 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::array<std::pair<Ask, std::string_view>, 5> kAsks = {
-    {{Ask::kStatus, "status"},
-     {Ask::kStop, "stop"},
-     {Ask::kWatch, "watch"},
-     {Ask::kDump, "dump"},
-     {Ask::kProcesses, "processes"}}};
+constexpr std::array<std::pair<Ask, std::string_view>, 5> kAsks = {{{Ask::kStatus, "status"},
+                                                                    {Ask::kStop, "stop"},
+                                                                    {Ask::kWatch, "watch"},
+                                                                    {Ask::kDump, "dump"},
+                                                                    {Ask::kProcesses, "processes"}}};
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
