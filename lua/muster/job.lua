@@ -75,9 +75,16 @@ local function read_command(command, place, role)
   return { words = words }
 end
 
+local sound_names = {}  -- a few names come for every process
+local function is_variable_name(name)
+  if type(name) ~= "string" then return false end
+  if not sound_names[name] then sound_names[name] = name ~= "" and not name:find("=", 1, true) and host.is_text(name) end
+  return sound_names[name]
+end
+
 -- One variable into { [name] = { text = "…" | unset = true, override = bool, place } }.
 local function read_variable(name, value, override, place, what, into)
-  if type(name) ~= "string" or name == "" or name:find("=", 1, true) or not host.is_text(name) then
+  if not is_variable_name(name) then
     host.report("error", "variable", place, ("%s: %s is no name of a variable"):format(what, shown(name)))
   elseif muster.contents(value, "muster.unset") then
     into[name] = { unset = true, override = override, place = place }

@@ -1,6 +1,7 @@
 // Host functions that make the plan out of what layout.lua describes: placement, roles, processes, ports and
 // files. Merging of environments and placing are plan/'s; here tables become values.
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -239,6 +240,8 @@ int AddRole(lua_State* lua) {
   }
   environment.contract_cleared = environment.contract_clear;
   environment.contract_cleared.settled = true;
+  environment.contract.layer = Layer::kContract;
+  environment.contract.owner = environment.contract_clear.owner;
   environment.role.layer = Layer::kRole;
   environment.role.owner = "role " + TextField(lua, 1, "env_of");
   {
@@ -321,7 +324,7 @@ int AddProcess(lua_State* lua) {
   process.rank_in_stage = CountField(lua, 1, "rank_in_stage");
   const Place place = PlaceField(lua, 1, "place");
   const Role& role = host.plan.roles[process.role];
-  const Host::RoleEnvironment& shared = host.role_environments[process.role];
+  Host::RoleEnvironment& shared = host.role_environments[process.role];
   const std::string name = role.name + "." + std::to_string(process.index);
   {
     const Field placed(lua, 1, "placed");
@@ -350,15 +353,12 @@ int AddProcess(lua_State* lua) {
     const Field env(lua, 1, "env");
     ReadVariables(lua, env.index(), "process.env of role " + role.name, each);
   }
-  EnvironmentLayer contract;
-  contract.layer = Layer::kContract;
-  contract.owner = shared.contract_clear.owner;
+  EnvironmentLayer& contract = shared.contract;
+  for (auto& [unused, variable] : contract.variables) variable.value.reset();
   {
     const Field env(lua, 1, "contract_env");
     if (env.is_table()) {
       const int table = env.index();
-      constexpr std::size_t kUsual = 24;
-      contract.variables.reserve(kUsual);
       lua_pushnil(lua);
       while (lua_next(lua, table) != 0) {
         std::string variable;
@@ -372,6 +372,9 @@ int AddProcess(lua_State* lua) {
   }
   if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
     contract.variables[variable].value = Text(TextField(lua, 1, "visible"));
+  }
+  for (auto variable = contract.variables.begin(); variable != contract.variables.end();) {
+    variable = variable->second.value ? std::next(variable) : contract.variables.erase(variable);
   }
   if (const Field count(lua, 1, "visible_count"); count.given()) {
     host.visible_devices[name] = static_cast<std::uint32_t>(count.number());

@@ -52,6 +52,7 @@ struct Host {
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
+    EnvironmentLayer contract;  // what it sets for the process that is being added: the names stay, values change
     EnvironmentLayer role;
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles

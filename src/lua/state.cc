@@ -14,9 +14,9 @@ constexpr int kHookInterval = 10'000;
 // The collector begins anew at so many per cent of what the last round left. Rarely, while the recipe uses little of
 // what it may: then looking for garbage costs more than keeping it.
 constexpr int kPause = 200;  // the interpreter's own default
-constexpr int kPauseWhileSmall = 400;
-constexpr std::size_t kSmallShare = 8;
-char kStateKey;  // its address is the registry key
+constexpr int kPauseWhileSmall = 1000;
+constexpr std::size_t kSmallShare = 20;  // ten times what is left is then half of what it may use
+char kStateKey;                          // its address is the registry key
 
 // Base functions that load code, reach other environments, or depend on the collector or on chance.
 constexpr const char* kRemovedGlobals[] = {"dofile",   "loadfile", "load",           "loadstring", "getfenv", "setfenv",

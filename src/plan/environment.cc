@@ -30,6 +30,8 @@ class Merge {
   Merge(std::span<const EnvironmentLayer* const> layers, bool with_sources)
       : layers_(layers.begin(), layers.end()), with_sources_(with_sources) {
     std::stable_sort(layers_.begin(), layers_.end(), [](auto* a, auto* b) { return a->layer < b->layer; });
+    constexpr std::size_t kUsual = 64;
+    set_.reserve(kUsual);
   }
 
   Result<MergedEnvironment> Run(const Variables& shared) {

@@ -90,8 +90,15 @@ Diagnostics Context::Reset(std::string_view api, const Place& place) {
 }
 
 const Setting* Context::Find(std::string_view api, std::string_view name) const {
-  const auto found = own_.find(KeyOf(api, name));
-  if (found != own_.end()) return &found->second;
+  // Asked for every process and attribute; a process has two or three settings of its own, and no key is made for them.
+  constexpr std::size_t kFew = 16;
+  if (own_.size() <= kFew) {
+    for (const auto& [key, setting] : own_) {
+      if (IsKeyOf(key, api, name)) return &setting;
+    }
+  } else if (const auto found = own_.find(KeyOf(api, name)); found != own_.end()) {
+    return &found->second;
+  }
   return base_ == nullptr ? nullptr : base_->Find(api, name);
 }
 

@@ -8,6 +8,11 @@ std::string KeyOf(std::string_view api, std::string_view name) {
   return key.append(api).append(1, '.').append(name);
 }
 
+bool IsKeyOf(std::string_view key, std::string_view api, std::string_view name) {
+  return key.size() == api.size() + 1 + name.size() && key.ends_with(name) && key.starts_with(api) &&
+         key[api.size()] == '.';
+}
+
 std::string ValueKey(const Value& value) {
   const std::string* text = value.AsString();
   return text == nullptr ? ToText(value) : *text;

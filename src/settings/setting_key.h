@@ -18,6 +18,8 @@ constexpr std::int64_t kPynativeMode = 1;      // of set_context's mode
 
 // "set_context.mode"
 std::string KeyOf(std::string_view api, std::string_view name);
+// Whether `key` is KeyOf(api, name).
+bool IsKeyOf(std::string_view key, std::string_view api, std::string_view name);
 
 // The key under which a record's maps (shared_values, read_values, needs …) hold facts about a value: its text.
 std::string ValueKey(const Value& value);
