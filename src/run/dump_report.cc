@@ -9,11 +9,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
-#include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "run/last_lines.h"
-#include "run/private_files.h"
+#include "run/run_files.h"
 #include "run/start_specs.h"
 
 namespace muster {
@@ -121,11 +119,8 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const JournalContents& journ
 
 Result<DumpReport> FindDump(const std::string& run_dir, std::uint32_t number, const DumpFilter& filter) {
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Result<std::string> plan_json = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
-  if (!folder || !plan_json) {
-    return Fail(
-        Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
-  }
+  const Result<std::string> plan_json = ReadPlanJson(folder.get(), run_dir);
+  if (!plan_json) return Fail(plan_json.error());
   const Result<Plan> plan = PlanFromJson(*plan_json);
   if (!plan) return Fail(plan.error());
   std::vector<DumpReport> dumps = ReadDumps(*plan, ReadJournal(run_dir + "/journal.jsonl"), folder.get(), filter);

@@ -16,13 +16,13 @@
 #include "base/signal_name.h"
 #include "base/utf8.h"
 #include "muster/plan.h"
-#include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "run/context_report.h"
 #include "run/ending_text.h"
 #include "run/journal.h"
 #include "run/private_files.h"
 #include "run/run_directory.h"
+#include "run/run_files.h"
 #include "run/start_specs.h"
 
 namespace muster {
@@ -249,11 +249,8 @@ Result<Report> MakeReport(const std::string& run_dir) {
   // Asked first: what is over before the journal is read has its last record.
   const bool held = IsRunLive(run_dir);
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Result<std::string> plan_json = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
-  if (!folder || !plan_json) {
-    return Fail(
-        Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
-  }
+  const Result<std::string> plan_json = ReadPlanJson(folder.get(), run_dir);
+  if (!plan_json) return Fail(plan_json.error());
   const Result<Plan> plan = PlanFromJson(*plan_json);
   if (!plan) return Fail(plan.error());
   const JournalContents journal = ReadJournal(run_dir + "/journal.jsonl");

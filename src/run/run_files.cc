@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "run/json_text.h"
@@ -22,6 +26,14 @@ Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs
   }
   if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
   return MakeFolder(folder, "logs");
+}
+
+Result<std::string> ReadPlanJson(int folder, const std::string& run_dir) {
+  constexpr std::size_t kRoom = 4;  // JSON is longer than the texts that it holds
+  Result<std::string> bytes = ReadFileAt(folder, "plan.json", kRoom * kMaxPlanBytes);
+  if (bytes) return bytes;
+  return Fail(
+      Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
 }
 
 RunAccount WriteRunAccount(int folder, const std::string& run_dir) {

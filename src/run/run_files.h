@@ -1,5 +1,6 @@
-// The files of a run directory that are written at one blow: what is to run, at the beginning, and the account of it,
-// at the end. What they hold is told in docs/run_directory.md. The journal, the logs and the binding are others'.
+// The files of a run directory that are written at one blow: what is to run, at the beginning (and its plan read back),
+// and the account of it, at the end. What they hold is told in docs/run_directory.md. The journal, the logs and the
+// binding are others'.
 #pragma once
 
 #include <map>
@@ -16,6 +17,9 @@ namespace muster {
 // and errors/. The folder logs/, open.
 Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs,
                                const std::map<std::string, std::string>& sources);
+
+// plan.json as it stands. Kind "run" if `folder`, which is `run_dir` open, has none.
+Result<std::string> ReadPlanJson(int folder, const std::string& run_dir);
 
 struct RunAccount {
   std::string text;      // what report.txt holds; empty if the run directory cannot be read back

@@ -9,13 +9,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
-#include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "run/journal_feed.h"
 #include "run/output.h"
-#include "run/private_files.h"
 #include "run/report.h"
+#include "run/run_files.h"
 
 namespace muster {
 namespace {
@@ -75,11 +73,8 @@ int ShowLines(const std::string& run_dir, int out) {
 
 Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, bool json) {
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Result<std::string> bytes = ReadFileAt(folder.get(), "plan.json", 4 * kMaxPlanBytes);
-  if (!folder || !bytes) {
-    return Fail(
-        Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
-  }
+  const Result<std::string> bytes = ReadPlanJson(folder.get(), run_dir);
+  if (!bytes) return Fail(bytes.error());
   if (json) return ShowLines(run_dir, options.out);
   const Result<Plan> plan = PlanFromJson(*bytes);
   if (!plan) return Fail(plan.error());
