@@ -143,21 +143,44 @@ int PlaceRoles(lua_State* lua) {
 
 // --- environments ----------------------------------------------------------------------------------
 
-// The variables of the table at `table`: { [name] = { text = …, unset = …, override = …, place = … } }.
-void ReadVariables(lua_State* lua, int table, const std::string& what, EnvironmentLayer& layer) {
+// The text at `index`, empty if it is none, over what `text` was.
+void TextAt(lua_State* lua, int index, std::string& text) {
+  if (!ToExactText(lua, index, text)) text.clear();
+}
+
+// The name of a variable at `index`, valid while it is on the stack or until `buffer` changes; a key that lua_next gave
+// must not be converted in place.
+std::string_view NameAt(lua_State* lua, int index, std::string& buffer) {
+  if (lua_type(lua, index) != LUA_TSTRING) {
+    ToExactText(lua, index, buffer);
+    return buffer;
+  }
+  std::size_t size = 0;
+  const char* name = lua_tolstring(lua, index, &size);
+  return {name, size};
+}
+
+// The variables of the table at `table`: { [name] = { text = …, unset = …, override = …, place = … } }. `variable_of`
+// gives the variable of a name.
+template <class VariableOf>
+void ReadVariables(lua_State* lua, int table, const std::string& what, const VariableOf& variable_of) {
+  std::string buffer;
   lua_pushnil(lua);
   while (lua_next(lua, table) != 0) {
-    std::string name;
-    ToExactText(lua, -2, name);
+    const std::string_view name = NameAt(lua, -2, buffer);
     const int variable = lua_gettop(lua);
-    LayerVariable read;
+    LayerVariable& read = variable_of(name);
     read.place = PlaceField(lua, variable, "place");
     read.override = Field(lua, variable, "override").truth();
-    if (!Field(lua, variable, "unset").truth()) {
-      read.value = Text(TextField(lua, variable, "text"));
-      CheckPlanText(Host::Of(lua), read.value->marked, what + ": " + name, read.place, true);
+    if (Field(lua, variable, "unset").truth()) {
+      read.value.reset();
+    } else {
+      if (!read.value) read.value.emplace();
+      TextAt(lua, Field(lua, variable, "text").index(), read.value->marked);
+      if (NeedsCheck(read.value->marked)) {
+        CheckPlanText(Host::Of(lua), read.value->marked, what + ": " + std::string(name), read.place, true);
+      }
     }
-    layer.variables[name] = std::move(read);
     lua_pop(lua, 1);
   }
 }
@@ -166,7 +189,8 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, Environme
 int BeginProcesses(lua_State* lua) {
   Host& host = Host::Of(lua);
   host.job_env.layer = Layer::kJob;
-  ReadVariables(lua, 1, "job:env", host.job_env);
+  ReadVariables(lua, 1, "job:env",
+                [&](std::string_view name) -> LayerVariable& { return host.job_env.variables[std::string(name)]; });
   return 0;
 }
 
@@ -240,13 +264,14 @@ int AddRole(lua_State* lua) {
   }
   environment.contract_cleared = environment.contract_clear;
   environment.contract_cleared.settled = true;
-  environment.contract.layer = Layer::kContract;
-  environment.contract.owner = environment.contract_clear.owner;
+  environment.contract = RefilledLayer(Layer::kContract, environment.contract_clear.owner);
   environment.role.layer = Layer::kRole;
   environment.role.owner = "role " + TextField(lua, 1, "env_of");
   {
     const Field env(lua, 1, "env");
-    ReadVariables(lua, env.index(), "env of role " + role.name, environment.role);
+    ReadVariables(lua, env.index(), "env of role " + role.name, [&](std::string_view name) -> LayerVariable& {
+      return environment.role.variables[std::string(name)];
+    });
   }
   host.role_environments.push_back(std::move(environment));
   host.plan.roles.push_back(std::move(role));
@@ -313,6 +338,23 @@ void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
   }
 }
 
+// What the contract says of the process at 1, with what it may see.
+void ReadContract(lua_State* lua, RefilledLayer& contract) {
+  contract.Begin();
+  if (const Field env(lua, 1, "contract_env"); env.is_table()) {
+    std::string buffer;
+    lua_pushnil(lua);
+    while (lua_next(lua, env.index()) != 0) {
+      TextAt(lua, -1, contract.TextAt(NameAt(lua, -2, buffer)));
+      lua_pop(lua, 1);
+    }
+  }
+  if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
+    contract.TextAt(variable) = TextField(lua, 1, "visible");
+  }
+  contract.End();
+}
+
 // process { role, index, placed, stage, rank_in_stage, command, wrap, cwd, env, contract_env, visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
@@ -347,62 +389,40 @@ int AddProcess(lua_State* lua) {
   }
 
   const EnvironmentLayer defaults = Defaults(host.plan, *process.command);
-  EnvironmentLayer each;
-  each.layer = Layer::kEach;
+  shared.each.Begin();
   {
     const Field env(lua, 1, "env");
-    ReadVariables(lua, env.index(), "process.env of role " + role.name, each);
+    ReadVariables(lua, env.index(), "process.env of role " + role.name,
+                  [&](std::string_view variable) -> LayerVariable& { return shared.each.At(variable); });
   }
-  EnvironmentLayer& contract = shared.contract;
-  for (auto& [unused, variable] : contract.variables) variable.value.reset();
-  {
-    const Field env(lua, 1, "contract_env");
-    if (env.is_table()) {
-      const int table = env.index();
-      lua_pushnil(lua);
-      while (lua_next(lua, table) != 0) {
-        std::string variable;
-        std::string text;
-        ToExactText(lua, -2, variable);
-        ToExactText(lua, -1, text);
-        contract.variables[variable].value = Text(std::move(text));
-        lua_pop(lua, 1);
-      }
-    }
-  }
-  if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
-    contract.variables[variable].value = Text(TextField(lua, 1, "visible"));
-  }
-  for (auto variable = contract.variables.begin(); variable != contract.variables.end();) {
-    variable = variable->second.value ? std::next(variable) : contract.variables.erase(variable);
-  }
+  shared.each.End();
+  ReadContract(lua, shared.contract);
   if (const Field count(lua, 1, "visible_count"); count.given()) {
     host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
   }
-  EnvironmentLayer own;
-  own.layer = Layer::kMuster;
-  own.variables.reserve(StandardVariableNames().size() + 1);
-  for (auto& [variable, text] : StandardVariables(host.plan, process).extract_sequence()) {
-    own.variables.emplace_hint(own.variables.end(), std::move(variable),
-                               LayerVariable{std::move(text), {}, false, false});
-  }
+  shared.musters.Begin();
+  GiveStandardVariables(host.plan, process, [&](std::string_view variable, std::string_view text) {
+    shared.musters.TextAt(variable) = text;
+  });
   const PythonUse python =
       PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
   if (python != PythonUse::kNone) {
-    LayerVariable& path = own.variables["PYTHONPATH"];
+    LayerVariable& path = shared.musters.At("PYTHONPATH");
     path.value = PythonPath(python);
     path.prepend = true;
   }
+  shared.musters.End();
 
   // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
   // agree.
-  std::vector<const EnvironmentLayer*> layers = {&defaults, &host.job_env, &shared.role, &each, &contract, &own};
+  std::vector<const EnvironmentLayer*> layers = {
+      &defaults, &host.job_env, &shared.role, &shared.each.layer(), &shared.contract.layer(), &shared.musters.layer()};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
-  } else if (!each.variables.empty()) {
+  } else if (!shared.each.layer().variables.empty()) {
     layers.push_back(&shared.contract_cleared);
   }
-  auto merged = MergeEnvironment(layers, process.index == 0, role.env);
+  auto merged = process.index == 0 ? MergeEnvironment(layers) : shared.precedent.Merge(layers, role.env);
   if (!merged) {
     host.Report(merged.error());
     return 0;

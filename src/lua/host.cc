@@ -82,6 +82,10 @@ Place Host::PlaceOf(int id) const {
   return places[static_cast<std::size_t>(id)];
 }
 
+bool NeedsCheck(std::string_view text) {
+  return !IsUtf8(text) || text.find('\0') != std::string::npos || text.find(kHoleOpen) != std::string::npos;
+}
+
 void CheckPlanText(Host& host, const std::string& text, const std::string& what, const Place& place,
                    bool secret_allowed) {
   if (!IsUtf8(text) || text.find('\0') != std::string::npos) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "lua/state.h"
 #include "muster/context.h"
 #include "muster/schema.h"
+#include "plan/merge_precedent.h"
+#include "plan/refilled_layer.h"
 #include "plan/topology.h"
 
 namespace muster {
@@ -52,8 +55,12 @@ struct Host {
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
-    EnvironmentLayer contract;  // what it sets for the process that is being added: the names stay, values change
     EnvironmentLayer role;
+    // Of the process that is being added.
+    RefilledLayer each{Layer::kEach};
+    RefilledLayer contract{Layer::kContract};
+    RefilledLayer musters{Layer::kMuster};
+    MergePrecedent precedent;
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles
   Provenance provenance;
@@ -79,6 +86,9 @@ Diagnostic LocatedError(std::string kind, const std::string& message, const Plac
 // must be none or beside something else. `what` names it.
 void CheckPlanText(Host& host, const std::string& text, const std::string& what, const Place& place,
                    bool secret_allowed);
+
+// Whether CheckPlanText could find anything: most texts are neither holes nor broken, and need no `what`.
+bool NeedsCheck(std::string_view text);
 
 // Where the Lua function at `index` begins; nowhere for functions that are not the user's.
 Place PlaceOfFunction(lua_State* lua, int index);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <initializer_list>
 #include <optional>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "base/utf8.h"
 
@@ -286,36 +289,51 @@ bool Matches(std::string_view pattern, std::string_view name) {
 }
 
 Variables StandardVariables(const Plan& plan, const Process& process) {
+  Variables variables;
+  variables.reserve(kStandardNames.size());
+  GiveStandardVariables(plan, process, [&](std::string_view name, std::string_view text) {
+    variables.emplace_hint(variables.end(), name, text);
+  });
+  return variables;
+}
+
+void GiveStandardVariables(const Plan& plan, const Process& process,
+                           const std::function<void(std::string_view name, std::string_view text)>& take) {
   static const std::string kRunId = HoleText({Hole::Kind::kRunId, {}, 0});
   static const std::string kRunDir = HoleText({Hole::Kind::kRunDir, {}, 0});
   static const std::string kAttempt = HoleText({Hole::Kind::kAttempt, {}, 0});
   const std::string name = ProcessName(plan, process);
-  Variables variables;
-  variables.reserve(kStandardNames.size());
-  // Names come in order.
-  const auto add = [&](const char* variable, std::string value) {
-    variables.emplace_hint(variables.end(), variable, std::move(value));
+  std::string text;
+  const auto add = [&](std::string_view variable, std::initializer_list<std::string_view> pieces) {
+    text.clear();
+    for (const std::string_view piece : pieces) text += piece;
+    take(variable, text);
   };
-  add("MUSTER_ATTEMPT", kAttempt);
-  if (!plan.mindspore.empty()) add("MUSTER_CONTEXT", kRunDir + "/context/" + name + ".json");
+  const auto add_number = [&](std::string_view variable, std::uint32_t number) {
+    take(variable, fmt::format_int(number).c_str());
+  };
+  add("MUSTER_ATTEMPT", {kAttempt});
+  if (!plan.mindspore.empty()) add("MUSTER_CONTEXT", {kRunDir, "/context/", name, ".json"});
   if (!process.devices.empty()) {
-    std::string devices;
-    for (const std::uint32_t device : process.devices) devices += (devices.empty() ? "" : ",") + std::to_string(device);
-    add("MUSTER_DEVICES", std::move(devices));
+    text.clear();
+    for (const std::uint32_t device : process.devices) {
+      if (!text.empty()) text += ',';
+      text += fmt::format_int(device).c_str();
+    }
+    take("MUSTER_DEVICES", text);
   }
-  add("MUSTER_ERROR_FILE", kRunDir + "/errors/" + name + '.' + kAttempt + ".json");
-  add("MUSTER_HOST", HoleText({Hole::Kind::kHostName, "", process.host}));
-  add("MUSTER_HOST_INDEX", std::to_string(process.host));
-  add("MUSTER_INDEX", std::to_string(process.index));
-  add("MUSTER_LOCAL_RANK", std::to_string(process.local_rank));
-  add("MUSTER_LOCAL_SIZE", std::to_string(process.local_size));
-  add("MUSTER_PROCESS", kRunId + '/' + name + '.' + kAttempt);
-  if (process.rank) add("MUSTER_RANK", std::to_string(*process.rank));
-  add("MUSTER_ROLE", plan.roles[process.role].name);
-  add("MUSTER_RUN_DIR", kRunDir);
-  add("MUSTER_RUN_ID", kRunId);
-  if (process.rank) add("MUSTER_WORLD_SIZE", std::to_string(process.world_size));
-  return variables;
+  add("MUSTER_ERROR_FILE", {kRunDir, "/errors/", name, ".", kAttempt, ".json"});
+  add("MUSTER_HOST", {HoleText({Hole::Kind::kHostName, "", process.host})});
+  add_number("MUSTER_HOST_INDEX", process.host);
+  add_number("MUSTER_INDEX", process.index);
+  add_number("MUSTER_LOCAL_RANK", process.local_rank);
+  add_number("MUSTER_LOCAL_SIZE", process.local_size);
+  add("MUSTER_PROCESS", {kRunId, "/", name, ".", kAttempt});
+  if (process.rank) add_number("MUSTER_RANK", *process.rank);
+  add("MUSTER_ROLE", {plan.roles[process.role].name});
+  add("MUSTER_RUN_DIR", {kRunDir});
+  add("MUSTER_RUN_ID", {kRunId});
+  if (process.rank) add_number("MUSTER_WORLD_SIZE", process.world_size);
 }
 
 std::span<const std::string_view> StandardVariableNames() { return kStandardNames; }

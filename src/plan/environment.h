@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -85,6 +86,9 @@ bool Matches(std::string_view pattern, std::string_view name);
 // muster's own variables for a process, documented in docs/environment.md: MUSTER_RUN_ID, MUSTER_PROCESS, …
 // with holes for what only a start knows. The process's place in the plan must already be set.
 Variables StandardVariables(const Plan& plan, const Process& process);
+// The same one by one, in the order of their names; the texts live until `take` returns.
+void GiveStandardVariables(const Plan& plan, const Process& process,
+                           const std::function<void(std::string_view name, std::string_view text)>& take);
 // All names that StandardVariables may give, and MUSTER_CONTEXT_HOLDER, by which a launched Python tells its
 // children that the context is its own (docs/python.md): an inherited one never reaches a process.
 std::span<const std::string_view> StandardVariableNames();
