@@ -197,6 +197,8 @@ struct Process {
 struct PlanHost {
   std::string label;  // "host0" …: how the plan speaks of it; its name and address are holes
   std::uint32_t devices = 0;
+  // As the user named it; empty: nobody did. Where a run begins looking for it; not part of the plan's id.
+  std::string name = {};
 
   bool operator==(const PlanHost&) const = default;
 };

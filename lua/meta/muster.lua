@@ -35,7 +35,10 @@ local muster = {}
 
 ---@class muster.ClusterDefaults
 ---@field hosts? integer
+---Of hosts that say nothing of their own.
 ---@field devices_per_host? integer
+---The hosts by name instead of their number: `{ "n[01-04]:8", "n5:4" }`.
+---@field host_list? string|string[]
 
 ---@class muster.Limits
 ---Run limit of the whole job: seconds, or "90s", "12h", "1d12h".
@@ -181,8 +184,11 @@ function muster.file(name) end
 
 ---@class muster.Cluster
 ---@field hosts integer
+---Of the host that has the fewest.
 ---@field devices_per_host integer
----hosts × devices_per_host
+---Of each host, from the first.
+---@field devices_of integer[]
+---Of all hosts together.
 ---@field devices integer
 ---Bytes of this machine's memory.
 ---@field host_memory integer

@@ -237,7 +237,7 @@ local function visibility(role, placed, held, cluster)
   if #placed.devices == 0 then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
   if role.visible == "own" then visible, first = placed.devices, 0 end
-  return #visible < cluster.devices_per_host and table.concat(visible, ",") or nil, first, #visible
+  return #visible < cluster.devices_of[placed.host + 1] and table.concat(visible, ",") or nil, first, #visible
 end
 
 local function describe_processes(job, contract, option, stages)

@@ -120,7 +120,7 @@ function muster.recipe(given)
     for _, name in ipairs(host.sorted_keys(source)) do copied[name] = rawget(source, name) end
     recipe[key] = copied
   end
-  copy("cluster", { "hosts", "devices_per_host" })
+  copy("cluster", { "hosts", "devices_per_host", "host_list" })
   copy("limits", { "time", "start", "silent" })
   copy("params")
   for _, name in ipairs(host.sorted_keys(recipe.params or {})) do

@@ -18,6 +18,7 @@
 #include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/host_name.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
@@ -34,11 +35,6 @@ std::size_t OpenDescriptors() {
   std::size_t count = 0;
   while (directory && ::readdir(directory.get()) != nullptr) ++count;
   return count;
-}
-
-std::string HostName() {
-  std::array<char, 256> name = {};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
 std::map<std::string, std::string> ByName(std::vector<std::string> variables) {
@@ -181,7 +177,7 @@ void Agent::Do(Hello& command) {
   AgentReady ready;
   ready.pid = space_ ? space_->OwnPid() : ::getpid();
   if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
-  ready.host_name = HostName();
+  ready.host_name = OwnHostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
   if (space_) {

@@ -11,6 +11,7 @@
 
 #include "agent/core_place.h"
 #include "base/clock.h"
+#include "base/host_name.h"
 
 namespace muster {
 namespace {
@@ -49,11 +50,9 @@ std::string NewestOf(const std::string& pattern) {
 }
 
 std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& cwd) {
-  std::array<char, 256> host = {};
-  ::gethostname(host.data(), host.size() - 1);
   const std::string pattern = FirstLineOf("/proc/sys/kernel/core_pattern");
   const CorePlace place = CorePlaceOf(pattern, FirstLineOf("/proc/sys/kernel/core_uses_pid") == "1",
-                                      {pid, signal, ::getuid(), ::getgid(), host.data(), cwd});
+                                      {pid, signal, ::getuid(), ::getgid(), OwnHostName(), cwd});
   if (place.kind == CorePlace::Kind::kProgram) return fmt::format("the core dump was handed to {}", place.text);
   const std::string file = place.kind == CorePlace::Kind::kGlob ? NewestOf(place.text) : place.text;
   const auto size = file.empty() ? std::nullopt : SizeOf(file);

@@ -23,6 +23,7 @@
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
 #include "cli/wrap_option.h"
+#include "plan/host_list.h"
 #include "plan/plan_json.h"
 #include "run/run_directory.h"
 #include "run/session.h"
@@ -79,6 +80,15 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);
+    auto named = NamedHosts(options.recipe);
+    if (!named) return Fail(named.error());
+    if (named->empty()) return {};
+    if (named->size() < request.plan.hosts.size()) {
+      return Fail(Error("hosts", {},
+                        "the plan has " + std::to_string(request.plan.hosts.size()) + " hosts, and the command line " +
+                            "names " + std::to_string(named->size())));
+    }
+    for (std::size_t i = 0; i < request.plan.hosts.size(); ++i) request.plan.hosts[i].name = (*named)[i].name;
     return {};
   }
   if (options.recipe.recipe.empty()) {
@@ -94,6 +104,16 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   request.plan = std::move(evaluation->plan);
   request.evaluate_ns = evaluation->evaluate_ns;
   return {};
+}
+
+// By the names that the plan has for its hosts; none if it has none.
+std::vector<SiteHost> HostsOf(const Plan& plan) {
+  std::vector<SiteHost> hosts;
+  for (const PlanHost& host : plan.hosts) {
+    if (host.name.empty()) return {};
+    hosts.push_back({host.name, IsAddress(host.name) ? host.name : "", host.devices});
+  }
+  return hosts;
 }
 
 // Arms the head's own; gives those that are the agents'.
@@ -140,6 +160,7 @@ int Run(Options& options) {
     return ExitCodeFor(filled.error());
   }
   request.plan_ns = MonotonicNowNs() - began;
+  request.hosts = HostsOf(request.plan);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.
     if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {

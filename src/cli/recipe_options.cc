@@ -8,15 +8,34 @@
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "plan/host_list.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
+
+// What stands in a file that the user names; an error is a sentence.
+tl::expected<std::string, std::string> ReadSmallFile(const std::string& name) {
+  // Asked first: opening a FIFO would wait for a writer, and a device has no end.
+  constexpr std::uintmax_t kLargestFile = 16U << 20;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
+  if (std::filesystem::file_size(name, error) > kLargestFile) {
+    return tl::unexpected("the file " + Quoted(name) + " is larger than 16 MiB");
+  }
+  std::ifstream file(name, std::ios::binary);
+  std::stringstream content;
+  content << file.rdbuf();
+  if (!file) return tl::unexpected("the file " + Quoted(name) + " cannot be read");
+  return content.str();
+}
 
 Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
   const auto bad = [&](const std::string& why, std::string hint = {}) {
@@ -46,16 +65,9 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
     std::error_code error;
     override.kind = Override::Kind::kFile;
     override.file = std::filesystem::absolute(text, error).lexically_normal();
-    // Asked first: opening a FIFO would wait for a writer, and a device has no end.
-    constexpr std::uintmax_t kLargestFile = 16U << 20;
-    if (!std::filesystem::is_regular_file(override.file, error)) return bad("there is no file " + Quoted(text));
-    if (std::filesystem::file_size(override.file, error) > kLargestFile)
-      return bad("the file " + Quoted(text) + " is larger than 16 MiB");
-    std::ifstream file(override.file, std::ios::binary);
-    std::stringstream content;
-    content << file.rdbuf();
-    if (!file) return bad("the file " + Quoted(text) + " cannot be read");
-    text = content.str();
+    auto content = ReadSmallFile(text);
+    if (!content) return bad(content.error());
+    text = *std::move(content);
     if (text.ends_with('\n')) text.pop_back();
     override.value = Value(text);
   } else {
@@ -74,6 +86,16 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
       ->type_name("name=value");
   app.add_option("--unset", options.unset, "take a parameter's default again")
       ->type_name("NAME")
+      ->allow_extra_args(false);
+  auto* host =
+      app.add_option("--host", options.hosts, "the hosts by name: n[01-04]:8,n5:4 (:N is its number of devices)")
+          ->type_name("LIST")
+          ->allow_extra_args(false);
+  app.add_option("--hostfile", options.hostfile, "the hosts by name, one a line: NAME, NAME:N or NAME slots=N")
+      ->type_name("FILE")
+      ->excludes(host);
+  app.add_option("--exclude", options.exclude, "hosts of these that are left out")
+      ->type_name("LIST")
       ->allow_extra_args(false);
   options.args = invocation.words_after_dashes;
 }
@@ -106,6 +128,23 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   return overrides;
 }
 
+Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
+  Result<std::vector<SiteHost>> hosts;
+  if (!options.hostfile.empty()) {
+    auto text = ReadSmallFile(options.hostfile);
+    if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
+    hosts = ParseHostFile(*text, options.hostfile);
+  } else if (!options.hosts.empty()) {
+    hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
+  } else if (!options.exclude.empty()) {
+    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
+  }
+  if (!hosts || options.exclude.empty()) return hosts;
+  const auto excluded = ParseHostList(fmt::format("{}", fmt::join(options.exclude, ",")), "--exclude");
+  if (!excluded) return Fail(excluded.error());
+  return WithoutHosts(*std::move(hosts), *excluded);
+}
+
 namespace {
 
 // A line on the terminal that says what is waited for; gone when this ends. Nothing where nobody looks.
@@ -136,6 +175,9 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
   if (!overrides) return Fail(overrides.error());
   evaluation.recipe_file = options.recipe;
   evaluation.overrides = *std::move(overrides);
+  auto hosts = NamedHosts(options);
+  if (!hosts) return Fail(hosts.error());
+  evaluation.site.hosts = *std::move(hosts);
   evaluation.args = options.args;
   evaluation.without = options.without;
   if (struct sysinfo facts{}; sysinfo(&facts) == 0) {

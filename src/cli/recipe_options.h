@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "evaluator/evaluate.h"
 #include "muster/result.h"
+#include "muster/site.h"
 
 namespace muster {
 
@@ -16,6 +17,9 @@ struct RecipeOptions {
   std::string recipe;
   std::vector<std::string> overrides;  // name=text, name:=json, name@=file
   std::vector<std::string> unset;
+  std::vector<std::string> hosts;  // lists (plan/host_list.h)
+  std::string hostfile;
+  std::vector<std::string> exclude;  // lists
   std::vector<std::string> args;
   Without without = WithoutByEnvironment();
 };
@@ -25,6 +29,9 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
+
+// The hosts that the command line names, in order; none if it names none. Kinds "hosts" and "usage".
+Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);

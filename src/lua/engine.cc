@@ -319,9 +319,12 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
   lua_pushvalue(lua, recipe);
   lua_pushvalue(lua, parameters);
   Value::Map cluster;
-  cluster["hosts"] = Value(resolved.cluster.hosts);
-  cluster["devices_per_host"] = Value(resolved.cluster.devices_per_host);
-  cluster["devices"] = Value(resolved.cluster.hosts * resolved.cluster.devices_per_host);
+  cluster["hosts"] = Value(resolved.cluster.hosts());
+  cluster["devices_per_host"] = Value(resolved.cluster.least_devices());
+  cluster["devices"] = Value(resolved.cluster.all_devices());
+  Value::List devices_of;
+  for (const std::uint32_t devices : resolved.cluster.devices) devices_of.emplace_back(std::int64_t{devices});
+  cluster["devices_of"] = Value(std::move(devices_of));
   cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
   PushValue(lua, Value(std::move(cluster)));
   Value::List args;
@@ -388,9 +391,9 @@ int Run(lua_State* lua) {
   if (HasErrors(host.diagnostics)) Stop(lua);
 
   host.plan.secrets = resolved.secrets;
-  for (std::int64_t i = 0; i < resolved.cluster.hosts; ++i) {
-    host.plan.hosts.push_back(
-        {"host" + std::to_string(i), static_cast<std::uint32_t>(resolved.cluster.devices_per_host)});
+  for (std::size_t i = 0; i < resolved.cluster.devices.size(); ++i) {
+    const std::string name = resolved.cluster.named.empty() ? std::string() : resolved.cluster.named[i].name;
+    host.plan.hosts.push_back({"host" + std::to_string(i), resolved.cluster.devices[i], name});
   }
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, modules, recipe, resolved, place);

@@ -1,8 +1,10 @@
 #include "lua/resolve.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/suggest.h"
+#include "plan/host_list.h"
 
 namespace muster {
 namespace {
@@ -87,7 +89,138 @@ SecretSource SecretSourceOf(const Parameter& parameter, Resolver& resolver, Diag
   return source;
 }
 
+// The hosts and their devices: named on the command line, named by the recipe, or counted.
+class ClusterResolver {
+ public:
+  // `known` are the names of the recipe's own parameters; those of the cluster are added.
+  ClusterResolver(const Value& cluster, Place recipe_place, Resolver& resolver, std::vector<std::string>& known,
+                  Diagnostics& diagnostics)
+      : fields_(cluster.AsMap()),
+        recipe_place_(std::move(recipe_place)),
+        resolver_(resolver),
+        known_(known),
+        diagnostics_(diagnostics) {}
+
+  ClusterFacts Settle(const std::vector<SiteHost>& given) {
+    ClusterFacts facts;
+    facts.named = given;
+    std::string origin = "command line";
+    if (given.empty()) {
+      facts.named = NamedByRecipe();
+      origin = RecipeOrigin();
+    }
+    const bool named = !facts.named.empty();
+    const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
+                                                         [](const SiteHost& host) { return host.devices.has_value(); });
+    auto count = static_cast<std::size_t>(Number("hosts", 1, named ? std::optional(facts.named.size()) : std::nullopt));
+    std::string devices_text;
+    const std::int64_t each = Number("devices_per_host", 0, std::nullopt, &devices_text);
+    if (named) {
+      if (count > facts.named.size()) {
+        diagnostics_.push_back(Error("hosts", {},
+                                     "hosts = " + std::to_string(count) + ", but only " +
+                                         std::to_string(facts.named.size()) +
+                                         " are named: " + HostListText(facts.named)));
+        count = facts.named.size();
+      }
+      facts.named.resize(count);
+      facts.text = "hosts " + HostListText(facts.named) + " (" + origin + ")";
+      if (!every_device_named) facts.text += " × " + devices_text;
+    } else {
+      facts.text = hosts_text_ + " × " + devices_text;
+    }
+    facts.devices.assign(count, static_cast<std::uint32_t>(each));
+    for (std::size_t i = 0; i < facts.named.size(); ++i) {
+      facts.devices[i] = facts.named[i].devices.value_or(static_cast<std::uint32_t>(each));
+    }
+    return facts;
+  }
+
+ private:
+  std::string RecipeOrigin() const { return recipe_place_.file + ":" + std::to_string(recipe_place_.line); }
+
+  const Value* Field(const std::string& name) const {
+    if (fields_ == nullptr) return nullptr;
+    const auto field = fields_->find(name);
+    return field == fields_->end() ? nullptr : &field->second;
+  }
+
+  // host_list = { "n[01-04]:8", "n5:4" } or one text.
+  std::vector<SiteHost> NamedByRecipe() {
+    const Value* list = Field("host_list");
+    if (list == nullptr) return {};
+    if (Field("hosts") != nullptr) {
+      diagnostics_.push_back(Error("conflict", recipe_place_, "cluster has both hosts and host_list",
+                                   "hosts is their number, which the list has already"));
+    }
+    std::string text;
+    const auto add = [&](const Value& value) {
+      const std::string* words = value.AsString();
+      if (words != nullptr) text += (text.empty() ? "" : ",") + *words;
+      return words != nullptr;
+    };
+    bool readable = true;
+    if (const Value::List* several = list->AsList()) {
+      readable = !several->empty() && std::all_of(several->begin(), several->end(), add);
+    } else {
+      readable = add(*list);
+    }
+    if (!readable) {
+      diagnostics_.push_back(Error("type", recipe_place_, "cluster: host_list is a list of names, got " + ToText(*list),
+                                   "host_list = { \"n[01-04]:8\", \"n5:4\" }"));
+      return {};
+    }
+    auto hosts = ParseHostList(text, "host_list");
+    if (hosts) return *std::move(hosts);
+    for (Diagnostic& diagnostic : hosts.error()) {
+      diagnostic.place = recipe_place_;
+      diagnostics_.push_back(std::move(diagnostic));
+    }
+    return {};
+  }
+
+  // The default is `named` if anybody has named hosts, then what the recipe says, then 1.
+  std::int64_t Number(const std::string& name, double min, std::optional<std::size_t> named,
+                      std::string* text = nullptr) {
+    ParameterState state{ClusterParameter(name, min, recipe_place_), Value(1), ParameterOrigin::kDefault};
+    std::string origin = "default";
+    if (named) {
+      state.value = Value(static_cast<std::int64_t>(*named));
+    } else if (const Value* field = Field(name)) {
+      auto value = CheckParameter(state.parameter, *field, recipe_place_, "default");
+      if (value) {
+        state.value = *value;
+        origin = RecipeOrigin();
+      } else {
+        diagnostics_.insert(diagnostics_.end(), value.error().begin(), value.error().end());
+      }
+    }
+    if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+      resolver_.Apply(state);
+      if (state.origin != ParameterOrigin::kDefault) origin = ParameterOriginText(state.origin);
+      known_.push_back(name);
+    }
+    (text != nullptr ? *text : hosts_text_) = name + " " + ToText(*state.value) + " (" + origin + ")";
+    return *state.value->AsInt();
+  }
+
+  const Value::Map* fields_;
+  Place recipe_place_;
+  Resolver& resolver_;
+  std::vector<std::string>& known_;
+  Diagnostics& diagnostics_;
+  std::string hosts_text_;
+};
+
 }  // namespace
+
+std::int64_t ClusterFacts::all_devices() const {
+  return std::accumulate(devices.begin(), devices.end(), std::int64_t{0});
+}
+
+std::int64_t ClusterFacts::least_devices() const {
+  return devices.empty() ? 0 : *std::min_element(devices.begin(), devices.end());
+}
 
 Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value& cluster, const Place& recipe_place,
                            const EvaluationRequest& request, bool need_all,
@@ -141,39 +274,7 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
     resolved.parameters.push_back(std::move(state));
   }
 
-  const auto settle = [&](const std::string& name, double min, std::optional<std::int64_t> site) {
-    ParameterState state{ClusterParameter(name, min, recipe_place), Value(1), ParameterOrigin::kDefault};
-    std::string origin = "default";
-    if (site) {
-      state.value = Value(*site);
-      origin = "site";
-    }
-    if (const Value::Map* fields = cluster.AsMap()) {
-      if (const auto field = fields->find(name); field != fields->end()) {
-        auto value = CheckParameter(state.parameter, field->second, recipe_place, "default");
-        if (value) {
-          state.value = *value;
-          origin = recipe_place.file + ":" + std::to_string(recipe_place.line);
-        } else {
-          diagnostics.insert(diagnostics.end(), value.error().begin(), value.error().end());
-        }
-      }
-    }
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      resolver.Apply(state);
-      if (state.origin != ParameterOrigin::kDefault) origin = ParameterOriginText(state.origin);
-      known.push_back(name);
-    }
-    resolved.cluster.text +=
-        (resolved.cluster.text.empty() ? "" : " × ") + name + " " + ToText(*state.value) + " (" + origin + ")";
-    return *state.value->AsInt();
-  };
-  const auto& hosts = request.site.hosts;
-  resolved.cluster.hosts =
-      settle("hosts", 1, hosts.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(hosts.size())));
-  resolved.cluster.devices_per_host = settle(
-      "devices_per_host", 0,
-      hosts.empty() || !hosts.front().devices ? std::nullopt : std::optional(std::int64_t{*hosts.front().devices}));
+  resolved.cluster = ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site.hosts);
 
   for (const Override& override : request.overrides) {
     if (std::find(known.begin(), known.end(), override.name) != known.end()) continue;

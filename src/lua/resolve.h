@@ -1,6 +1,7 @@
 // From declared parameters and given overrides to settled values; pure.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,10 +13,14 @@
 namespace muster {
 
 struct ClusterFacts {
-  std::int64_t hosts = 1;
-  std::int64_t devices_per_host = 1;
-  // Where the two come from, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
+  std::vector<SiteHost> named;               // the hosts by name, if anybody named them
+  std::vector<std::uint32_t> devices = {1};  // of each host
+  // Where they come from, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
   std::string text;
+
+  std::int64_t hosts() const { return static_cast<std::int64_t>(devices.size()); }
+  std::int64_t all_devices() const;
+  std::int64_t least_devices() const;  // that any host has
 };
 
 struct Resolved {

@@ -53,7 +53,7 @@ void Fields(A& archive, Process& process) {
 
 template <class A>
 void Fields(A& archive, PlanHost& host) {
-  archive(host.label, host.devices);
+  archive(host.label, host.devices, host.name);
 }
 
 template <class A>

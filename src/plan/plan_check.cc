@@ -9,6 +9,7 @@
 #include "base/signal_name.h"
 #include "base/utf8.h"
 #include "plan/environment.h"
+#include "plan/host_list.h"
 #include "plan/placement.h"
 
 namespace muster {
@@ -145,6 +146,7 @@ class Validation {
       if (host.label.empty() || !labels.insert(host.label).second)
         Wrong("two hosts have the label " + Shown(host.label) + ", or it is empty");
       Plain(host.label, "the label of a host");
+      if (!host.name.empty() && !IsHostName(host.name)) Wrong("a host has the name " + Shown(host.name));
     }
     for (const auto& [name, port] : plan_.ports) {
       if (!IsPlanName(name)) Wrong("a port has the name " + Shown(name));

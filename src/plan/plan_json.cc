@@ -151,7 +151,9 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
   Member(out, "start_limit_ms", plan.start_limit_ms);
   Member(out, "silent_limit_ms", plan.silent_limit_ms);
   Members(out, "hosts", plan.hosts, [](const PlanHost& host) {
-    return Json{{"label", host.label}, {"devices", host.devices}};
+    Json json = {{"label", host.label}, {"devices", host.devices}};
+    if (!host.name.empty()) json["name"] = host.name;
+    return json;
   });
   Members(out, "roles", plan.roles, [&](const Role& role) { return RoleJson(plan, role); });
   Members(out, "processes", plan.processes, [&](const Process& process) { return ProcessJson(plan, process); });

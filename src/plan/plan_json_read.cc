@@ -150,6 +150,7 @@ class PlanReader {
       PlanHost& host = plan.hosts.emplace_back();
       fields.Read("label", host.label);
       fields.Read("devices", host.devices);
+      if (fields.Has("name")) fields.Read("name", host.name);
       hosts_.emplace(host.label, static_cast<std::uint32_t>(plan.hosts.size() - 1));
     }
     for (const Value& each : top.List("roles")) {

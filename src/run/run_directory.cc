@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host_name.h"
 #include "base/shell_quote.h"
 
 namespace muster {
@@ -22,11 +23,6 @@ constexpr std::size_t kMaxName = 64;
 
 tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
   return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
-}
-
-std::string HostName() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
 // What the lock file says, for the loser's message: one line, made safe.
@@ -76,7 +72,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
                       fmt::format("the folder {} is not empty: a run needs one of its own", Quoted(shown)),
                       "name a new folder, or leave --run-dir out"));
   }
-  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), HostName(), UtcText(WallNowNs()));
+  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   if (::fchmod(made.folder_.get(), 0700) != 0 || ::fchmod(made.lock_.get(), 0600) != 0 ||
       ::ftruncate(made.lock_.get(), 0) != 0) {
     return Refused("cannot lock", shown, errno);

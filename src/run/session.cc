@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/fingerprint.h"
+#include "base/host_name.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
@@ -44,6 +45,12 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
     refusals.push_back(
         MachineError("hosts", fmt::format("the plan wants {} hosts, {} are named", hosts, request.hosts.size())));
+  } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
+             !IsThisMachine(request.hosts.front().name)) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("{} is another machine than this, {}, and this start has only this one",
+                                                request.hosts.front().name, OwnHostName()),
+                                    "name localhost, or no host"));
   }
   return refusals;
 }

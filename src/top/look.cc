@@ -6,16 +6,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/host_name.h"
 #include "run/control_client.h"
 #include "run/run_directory.h"
 
 namespace muster {
 namespace {
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 std::string LogName(const TopProcess& process, std::uint32_t attempt) {
   return fmt::format("{}.{}.log", process.name, attempt);
@@ -24,7 +20,7 @@ std::string LogName(const TopProcess& process, std::uint32_t attempt) {
 }  // namespace
 
 TopLook::TopLook(std::string run_dir)
-    : run_dir_(std::move(run_dir)), own_host_(HostName()), last_words_(run_dir_ + "/logs") {}
+    : run_dir_(std::move(run_dir)), own_host_(OwnHostName()), last_words_(run_dir_ + "/logs") {}
 
 std::string TopLook::LogPath(const TopProcess& process, std::uint32_t attempt) const {
   return run_dir_ + "/logs/" + LogName(process, attempt);

@@ -30,6 +30,27 @@ TEST(Roles, HaveAsManyWorkersAsDevicesWhereNoCountIsGiven) {
       8U);
 }
 
+TEST(Roles, FillHostsWithDifferentNumbersOfDevices) {
+  const std::string cluster = "mindspore = '1.6', cluster = { host_list = { 'n[01-02]:4', 'login:2' } },";
+  const Plan plan = PlanOf(
+      "context.set_context { device_target = 'Ascend' } local at = job.cluster "
+      "job:derive { of = at.devices_of[3], least = at.devices_per_host, all = at.devices, hosts = at.hosts } "
+      "job:workers { command = { 'x' } }",
+      cluster);
+  ASSERT_EQ(plan.hosts.size(), 3U);
+  EXPECT_EQ(plan.hosts[2], (PlanHost{"host2", 2, "login"}));
+  EXPECT_EQ(plan.processes.size(), 10U);
+  const Process& last = ProcessNamed(plan, "worker.9");
+  EXPECT_EQ(last.host, 2U);
+  EXPECT_EQ(last.local_rank, 1U);
+  EXPECT_EQ(last.local_size, 2U);
+  EXPECT_EQ(last.devices, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(plan.derived.at("of"), Value(2));
+  EXPECT_EQ(plan.derived.at("least"), Value(2));
+  EXPECT_EQ(plan.derived.at("all"), Value(10));
+  EXPECT_EQ(plan.derived.at("hosts"), Value(3));
+}
+
 TEST(Roles, GiveWorkersOfDeviceTargetsADeviceEach) {
   const std::string cluster = "mindspore = '1.6', cluster = { hosts = 1, devices_per_host = 4 },";
   EXPECT_EQ(ProcessNamed(

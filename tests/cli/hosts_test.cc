@@ -1,0 +1,73 @@
+// Hosts by name on the command line: how many there are, what each has, and what a run on this machine says to them.
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+constexpr const char* kBody = "job:workers { per_host = 1, command = { 'true' } }";
+
+// "n1/8 n2/4": the hosts of the plan, or what was said on standard error.
+std::string HostsAfter(std::vector<std::string> words, const std::string& fields = "") {
+  const OneRecipe recipe(kBody, fields);
+  words.insert(words.begin(), {"plan", recipe.path(), "--json"});
+  const CommandResult result = Muster(words);
+  if (result.exit_code != 0) return result.err;
+  std::string hosts;
+  for (const auto& host : nlohmann::json::parse(result.out)["hosts"]) {
+    hosts += (hosts.empty() ? "" : " ") + host.value("name", "") + "/" + std::to_string(host["devices"].get<int>());
+  }
+  return hosts;
+}
+
+TEST(NamedHosts, ComeFromTheCommandLineBeforeTheRecipe) {
+  const std::string four = "cluster = { hosts = 4, devices_per_host = 2 },";
+  EXPECT_EQ(HostsAfter({}, four), "/2 /2 /2 /2");
+  EXPECT_EQ(HostsAfter({"--host", "n[1-2]:8,n3"}, four), "n1/8 n2/8 n3/2");
+  EXPECT_EQ(HostsAfter({"--host", "a", "--host", "b:1", "devices_per_host=6"}, four), "a/6 b/1");
+  EXPECT_EQ(HostsAfter({"--host", "b"}, "cluster = { host_list = 'a:3' },"), "b/1");
+  EXPECT_EQ(HostsAfter({}, "cluster = { host_list = 'a:3' },"), "a/3");
+}
+
+TEST(NamedHosts, AreAsManyAsAreAskedFor) {
+  EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "hosts=2"}), "n1/8 n2/8");
+  EXPECT_NE(HostsAfter({"--host", "n[1-4]:8", "hosts=5"}).find("hosts = 5, but only 4 are named: n[1-4]:8"),
+            std::string::npos);
+  EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--exclude", "n[2-3]"}), "n1/8 n4/8");
+}
+
+TEST(NamedHosts, ComeFromAFile) {
+  const OneRecipe recipe(kBody, "");
+  const std::string file = recipe.path() + ".hosts";
+  std::ofstream(file) << "n1 slots=8\nn2 slots=4  # old\n";
+  EXPECT_EQ(HostsAfter({"--hostfile", file}), "n1/8 n2/4");
+  EXPECT_NE(HostsAfter({"--hostfile", file + ".none"}).find("--hostfile: there is no file"), std::string::npos);
+  EXPECT_NE(HostsAfter({"--hostfile", file, "--host", "n1"}).find("--hostfile"), std::string::npos);
+  EXPECT_NE(HostsAfter({"--exclude", "n1"}).find("--exclude without --host or --hostfile"), std::string::npos);
+}
+
+TEST(NamedHosts, AreNotPartOfThePlansId) {
+  const OneRecipe recipe(kBody, "");
+  const CommandResult here = Muster({"plan", recipe.path(), "--id", "--host", "a:2"});
+  const CommandResult there = Muster({"plan", recipe.path(), "--id", "--host", "b:2"});
+  const CommandResult larger = Muster({"plan", recipe.path(), "--id", "--host", "b:3"});
+  EXPECT_EQ(here.out, there.out);
+  EXPECT_NE(here.out, larger.out);
+}
+
+TEST(NamedHosts, MustBeThisMachineInARunOnThisMachine) {
+  const OneRecipe recipe(kBody, "");
+  const std::string folder = recipe.path() + ".run";
+  const CommandResult here = Muster({"run", recipe.path(), "--host", "localhost", "--run-dir", folder});
+  EXPECT_EQ(here.exit_code, 0) << here.err;
+  const CommandResult there = Muster({"run", recipe.path(), "--host", "n1.example", "--run-dir", folder + "2"});
+  EXPECT_EQ(there.exit_code, 3);
+  EXPECT_NE(there.err.find("n1.example is another machine than this"), std::string::npos) << there.err;
+}
+
+}  // namespace
+}  // namespace muster::testing
