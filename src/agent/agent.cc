@@ -127,7 +127,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
           },
           [this](const LogTimes::Key& key) {
             const auto running = running_.find(key);
-            if (!logs_collapse_ || finishing_ || running == running_.end()) return;
+            if (!logs_collapse_ || finishing_ || over_ || running == running_.end()) return;
             log_trims_.TooLong(key, running->second.log);
           }),
       log_pipes_(io,
