@@ -140,10 +140,16 @@ struct RestartPolicy {
   bool operator==(const RestartPolicy&) const = default;
 };
 
+inline constexpr std::uint64_t kLeastLogBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMostLogBytes = std::uint64_t{1} << 50;
+
 // 0: no limit.
 struct RoleLimits {
   std::uint64_t time_ms = 0;    // how long one process may run
   std::uint64_t silent_ms = 0;  // how long all processes of the role together may write nothing to their logs
+  // How long each log may become, in bytes: then it loses its beginning. From kLeastLogBytes to
+  // kMostLogBytes.
+  std::uint64_t log_bytes = 0;
 
   bool operator==(const RoleLimits&) const = default;
 };

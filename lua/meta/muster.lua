@@ -24,6 +24,8 @@ local muster = {}
 ---@field params? table<string, muster.Parameter>
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
+---How long logs may become, in roles that do not say so themselves.
+---@field logs? muster.Logs
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
@@ -47,6 +49,10 @@ local muster = {}
 ---@field start? string|number
 ---How long no process of the job may write anything.
 ---@field silent? string|number
+
+---@class muster.Logs
+---How long each log may become: bytes, or "64MiB", "1GiB"; then it loses its beginning. At least 1MiB.
+---@field max? string|integer
 
 ---What a recipe file returns.
 ---@param recipe muster.Recipe
@@ -266,6 +272,7 @@ function muster.file(name) end
 ---Whether its processes are started again when they end; a number is `{ max = … }`. Unless given, they are not.
 ---@field restart? muster.Restart|integer
 ---@field limits? muster.RoleLimits
+---@field logs? muster.Logs
 ---true: its scripts get their context applied whatever the command looks like; false: they have to ask for it.
 ---@field apply_context? boolean
 ---Called for each process; may set command, cwd, env and context attributes of this process.

@@ -260,6 +260,7 @@ local function describe_processes(job, contract, option, stages)
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
       after = role.after_positions, ready = role.ready, restart = role.restart,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
+      log_bytes = role.log_bytes,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
     }
@@ -345,6 +346,7 @@ local function make_plan(recipe, parameters, cluster, args)
   local option = settle_options(contract, recipe.framework_options, recipe.place)
   settle_roles(job, contract, recipe)
   policies.settle_after(job.roles)
+  policies.settle_logs(job.roles, recipe.logs, recipe.place)
   if contract.check then
     contract.check { roles = job.roles, option = option, setting = host.setting, setting_file = host.setting_file }
   end

@@ -45,7 +45,7 @@ for _, kind in ipairs { "int", "float", "bool", "string", "enum", "path", "list"
   end
 end
 
-local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "cluster", "limits", "plan" }
+local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "cluster", "limits", "logs", "plan" }
 
 local function check_keys(table, known, what, place)
   for _, key in ipairs(host.sorted_keys(table)) do
@@ -110,6 +110,7 @@ function muster.recipe(given)
   want("params", "table")
   want("cluster", "table")
   want("limits", "table")
+  want("logs", "table")
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
@@ -122,6 +123,7 @@ function muster.recipe(given)
   end
   copy("cluster", { "hosts", "devices_per_host", "host_list" })
   copy("limits", { "time", "start", "silent" })
+  copy("logs", { "max" })
   copy("params")
   for _, name in ipairs(host.sorted_keys(recipe.params or {})) do
     local value = recipe.params[name]

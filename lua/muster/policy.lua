@@ -1,5 +1,6 @@
 -- What a role asks of the run: when its processes start (after), when they count as ready, when they are started
--- again (restart), how long they may take (limits), how they are stopped (stop) and what their end means (done).
+-- again (restart), how long they may take (limits), how long their logs may become (logs), how they are stopped (stop)
+-- and what their end means (done).
 -- Checks and remembers; what is done about it is the run's.
 local host, muster = ...
 
@@ -186,7 +187,21 @@ local function read_limits(limits, place, role)
   return { time_ms = duration(limits.time, place, what .. ": time"), silent_ms = duration(limits.silent, place, what .. ": silent") }
 end
 
-local policies = { OPTIONS = { "after", "ready", "restart", "limits", "stop", "done" } }
+local LEAST_LOG, MOST_LOG = 2 ^ 20, 2 ^ 50
+
+-- logs = { max = "1GiB" } of a role or of the whole job: how long each log may become, in bytes. nil: as long as it will.
+local function read_logs(logs, place, what)
+  if logs == nil or not want_table(logs, place, what, '{ max = "1GiB" }') then return nil end
+  muster.check_keys(logs, { "max" }, what, place)
+  if logs.max == nil then return nil end
+  local bytes = host.bytes(logs.max)
+  if bytes and bytes >= LEAST_LOG and bytes <= MOST_LOG then return bytes end
+  host.report("error", bytes and "range" or "format", place,
+              ("%s: max is a size from 1MiB to 1PiB, got %s"):format(what, shown(logs.max)), 'for example "64MiB" or "1GiB"')
+  return nil
+end
+
+local policies = { OPTIONS = { "after", "ready", "restart", "limits", "logs", "stop", "done" } }
 
 -- Sets the fields that OPTIONS name on `role`, whose ports are known already. `read_command` is job.lua's.
 function policies.read(options, role, place, read_command)
@@ -199,7 +214,14 @@ function policies.read(options, role, place, read_command)
   role.ready = read_ready(options.ready, place, role.name, role.ports, read_command)
   role.restart = read_restart(options.restart, place, role.name)
   role.limits = read_limits(options.limits, place, role.name)
+  role.log_bytes = read_logs(options.logs, place, "logs of role " .. role.name)
   role.stop = read_stop(options.stop, place, role.name)
+end
+
+-- What the recipe asks of the logs of all roles that ask nothing themselves.
+function policies.settle_logs(roles, logs, place)
+  local bytes = read_logs(logs, place, "logs")
+  for _, role in ipairs(roles) do role.log_bytes = role.log_bytes or bytes end
 end
 
 -- Turns the names of `after` into positions in the list of all roles, and sees that no role waits for itself.

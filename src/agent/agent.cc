@@ -11,14 +11,15 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/log_collapse.h"
 #include "agent/log_files.h"
 #include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/host_name.h"
+#include "base/log_bytes.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::size_t kDescriptorsPerChild = 3;  // the pidfd, for the handle and for the loop; the index of its log
 constexpr std::size_t kDescriptorsPerText = 2;   // the text, and the launcher's duplicate of it
+constexpr std::size_t kDescriptorsPerPipe = 3;   // its end, the log, and the file that takes the log's place
 constexpr std::size_t kDescriptorsSpare = 16;    // log file, /proc, sockets: open only for a moment
 
 std::size_t OpenDescriptors() {
@@ -72,8 +74,8 @@ std::vector<const char*> Overlaid(const std::map<std::string, std::string>& bloc
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without,
-             std::optional<PidNamespace> space)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, std::string program,
+             const Without& without, std::optional<PidNamespace> space)
     : io_(io),
       wire_(std::move(wire)),
       child_descriptors_(child_descriptors),
@@ -114,9 +116,24 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                   [this] {
                     if (finishing_) FinishIfEmpty();
                   }}),
-      log_times_(io,
-                 [this](const LogTimes::Key& key) {
-                   Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
+      log_times_(
+          io,
+          [this](const LogTimes::Key& key) {
+            Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
+          },
+          [this](const LogTimes::Key& key) {
+            const auto running = running_.find(key);
+            if (!logs_collapse_ || finishing_ || over_ || running == running_.end()) return;
+            log_trims_.TooLong(key, running->second.log);
+          }),
+      log_pipes_(io,
+                 [this](const LogPipes::Key& key) {
+                   log_times_.Replaced(key);
+                   ready_.Replaced(key);
+                 }),
+      log_trims_(io, launcher_, std::move(program),
+                 [this] {
+                   if (finishing_) FinishIfEmpty();
                  }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
@@ -192,6 +209,10 @@ void Agent::Do(Hello& command) {
     ready.mechanisms.emplace_back("cgroup");
     ready.cgroup = cgroup_->path();
   }
+  if (!command.logs.empty()) {
+    logs_collapse_ = !without_.Has(Mechanism::kCollapse) && CanCollapse(command.logs);
+    ready.mechanisms.emplace_back(logs_collapse_ ? "collapse-range" : "log-pipe");
+  }
   const SelfCount count = CountSelf();
   ready.descriptors = count.descriptors;
   ready.memory_kib = count.memory_kib;
@@ -233,7 +254,6 @@ void Agent::Do(StartProcess& command) {
     Send(*started);
     witness_.Started(*started, command.cwd);
     ports_.Started(*started);
-    log_times_.Began({command.process, command.attempt}, command.log_path);
     const Environment own = ByName(command.env);
     const auto variable = [&](const char* name) {
       const auto found = own.find(name);
@@ -245,8 +265,10 @@ void Agent::Do(StartProcess& command) {
     if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
     running.search_path.erase(0, running.search_path.find('=') + 1);
     running_.insert_or_assign({command.process, command.attempt}, std::move(running));
+    log_times_.Began({command.process, command.attempt}, command.log_path, command.log_limit);
     return WatchReady(command, block->second);
   }
+  log_pipes_.Drop({command.process, command.attempt});
   SpawnFailed failed;
   failed.process = command.process;
   failed.attempt = command.attempt;
@@ -278,8 +300,8 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
     held_texts.push_back(std::move(*text));
   }
 
-  auto log = CreateLogFile(command.log_path);
-  if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
+  const auto log = OpenLog(command);
+  if (!log) return tl::unexpected<SpawnError>(log.error());
   spec.stdout_fd = spec.stderr_fd = log->get();
 
   // As late as possible, so that nobody else gets in between.
@@ -288,6 +310,15 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
   return children_.Start(command.process, command.attempt, std::move(spec));
+}
+
+tl::expected<UniqueFd, SpawnError> Agent::OpenLog(const StartProcess& command) {
+  const bool by_pipe = command.log_limit > 0 && !logs_collapse_;
+  auto log = CreateLogFile(command.log_path, by_pipe ? O_RDWR : O_WRONLY);
+  if (!log || !by_pipe) return log;
+  auto pipe = log_pipes_.Open({command.process, command.attempt}, command.log_path, *std::move(log), command.log_limit);
+  if (!pipe) return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kLog, pipe.error(), "a pipe for the log"});
+  return *std::move(pipe);
 }
 
 void Agent::WatchReady(const StartProcess& command, const Environment& block) {
@@ -328,10 +359,10 @@ void Agent::Do(AskOutput& command) {
   OutputSeen seen;
   seen.host = host_;
   for (const auto& [key, running] : running_) {
-    struct stat status {};
-    if (::stat(running.log.c_str(), &status) != 0) continue;
+    const auto end = LogEnd(running.log);
+    if (!end) continue;
     seen.processes.push_back(key.first);
-    seen.bytes.push_back(static_cast<std::uint64_t>(status.st_size));
+    seen.bytes.push_back(*end);
   }
   Send(seen);
 }
@@ -372,9 +403,10 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + ports_.held() +
-                           kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + 1) +
-                           kDescriptorsPerText * passed + kDescriptorsSpare;
+  const std::size_t need =
+      own_descriptors_ + ports_.held() +
+      kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + log_trims_.size() + 1) +
+      kDescriptorsPerPipe * (log_pipes_.size() + 1) + kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
       SpawnError{SpawnStage::kDescriptors, EMFILE,
@@ -394,6 +426,16 @@ void Agent::Do(StopProcesses& command) {
   if (!command.processes.empty()) means_.insert("process-group");
 }
 
+// Not for ever; but who cuts a log waits for a disk, and ends when that does.
+void Agent::AwaitEnds() {
+  patience_.expires_after(kKillPatience);
+  patience_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    if (children_.empty() && probes_.empty() && dumps_.empty()) return AwaitEnds();
+    Fail(fmt::format("{} processes cannot be ended", children_.size()));
+  });
+}
+
 void Agent::Do(Finish& command) {
   static_cast<void>(command);
   if (finishing_) return Fail("finished twice");
@@ -406,10 +448,7 @@ void Agent::Do(Finish& command) {
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();
-  patience_.expires_after(kKillPatience);
-  patience_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) Fail(fmt::format("{} processes cannot be ended", children_.size()));
-  });
+  AwaitEnds();
   FinishIfEmpty();
 }
 

@@ -24,7 +24,9 @@
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/given_ports.h"
+#include "agent/log_pipes.h"
 #include "agent/log_times.h"
+#include "agent/log_trims.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
@@ -45,10 +47,10 @@ class Agent {
   static constexpr std::chrono::seconds kKillPatience{5};
 
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
-  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE). With a
+  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE), `program` the path of muster-agent. With a
   // `space` it is the init of that namespace, and the pids that it tells are those outside.
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, const Without& without = {},
-        std::optional<PidNamespace> space = {});
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, std::string program,
+        const Without& without = {}, std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -77,11 +79,15 @@ class Agent {
   void StartProbe(const ReadyWatch::Key& key);
   void OnProbeExited(const ProcessExited& event);
   void OnDumped(ProcessDumped told);
+  // The stdout and stderr of a process.
+  tl::expected<UniqueFd, SpawnError> OpenLog(const StartProcess& command);
   tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
   void Send(const AgentMessage& message);
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
-  bool Owns(pid_t pid) const { return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid); }
+  bool Owns(pid_t pid) const {
+    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || log_trims_.Owns(pid);
+  }
 
   void WatchSignals();
   void OnSignals();
@@ -94,6 +100,7 @@ class Agent {
   void EndLeftoversSoon();
   void OnExited(const ProcessExited& event);
 
+  void AwaitEnds();
   void FinishIfEmpty();
   void Fail(const std::string& why);
   // Ends everything at once and the loop with it; the wire gets `last`, if any, before that.
@@ -111,6 +118,8 @@ class Agent {
   ReadyWatch ready_;
   DumpTaker dumps_;
   LogTimes log_times_;
+  LogPipes log_pipes_;
+  LogTrims log_trims_;
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;
@@ -121,6 +130,7 @@ class Agent {
   bool over_ = false;
   bool reap_pending_ = false;
   int exit_code_ = kAgentLostHead;
+  bool logs_collapse_ = false;  // those with a limit; else they are written through pipes
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;

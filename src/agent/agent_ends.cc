@@ -26,6 +26,7 @@ void Agent::OnExited(const ProcessExited& event) {
   ++reaped_;
   means_.insert(launcher_.mechanisms().pidfd ? "pidfd" : "sigchld");
   const ReadyWatch::Key key(event.process, event.attempt);
+  log_pipes_.Drain(key);
   ready_.End(key);
   log_times_.Ended(key);
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
@@ -45,9 +46,10 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !log_trims_.empty() || over_) return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
+  log_pipes_.DrainAll();
   cgroup_.reset();
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("children");
@@ -91,8 +93,10 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   children_.Abandon();
   probes_.Abandon();
   dumps_.Abandon();
+  log_trims_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
+  log_pipes_.DrainAll();
   log_times_.EndAll();
   cgroup_.reset();
   if (last == nullptr) return io_.stop();
@@ -161,7 +165,10 @@ void Agent::ReapOrphans() {
     // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; OnExited
     // comes back here.
     if (Owns(info.si_pid)) {
-      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid)) return;
+      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
+          !log_trims_.Ended(info.si_pid)) {
+        return;
+      }
       if (over_) return;
       continue;
     }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/log_collapse.h"
 #include "agent/wire.h"
 #include "base/fault.h"
 #include "base/isolation.h"
@@ -32,6 +34,7 @@ namespace {
 
 constexpr const char* kHelp =
     R"(usage: muster-agent --fd N | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
+       muster-agent --collapse LOG
        muster-agent --help | --version
 
 Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
@@ -45,6 +48,8 @@ itself; there is no need to run one by hand.
              do without these mechanisms of the kernel: see muster run --without; also $MUSTER_WITHOUT
   --fault SITE:ACTION:N
              go wrong on purpose, for tests: see muster docs faults; may be given again
+  --collapse LOG
+             what an agent calls for a log that is longer than its limit: cut off its head
   --help     show this text
   --version  show the version
 
@@ -59,18 +64,20 @@ struct Options {
   bool version = false;
   bool stdio = false;
   std::optional<int> fd;
+  std::string collapse;  // a log
   Isolation isolation = Isolation::kNone;
   Without without = WithoutByEnvironment();
 };
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 8> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 9> known = {{{"fd", required_argument, nullptr, 'f'},
                                         {"stdio", no_argument, nullptr, 's'},
                                         {"help", no_argument, nullptr, 'h'},
                                         {"version", no_argument, nullptr, 'v'},
                                         {"isolate", required_argument, nullptr, 'i'},
                                         {"without", required_argument, nullptr, 'w'},
                                         {"fault", required_argument, nullptr, 'x'},
+                                        {"collapse", required_argument, nullptr, 'c'},
                                         {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
@@ -94,6 +101,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         break;
       case 'v':
         options.version = true;
+        break;
+      case 'c':
+        options.collapse = optarg;
         break;
       case 'i': {
         const auto isolation = ParseIsolation(optarg);
@@ -126,9 +136,10 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         return std::nullopt;
     }
   }
-  const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()};
+  const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
+                    int{!options.collapse.empty()};
   if (modes != 1 || optind != argc) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --help, --version\n", stderr);
+    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --help, --version\n", stderr);
     return std::nullopt;
   }
   return options;
@@ -151,6 +162,13 @@ UniqueFd TakeAway(int standard) {
   return taken;
 }
 
+// Before there is a namespace in which /proc is another.
+std::string OwnProgram() {
+  std::array<char, PATH_MAX> path = {};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
 void PrepareSignals() {
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGCHLD, SIGTERM}) std::signal(signal, SIG_DFL);
@@ -167,7 +185,9 @@ int Main(int argc, char** argv) {
   if (!options) return 2;
   if (options->help) return std::fputs(kHelp, stdout) < 0 ? kAgentFailed : 0;
   if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
+  if (!options->collapse.empty()) return CollapseLog(options->collapse) ? 0 : kAgentFailed;
 
+  const std::string program = OwnProgram();
   // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
   // head and sshd see to.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
@@ -206,7 +226,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
-  Agent agent(io, std::move(*wire), descriptors, options->without, std::move(space));
+  Agent agent(io, std::move(*wire), descriptors, program, options->without, std::move(space));
   return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
 }
 

@@ -15,6 +15,7 @@
 
 #include "agent/log_files.h"
 #include "base/clock.h"
+#include "base/log_bytes.h"
 #include "base/units.h"
 
 namespace muster {
@@ -182,7 +183,7 @@ void DumpTaker::LookAgain(Subject& subject) {
   }
   struct stat log {};
   if (::stat(subject.target.log_path.c_str(), &log) == 0) {
-    told.log_bytes = static_cast<std::uint64_t>(log.st_size);
+    told.log_bytes = LogEnd(subject.target.log_path).value_or(0);
     const auto written = static_cast<std::uint64_t>(log.st_mtim.tv_sec) * 1'000'000'000 +
                          static_cast<std::uint64_t>(log.st_mtim.tv_nsec);
     const std::uint64_t now = WallNowNs();

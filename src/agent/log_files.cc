@@ -2,18 +2,16 @@
 
 #include <cerrno>
 
-#include <fcntl.h>
-
 #include "base/shell_quote.h"
 
 namespace muster {
 
-tl::expected<UniqueFd, SpawnError> CreateLogFile(const std::string& path) {
+tl::expected<UniqueFd, SpawnError> CreateLogFile(const std::string& path, int access) {
   // Appending, so that processes sharing the descriptor cannot overwrite each other's lines.
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+  constexpr int kFlags = O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
   int error = EINVAL;
   if (path.starts_with('/') && path.find('\0') == std::string::npos) {
-    UniqueFd file(::open(path.c_str(), kFlags, 0600));
+    UniqueFd file(::open(path.c_str(), access | kFlags, 0600));
     if (file) return file;
     error = errno;
   }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include <fcntl.h>
 #include <tl/expected.hpp>
 
 #include "spawn/spawn.h"
@@ -11,7 +12,7 @@
 namespace muster {
 
 // Creates the file for the stdout and stderr of one attempt: new (nothing that is there is opened, links
-// included), mode 0600, appending. Fails with stage kLog.
-tl::expected<UniqueFd, SpawnError> CreateLogFile(const std::string& path);
+// included), mode 0600, appending; `access` is O_WRONLY or O_RDWR. Fails with stage kLog.
+tl::expected<UniqueFd, SpawnError> CreateLogFile(const std::string& path, int access = O_WRONLY);
 
 }  // namespace muster

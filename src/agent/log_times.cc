@@ -10,18 +10,20 @@
 
 #include "base/clock.h"
 #include "base/file_changes.h"
+#include "base/log_bytes.h"
 
 namespace muster {
 
-LogTimes::LogTimes(boost::asio::io_context& io, std::function<void(const Key&)> first_write)
+LogTimes::LogTimes(boost::asio::io_context& io, Told first_write, Told too_long)
     : first_write_(std::move(first_write)),
+      too_long_(std::move(too_long)),
       writes_(io.get_executor()),
       pause_(io.get_executor()),
       wall_minus_monotonic_(WallNowNs() - MonotonicNowNs()) {}
 
 std::uint64_t LogTimes::Now() const { return MonotonicNowNs() + wall_minus_monotonic_; }
 
-void LogTimes::Began(const Key& key, std::string log_path) {
+void LogTimes::Began(const Key& key, std::string log_path, std::uint64_t limit) {
   if (!writes_.is_open()) {
     UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     boost::system::error_code error;
@@ -33,10 +35,17 @@ void LogTimes::Began(const Key& key, std::string log_path) {
   }
   Log& log = logs_[key];
   log.path = std::move(log_path);
+  log.limit = limit;
   log.begin = log.last = {Now(), 0};
   AwaitFirstWrite(key, log);
   // What came between the start and the watch.
   if (Look(key, log, true) == Growth::kNoted) SetActive(key);
+}
+
+void LogTimes::Replaced(const Key& key) {
+  const auto found = logs_.find(key);
+  if (found == logs_.end() || active_.contains(key)) return;  // who is active is looked at by its path
+  AwaitFirstWrite(key, found->second);
 }
 
 void LogTimes::Ended(const Key& key) {
@@ -56,9 +65,7 @@ void LogTimes::EndAll() {
 }
 
 LogTimes::Growth LogTimes::Look(const Key& key, Log& log, bool at_last) {
-  struct stat status {};
-  if (::lstat(log.path.c_str(), &status) != 0 || status.st_size < 0) return Growth::kNone;
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t size = Length(key, log);
   if (size <= log.last.offset) return Growth::kNone;
   const std::uint64_t now = Now();
   const std::uint64_t least =
@@ -71,22 +78,39 @@ LogTimes::Growth LogTimes::Look(const Key& key, Log& log, bool at_last) {
   return Growth::kNoted;
 }
 
+std::uint64_t LogTimes::Length(const Key& key, const Log& log) const {
+  struct stat status {};
+  if (::lstat(log.path.c_str(), &status) != 0 || status.st_size < 0) return 0;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (log.limit == 0) return size;
+  if (size > log.limit && too_long_) too_long_(key);
+  return LogEnd(log.path).value_or(0);
+}
+
+// Once only: what became of the log's head is written there by others.
+bool LogTimes::WriteHead(Log& log) {
+  if (log.has_head) return true;
+  std::string bytes(log.limit > 0 ? kLimitedIndexHead : kTimeIndexHead);
+  if (log.limit > 0) bytes += LogHeadBytes({0, 0, 0, log.limit});
+  log.has_head = ::pwrite(log.index.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+  return log.has_head;
+}
+
 // An entry that the disk does not take is left out: the next one is written in its place.
 void LogTimes::Write(Log& log) {
+  if (!log.index) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    log.index = UniqueFd(::open(TimeIndexPath(log.path).c_str(), kFlags, 0600));
+  }
+  if (!log.index || !WriteHead(log)) return;
   std::string bytes;
   std::uint64_t entries = 1;
   if (log.entries == 0) {
-    bytes = kTimeIndexHead;
     AppendLogTime(bytes, log.begin);
     ++entries;
   }
   AppendLogTime(bytes, log.last);
-  if (!log.index) {
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
-    log.index = UniqueFd(::open(TimeIndexPath(log.path).c_str(), kFlags, 0600));
-    if (!log.index) return;
-  }
-  const std::uint64_t at = log.entries == 0 ? 0 : kTimeIndexHead.size() + log.entries * kLogTimeBytes;
+  const std::uint64_t at = EntriesBegin(log.limit > 0) + log.entries * kLogTimeBytes;
   const ssize_t wrote = ::pwrite(log.index.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
   if (wrote == static_cast<ssize_t>(bytes.size())) log.entries += entries;
 }

@@ -33,12 +33,16 @@ class LogTimes {
   static constexpr std::uint64_t kEntriesPerPause = 65'536;
 
   // `first_write` (may be empty) is called once for each log that is written to, as the kernel tells of it.
-  explicit LogTimes(boost::asio::io_context& io, std::function<void(const Key&)> first_write = {});
+  // `too_long` (likewise) for each log that was found longer than its limit, as often as it is looked at.
+  using Told = std::function<void(const Key&)>;
+  explicit LogTimes(boost::asio::io_context& io, Told first_write = {}, Told too_long = {});
   LogTimes(const LogTimes&) = delete;
   LogTimes& operator=(const LogTimes&) = delete;
 
-  // The log has just been created; its process may have written to it already.
-  void Began(const Key& key, std::string log_path);
+  // The log has just been created; its process may have written to it already. limit 0: it may be as long as it will.
+  void Began(const Key& key, std::string log_path, std::uint64_t limit = 0);
+  // Another file has taken its place.
+  void Replaced(const Key& key);
   // Its process has ended: a last look, then it is not watched any more.
   void Ended(const Key& key);
   // The same for all of them.
@@ -53,13 +57,18 @@ class LogTimes {
     LogTime begin;
     LogTime last;               // what is in the index, or would be
     std::uint64_t entries = 0;  // in the index
-    UniqueFd index;             // made with the first entry: who writes nothing costs no file
-    int watch = -1;             // while it is silent
+    std::uint64_t limit = 0;
+    bool has_head = false;  // the index
+    UniqueFd index;         // made with the first entry: who writes nothing costs no file
+    int watch = -1;         // while it is silent
   };
   enum class Growth : std::uint8_t { kNone, kNoted, kTooSoon };
 
   // Makes an entry if the log has grown, and the pause is over or `at_last`.
   Growth Look(const Key& key, Log& log, bool at_last);
+  // How long the log is, what was dropped included; tells of one that is too long.
+  std::uint64_t Length(const Key& key, const Log& log) const;
+  static bool WriteHead(Log& log);
   static void Write(Log& log);
   void AwaitFirstWrite(const Key& key, Log& log);
   void StopWaiting(Log& log);
@@ -69,7 +78,8 @@ class LogTimes {
   void OnPause();
   std::uint64_t Now() const;
 
-  std::function<void(const Key&)> first_write_;
+  Told first_write_;
+  Told too_long_;
   WatchedFd writes_;
   Timer pause_;
   std::uint64_t wall_minus_monotonic_;  // one clock for all entries: it does not jump

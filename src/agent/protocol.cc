@@ -8,7 +8,7 @@ namespace muster {
 
 template <class A>
 void Fields(A& archive, Hello& m) {
-  archive(m.version, m.run_id, m.host);
+  archive(m.version, m.run_id, m.host, m.logs);
 }
 template <class A>
 void Fields(A& archive, DefineEnvironment& m) {
@@ -33,8 +33,8 @@ void Fields(A& archive, ReadyWhen& m) {
 }
 template <class A>
 void Fields(A& archive, StartProcess& m) {
-  archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.release_ports,
-          m.own_ports, m.passed, m.ready);
+  archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.log_limit,
+          m.release_ports, m.own_ports, m.passed, m.ready);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {

@@ -29,6 +29,7 @@ struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::string run_id;
   std::uint32_t host = 0;  // index into Plan::hosts
+  std::string logs;        // absolute path of the folder of the logs, if some have a limit; else empty
 };
 
 // A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
@@ -75,6 +76,7 @@ struct StartProcess {
   std::uint32_t environment = 0;         // block; `env` adds to it and overrides it
   std::vector<std::string> env;          // "NAME=value"
   std::string log_path;                  // absolute; created exclusively with mode 0600, becomes stdout and stderr
+  std::uint64_t log_limit = 0;           // bytes; from then on the log loses its beginning. 0: none
   std::vector<std::string> release_ports;
   std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
   std::vector<PassedText> passed;
@@ -129,7 +131,7 @@ struct AgentReady {
   std::int32_t pid = 0;
   std::uint64_t start_ticks = 0;
   std::string host_name;
-  std::vector<std::string> mechanisms;  // "pidfd", "close_range", "clone-files", "subreaper", …
+  std::vector<std::string> mechanisms;  // "pidfd", "close_range", "clone-files", "subreaper", "log-pipe", …
   std::string cgroup;                   // folder of the group that its processes are in; empty: none
   std::uint32_t descriptors = 0;        // open in the agent
   std::uint64_t memory_kib = 0;         // resident

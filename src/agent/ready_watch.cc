@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file_changes.h"
+#include "base/log_bytes.h"
 #include "spawn/port_holder.h"
 
 namespace muster {
@@ -116,14 +117,15 @@ bool ReadyWatch::IsReady(Watched& watched) {
 }
 
 bool ReadyWatch::HasLine(Watched& watched) {
-  const UniqueFd log(::open(watched.file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  auto log = LogBytes::Open(AT_FDCWD, watched.file);
   if (!log) return false;
   const std::string& text = watched.when.text;
   std::array<char, 64U << 10> block;
-  ssize_t got = 0;
-  while ((got = ::pread(log.get(), block.data(), block.size(), static_cast<off_t>(watched.read))) > 0) {
-    watched.read += static_cast<std::uint64_t>(got);
-    watched.carry.append(block.data(), static_cast<std::size_t>(got));
+  std::uint64_t at = watched.read;
+  while (const std::size_t got = log->Read(at, block.data(), block.size())) {
+    if (at != watched.read) watched.carry.clear();  // dropped before it could be searched
+    watched.read = at += got;
+    watched.carry.append(block.data(), got);
     if (watched.carry.find(text) != std::string::npos) return true;
     if (watched.carry.size() >= text.size()) watched.carry.erase(0, watched.carry.size() - (text.size() - 1));
   }
@@ -146,6 +148,17 @@ void ReadyWatch::End(const Key& key) {
   if (const auto sharing = by_watch_.find(found->second.watch); sharing != by_watch_.end()) sharing->second.erase(key);
   Unwatch(found->second);
   watched_.erase(found);
+}
+
+void ReadyWatch::Replaced(const Key& key) {
+  const auto found = watched_.find(key);
+  if (found == watched_.end() || found->second.when.kind != ReadyWhen::Kind::kLine) return;
+  Watched& watched = found->second;
+  if (const auto sharing = by_watch_.find(watched.watch); sharing != by_watch_.end()) sharing->second.erase(key);
+  Unwatch(watched);
+  WatchFile(watched);
+  if (watched.watch >= 0) by_watch_[watched.watch].insert(key);
+  if (IsReady(watched)) Done(key);
 }
 
 void ReadyWatch::OnProbeEnded(const Key& key, bool succeeded) {

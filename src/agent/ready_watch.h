@@ -42,6 +42,8 @@ class ReadyWatch {
   void Watch(const Key& key, const ReadyWhen& when, const std::string& file);
   // The attempt has ended: a last look at its file or log, then it is not watched any more.
   void End(const Key& key);
+  // Another file has taken the place of the process's log.
+  void Replaced(const Key& key);
   // Its command ended. If it did not succeed, the next one is due after the pause.
   void OnProbeEnded(const Key& key, bool succeeded);
 
@@ -57,7 +59,7 @@ class ReadyWatch {
     ReadyWhen when;
     std::string file;
     int watch = -1;          // of inotify
-    std::uint64_t read = 0;  // bytes of the log that were searched
+    std::uint64_t read = 0;  // where the bytes of the log begin that were not searched yet
     std::string carry;       // their last ones, in which the text may begin
     std::optional<Clock::time_point> probe_at;
   };

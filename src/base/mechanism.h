@@ -2,7 +2,7 @@
 // kernels that have them but not well, and for tests of what stands in for them.
 //
 // Knows names only; what stands in for a mechanism is told where it is used (spawn/spawn.h, evaluator/lockdown.h,
-// spawn/cgroup.h).
+// spawn/cgroup.h, agent/log_pipes.h).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace muster {
 
-enum class Mechanism : std::uint8_t { kPidfd, kCloseRange, kCloneFiles, kLandlock, kSeccomp, kCgroup };
+enum class Mechanism : std::uint8_t { kPidfd, kCloseRange, kCloneFiles, kLandlock, kSeccomp, kCgroup, kCollapse };
 
 struct MechanismFact {
   std::string_view name;
@@ -24,7 +24,7 @@ struct MechanismFact {
 };
 
 // In the order of Mechanism; `muster docs mechanisms` shows it.
-inline constexpr std::array<MechanismFact, 6> kMechanismFacts = {{
+inline constexpr std::array<MechanismFact, 7> kMechanismFacts = {{
     {"pidfd", "watching, reaping and ending a child by a descriptor (Linux 5.4)",
      "SIGCHLD and the pids of children that are not reaped yet: sigchld"},
     {"close_range", "closing a new process's other descriptors at once (5.9)", "a walk over /proc/self/fd: proc-fd"},
@@ -34,6 +34,8 @@ inline constexpr std::array<MechanismFact, 6> kMechanismFacts = {{
     {"seccomp", "ending an evaluator that makes a call it must not", "no descriptor can be had any more: fd-limit"},
     {"cgroup", "ending all that an agent started at one blow (cgroup.kill, 5.14)",
      "killing and reaping all children of the agent until there are none: children"},
+    {"collapse_range", "cutting off the head of a log that has a limit, where the file system can (ext4, XFS)",
+     "a pipe through the agent, which keeps the log short: log-pipe"},
 }};
 
 class Without {

@@ -16,10 +16,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log_bytes.h"
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -61,10 +61,6 @@ struct View {
   bool prefixed = false;
   bool live = false;
 };
-
-UniqueFd OpenLog(const View& view, const std::string& name) {
-  return UniqueFd(::openat(view.folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
 
 Result<View> MakeView(Options& options) {
   View view;
@@ -120,6 +116,25 @@ Result<std::uint64_t> Since(const std::string& since, const View& view) {
   return before >= static_cast<double>(end) ? 0 : end - static_cast<std::uint64_t>(before);
 }
 
+// "the first 12345678 bytes of worker.2 were dropped by its limit of 4194304 bytes"; empty if nothing is missed.
+std::string DroppedText(const View& view, const std::vector<LogSpan>& spans,
+                        const std::vector<std::uint64_t>& dropped) {
+  std::uint64_t bytes = 0;
+  std::size_t logs = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    if (dropped[i] == 0) continue;
+    bytes += dropped[i];
+    ++logs;
+    last = i;
+  }
+  if (logs == 0) return {};
+  if (logs > 1) return fmt::format("the first bytes of {} logs were dropped by their limits, {} in all", logs, bytes);
+  const auto head = ReadLogHead(view.folder.get(), spans[last].name);
+  return fmt::format("the first {} bytes of {} were dropped by its limit of {} bytes", bytes, spans[last].name,
+                     head ? head->limit : 0);
+}
+
 // The parts of the logs that --since and --tail leave.
 Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
   std::optional<std::uint64_t> since;
@@ -129,21 +144,30 @@ Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
     since = *moment;
   }
   std::vector<LogSpan> spans;
+  std::vector<std::uint64_t> dropped;  // of each, where what is shown begins with what was kept
   std::size_t without_times = 0;
   for (const LogFile& log : view.logs) {
     LogSpan span{log.name, 0, 0};
-    const UniqueFd file = OpenLog(view, log.name);
-    struct stat status {};
-    if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) {
-      span.end = static_cast<std::uint64_t>(status.st_size);
+    if (auto file = LogBytes::Open(view.folder.get(), log.name)) {
+      const LogExtent extent = file->Look();
+      span.begin = extent.begin;
+      span.end = extent.end;
+      dropped.resize(spans.size() + 1);
+      dropped.back() = extent.begin;
       if (since || options.merge) {
         auto times = LogTimeReader::Open(view.folder.get(), log.name);
-        if (since && times) span.begin = LineBegin(file.get(), times->OffsetAt(*since));
+        if (since && times) span.begin = LineBegin(*file, times->OffsetAt(*since));
         if (!times && span.end > 0) ++without_times;
       }
-      if (options.tail) span.begin = std::max(span.begin, TailBegin(file.get(), *options.tail));
+      if (options.tail) span.begin = std::max(span.begin, TailBegin(*file, *options.tail));
+      // What the reader did not ask for is not missed.
+      if (span.begin > extent.begin) dropped.back() = 0;
     }
+    dropped.resize(spans.size() + 1);
     spans.push_back(std::move(span));
+  }
+  if (const std::string told = DroppedText(view, spans, dropped); !told.empty()) {
+    PrintDiagnostics({Warning("log_dropped", {}, told)});
   }
   if (without_times > 0) {
     PrintDiagnostics({Warning("log_times", {},
@@ -162,8 +186,16 @@ bool Print(const View& view, const LogFile& log, std::string_view piece, bool co
   return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
 }
 
+// While it was being shown.
+void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
+  std::fflush(stdout);
+  PrintDiagnostics(
+      {Warning("log_dropped", {},
+               fmt::format("{} bytes of {} were dropped by its limit before they could be shown", bytes, log))});
+}
+
 bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
-  const UniqueFd file = OpenLog(view, span.name);
+  auto file = LogBytes::Open(view.folder.get(), span.name);
   LineCutter cutter;
   bool taken = true;
   const auto print = [&](std::string_view piece, bool continues) {
@@ -171,11 +203,15 @@ bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw
   };
   std::vector<char> block(64U << 10);
   for (std::uint64_t at = span.begin; file && at < span.end && taken;) {
-    const ssize_t got =
-        ::pread(file.get(), block.data(), std::min<std::uint64_t>(block.size(), span.end - at), static_cast<off_t>(at));
-    if (got <= 0) break;
-    at += static_cast<std::uint64_t>(got);
-    const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+    const std::uint64_t asked = at;
+    const std::size_t got = file->Read(at, block.data(), std::min<std::uint64_t>(block.size(), span.end - at));
+    if (at > asked) {
+      if (!raw) cutter.Flush(print);
+      WarnOfDropped(log.name, at - asked);
+    }
+    if (got == 0) break;
+    at += got;
+    const std::string_view bytes(block.data(), got);
     if (raw) {
       taken = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
     } else {
@@ -210,7 +246,7 @@ Result<int> Follow(const Options& options, View view, const std::vector<LogSpan>
   request.run_dir = std::move(view.run_dir);
   request.choice = std::move(view.choice);
   request.prefixed = view.prefixed;
-  request.options = {false, options.raw, std::move(view.keeps)};
+  request.options = {false, options.raw, std::move(view.keeps), WarnOfDropped};
   request.out = STDOUT_FILENO;
   return FollowRun(std::move(request));
 }

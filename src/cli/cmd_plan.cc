@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
 #include "cli/wrap_option.h"
@@ -19,14 +20,15 @@ struct Options {
   bool json = false;
   bool id = false;
   std::vector<std::string> wraps;
+  std::string log_max;
 };
 
 int Run(const Options& options) {
   auto evaluation = EvaluateFrom(options.recipe, false);
   if (evaluation) {
-    if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) {
-      evaluation = tl::unexpected(wrapped.error());
-    }
+    auto changed = ApplyWraps(evaluation->plan, options.wraps);
+    if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);
+    if (!changed) evaluation = tl::unexpected(changed.error());
   }
   if (!evaluation) {
     if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
@@ -51,6 +53,7 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation);
   AddWrapOption(app, options->wraps);
+  AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
   return [options] { return Run(*options); };

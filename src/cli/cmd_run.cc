@@ -20,6 +20,7 @@
 #include "cli/blank_variable.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
 #include "cli/wrap_option.h"
@@ -43,6 +44,7 @@ struct Options {
   std::vector<std::string> tee;
   bool detach = false;
   std::vector<std::string> wraps;
+  std::string log_max;
   std::string isolate;
   std::string without;
   std::vector<std::string> faults;
@@ -155,6 +157,7 @@ int Run(Options& options) {
   RunRequest request;
   auto filled = FillPlan(options, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
+  if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
   if (!filled) {
     PrintDiagnostics(filled.error());
     return ExitCodeFor(filled.error());
@@ -213,6 +216,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
+  AddLogLimitOption(app, options->log_max);
   app.add_flag("--detach,-d", options->detach,
                "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");

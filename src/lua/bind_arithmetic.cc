@@ -195,11 +195,23 @@ int DurationMs(lua_State* lua) {
   return 1;
 }
 
+// bytes("1GiB" | bytes) -> bytes, or nil
+int Bytes(lua_State* lua) {
+  std::string text;
+  if (!ToExactText(lua, 1, text)) return 0;
+  const auto bytes = ParseBytes(text);
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // a Lua number holds it exactly
+  if (!bytes || *bytes > kLargest) return 0;
+  lua_pushnumber(lua, static_cast<double>(*bytes));
+  return 1;
+}
+
 constexpr HostFunction kFunctions[] = {
     {"exact_div", Guarded<ExactDiv>}, {"mesh", Guarded<MakeMesh>},
     {"mesh_size", Guarded<MeshSize>}, {"mesh_coords", Guarded<MeshCoords>},
     {"mesh_rank", Guarded<MeshRank>}, {"stage", Guarded<Stage>},
     {"size", Guarded<Size>},          {"duration_ms", Guarded<DurationMs>},
+    {"bytes", Guarded<Bytes>},
 };
 
 }  // namespace

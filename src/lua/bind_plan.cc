@@ -194,7 +194,7 @@ int BeginProcesses(lua_State* lua) {
   return 0;
 }
 
-// after, ready, restart, time_ms and silent_ms of the role's table at 1, as policy.lua checked them.
+// after, ready, restart, time_ms, silent_ms and log_bytes of the role's table at 1, as policy.lua checked them.
 void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   const Field after(lua, 1, "after");
   for (int i = 1; after.is_table() && i <= static_cast<int>(lua_objlen(lua, after.index())); ++i) {
@@ -202,6 +202,7 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
   role.limits.time_ms = static_cast<std::uint64_t>(Field(lua, 1, "time_ms").number());
   role.limits.silent_ms = static_cast<std::uint64_t>(Field(lua, 1, "silent_ms").number());
+  role.limits.log_bytes = static_cast<std::uint64_t>(Field(lua, 1, "log_bytes").number());
   if (const Field ready(lua, 1, "ready"); ready.is_table()) {
     role.ready.kind = ReadinessNamed(TextField(lua, ready.index(), "kind")).value_or(Readiness::Kind::kStarted);
     const std::string what = "the readiness of " + role.name;

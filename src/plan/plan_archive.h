@@ -33,7 +33,7 @@ void Fields(A& archive, RestartPolicy& restart) {
 
 template <class A>
 void Fields(A& archive, RoleLimits& limits) {
-  archive(limits.time_ms, limits.silent_ms);
+  archive(limits.time_ms, limits.silent_ms, limits.log_bytes);
 }
 
 template <class A>

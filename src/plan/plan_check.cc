@@ -200,6 +200,8 @@ class Validation {
     for (const std::uint64_t limit : {role.limits.time_ms, role.limits.silent_ms, role.restart.within_ms}) {
       if (limit > kMaxLimitMs) Wrong("a limit of " + who + " is too long");
     }
+    if (role.limits.log_bytes != 0 && (role.limits.log_bytes < kLeastLogBytes || role.limits.log_bytes > kMostLogBytes))
+      Wrong("the limit of the logs of " + who + " is less than 1 MiB or more than 1 PiB");
     Marked(role.ready.what, "the readiness of " + who, Secrets::kNowhere);
     Command(role.ready.command, "the readiness of " + who);
     if ((role.ready.kind == Readiness::Kind::kCommand) == role.ready.command.empty())

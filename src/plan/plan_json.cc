@@ -76,6 +76,7 @@ Json RoleJson(const Plan& plan, const Role& role) {
   json["ready"] = ReadinessJson(role.ready);
   json["restart"] = RestartJson(role.restart);
   json["limits"] = {{"time_ms", role.limits.time_ms}, {"silent_ms", role.limits.silent_ms}};
+  if (role.limits.log_bytes != 0) json["limits"]["log_bytes"] = role.limits.log_bytes;
   json["shell"] = role.shell;
   json["unset"] = role.unset;
   return json;

@@ -208,6 +208,7 @@ class PlanReader {
     Fields limits(*fields.Get("limits"), "the limits of " + fields.name(), failure_);
     limits.Read("time_ms", role.limits.time_ms);
     limits.Read("silent_ms", role.limits.silent_ms);
+    if (limits.Has("log_bytes")) limits.Read("log_bytes", role.limits.log_bytes);
   }
 
   // Roles may name later ones.

@@ -98,6 +98,10 @@ void AppendPolicies(std::string& out, const std::string& begin, const Plan& plan
   AppendRestart(out, begin, role.restart);
   if (role.limits.time_ms != 0) Line(out) << begin << " limit time " << role.limits.time_ms << " ms";
   if (role.limits.silent_ms != 0) Line(out) << begin << " limit silent " << role.limits.silent_ms << " ms";
+  if (role.limits.log_bytes != 0) {
+    Line(out) << begin << " limit log " << role.limits.log_bytes
+              << " bytes each, through a pipe where the file system cannot cut off their heads";
+  }
 }
 
 void AppendRole(std::string& out, const Plan& plan, const Role& role, std::size_t count) {

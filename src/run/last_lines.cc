@@ -4,8 +4,8 @@
 #include <limits>
 #include <string_view>
 
+#include "base/log_bytes.h"
 #include "base/shell_quote.h"
-#include "run/private_files.h"
 
 namespace muster {
 namespace {
@@ -45,9 +45,11 @@ std::vector<std::string> LastLines(int at, const std::string& path, std::size_t 
 std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most,
                                          std::size_t window) {
   constexpr std::size_t kMaxLine = 2'000;
-  const Result<FileTail> tail = ReadTail(at, path, window, end);
-  if (!tail) return {};
-  std::string_view text = tail->bytes;
+  auto log = LogBytes::Open(at, path);
+  if (!log) return {};
+  std::uint64_t offset = 0;
+  const std::string bytes = log->ReadBefore(end, window, offset);
+  std::string_view text = bytes;
   if (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<std::string> lines;
   while (lines.size() < most && !text.empty()) {
@@ -57,7 +59,7 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
     if (line.ends_with('\r')) line.remove_suffix(1);
     // Of a progress bar the last state, of a long line the end: that is where the news is.
     if (const std::size_t bar = line.rfind('\r'); bar != std::string_view::npos) line.remove_prefix(bar + 1);
-    bool cut = newline == std::string_view::npos && tail->offset > 0;
+    bool cut = newline == std::string_view::npos && offset > 0;
     if (line.size() > kMaxLine) {
       line.remove_prefix(line.size() - kMaxLine);
       cut = true;

@@ -6,11 +6,8 @@
 
 #include <boost/asio/post.hpp>
 #include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file_changes.h"
 #include "base/shell_quote.h"
@@ -94,16 +91,21 @@ void LogFollower::Add(const std::string& name, std::string prefix, FollowFrom fr
 
 // A watch of its own for each file: writes to the many others of the folder wake nobody.
 void LogFollower::WatchFile(const std::string& name, File& file) {
-  if (!writes_.is_open() || file.watched) return;
+  if (!writes_.is_open() || file.watch >= 0) return;
   const std::string path = path_ + '/' + name;
   const int watch = ::inotify_add_watch(writes_.native_handle(), path.c_str(), IN_MODIFY | IN_DONT_FOLLOW);
   if (watch < 0) return;  // not there yet: the folder will tell
-  file.watched = true;
+  file.watch = watch;
   by_watch_.insert_or_assign(watch, name);
 }
 
 void LogFollower::Created(const std::string& name) {
   if (const auto found = files_.find(name); found != files_.end()) {
+    // Another file may have taken its place.
+    if (found->second.watch >= 0 && by_watch_.erase(found->second.watch) > 0) {
+      ::inotify_rm_watch(writes_.native_handle(), found->second.watch);
+    }
+    found->second.watch = -1;
     WatchFile(name, found->second);
     Queue(name);
   } else if (created_) {
@@ -163,37 +165,48 @@ void LogFollower::Pump() {
 }
 
 bool LogFollower::ShowSome(const std::string& name, File& file) {
-  if (!file.file) {
-    file.file = UniqueFd(::openat(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!file.file) return false;  // not there yet
-  }
+  if (!file.log) file.log = LogBytes::Open(folder_, name);
+  if (!file.log) return false;  // not there yet
   SkipAhead(name, file);
   char buffer[8U << 10];
-  const ssize_t got = ::pread(file.file.get(), buffer, sizeof buffer, static_cast<off_t>(file.offset));
-  const bool interrupted = got < 0 && errno == EINTR;
-  if (files_.size() > kMaxOpen) file.file.reset();
-  if (got <= 0) return interrupted;
-  file.offset += static_cast<std::uint64_t>(got);
+  std::uint64_t at = file.offset;
+  const std::size_t got = file.log->Read(at, buffer, sizeof buffer);
+  if (files_.size() > kMaxOpen) file.log.reset();
+  if (at > file.offset) SkipTo(name, file, at);
+  if (got == 0) return false;
+  file.offset += got;
   if (options_.raw) {
-    out_.Write({buffer, static_cast<std::size_t>(got)});
+    out_.Write({buffer, got});
     return true;
   }
-  file.cutter.Feed({buffer, static_cast<std::size_t>(got)},
-                   [&](std::string_view piece, bool continues) { Show(file, piece, continues); });
+  file.cutter.Feed({buffer, got}, [&](std::string_view piece, bool continues) { Show(file, piece, continues); });
   return true;
 }
 
 void LogFollower::SkipAhead(const std::string& name, File& file) {
-  struct stat status {};
-  if (::fstat(file.file.get(), &status) != 0) return;
-  const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+  const LogExtent extent = file.log->Look();
+  const std::uint64_t size = extent.end;
   if (size < file.offset) file.offset = size;  // truncated by the process
+  if (file.offset < extent.begin) SkipTo(name, file, extent.begin);
   if (!options_.skips_ahead || !out_.is_terminal() || size - file.offset <= kMaxBehind) return;
   file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
   constexpr std::uint64_t kShown = 64U << 10;
   const std::uint64_t left_out = size - kShown - file.offset;
   Show(file, fmt::format("… {} bytes not shown here; they are in logs/{}", left_out, name), false);
   file.offset += left_out;
+}
+
+void LogFollower::SkipTo(const std::string& name, File& file, std::uint64_t offset) {
+  const std::uint64_t left_out = offset - file.offset;
+  file.offset = offset;
+  if (!options_.raw) {
+    file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
+  }
+  if (options_.dropped) {
+    options_.dropped(name, left_out);
+  } else if (!options_.raw) {
+    Show(file, fmt::format("… {} bytes dropped before they could be shown: the log has a limit", left_out), false);
+  }
 }
 
 void LogFollower::Show(const File& file, std::string_view piece, bool continues) {

@@ -10,12 +10,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "base/log_bytes.h"
 #include "muster/result.h"
 #include "run/output.h"
 #include "run/private_files.h"
@@ -51,6 +53,9 @@ struct FollowOptions {
   bool raw = false;
   // Which lines (or pieces of long ones) are shown; empty: all. Of no effect on raw bytes.
   std::function<bool(std::string_view piece)> keeps;
+  // Told of bytes of the log `name` that its limit dropped before they could be shown; empty: a line says so among
+  // the others, but for raw bytes.
+  std::function<void(const std::string& name, std::uint64_t bytes)> dropped;
 };
 
 // From where a file is shown.
@@ -82,11 +87,11 @@ class LogFollower {
  private:
   struct File {
     std::string prefix;
-    UniqueFd file;
+    std::optional<LogBytes> log;
     std::uint64_t offset = 0;
     LineCutter cutter;
     bool queued = false;
-    bool watched = false;
+    int watch = -1;
   };
 
   void AwaitWrites();
@@ -97,6 +102,7 @@ class LogFollower {
   // Shows the next piece; whether there may be more.
   bool ShowSome(const std::string& name, File& file);
   void SkipAhead(const std::string& name, File& file);
+  void SkipTo(const std::string& name, File& file, std::uint64_t offset);
   void Show(const File& file, std::string_view piece, bool continues);
 
   boost::asio::io_context& io_;

@@ -6,10 +6,7 @@
 #include <queue>
 #include <utility>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/unique_fd.h"
+#include "base/log_bytes.h"
 #include "run/log_times.h"
 
 namespace muster {
@@ -71,12 +68,17 @@ class Cursor {
     block_.clear();
     used_ = 0;
     if (at_ >= span_.end) return false;
-    const UniqueFd file(
-        ::openat(folder_, span_.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    auto file = LogBytes::Open(folder_, span_.name);
     if (!file) return false;
     block_.resize(std::min<std::uint64_t>(block_size_, span_.end - at_));
-    const ssize_t got = ::pread(file.get(), block_.data(), block_.size(), static_cast<off_t>(at_));
-    block_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    std::uint64_t from = at_;
+    block_.resize(file->Read(from, block_.data(), block_.size()));
+    if (from != at_) {
+      cutter_.Flush(Keep());  // what went on there was dropped meanwhile
+      at_ = from;
+      if (at_ >= span_.end) block_.clear();
+      block_.resize(std::min<std::uint64_t>(block_.size(), span_.end - std::min(at_, span_.end)));
+    }
     return !block_.empty();
   }
 

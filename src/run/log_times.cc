@@ -37,19 +37,20 @@ std::string Read(int file, std::uint64_t begin, std::uint64_t size) {
 
 }  // namespace
 
-LogTimeReader::LogTimeReader(int folder, std::string name, std::uint64_t entries)
-    : folder_(folder), name_(std::move(name)), entries_(entries) {}
+LogTimeReader::LogTimeReader(int folder, std::string name, std::size_t entries_begin, std::uint64_t entries)
+    : folder_(folder), name_(std::move(name)), entries_begin_(entries_begin), entries_(entries) {}
 
 std::optional<LogTimeReader> LogTimeReader::Open(int logs_folder, const std::string& log_name) {
   std::string name = TimeIndexPath(log_name);
   const UniqueFd file = OpenIndex(logs_folder, name);
   if (!file) return std::nullopt;
   const std::uint64_t size = SizeOf(file.get());
-  if (size < kTimeIndexHead.size() + kLogTimeBytes || Read(file.get(), 0, kTimeIndexHead.size()) != kTimeIndexHead) {
-    return std::nullopt;
-  }
+  const std::string head = Read(file.get(), 0, kTimeIndexHead.size());
+  if (head != kTimeIndexHead && head != kLimitedIndexHead) return std::nullopt;
+  const std::size_t begin = EntriesBegin(head == kLimitedIndexHead);
+  if (size < begin + kLogTimeBytes) return std::nullopt;
   // A part of an entry at the end is one that did not fit on the disk.
-  return LogTimeReader(logs_folder, std::move(name), (size - kTimeIndexHead.size()) / kLogTimeBytes);
+  return LogTimeReader(logs_folder, std::move(name), begin, (size - begin) / kLogTimeBytes);
 }
 
 const LogTime& LogTimeReader::At(std::uint64_t i) {
@@ -57,7 +58,7 @@ const LogTime& LogTimeReader::At(std::uint64_t i) {
     block_begin_ = i - i % kBlockEntries;
     const UniqueFd file = OpenIndex(folder_, name_);
     const std::string bytes =
-        Read(file.get(), kTimeIndexHead.size() + block_begin_ * kLogTimeBytes, kBlockEntries * kLogTimeBytes);
+        Read(file.get(), entries_begin_ + block_begin_ * kLogTimeBytes, kBlockEntries * kLogTimeBytes);
     block_.clear();
     for (std::size_t at = 0; at + kLogTimeBytes <= bytes.size(); at += kLogTimeBytes) {
       block_.push_back(LogTimeFrom(std::string_view(bytes).substr(at)));
@@ -98,29 +99,31 @@ std::uint64_t LogTimeReader::OffsetAt(std::uint64_t wall_ns) {
 
 std::uint64_t LogTimeReader::End() { return At(entries_ - 1).wall_ns; }
 
-std::uint64_t LineBegin(int log, std::uint64_t offset) {
-  offset = std::min(offset, SizeOf(log));
-  const std::uint64_t begin = offset > kBlock ? offset - kBlock : 0;
-  const std::string before = Read(log, begin, offset - begin);
+std::uint64_t LineBegin(LogBytes& log, std::uint64_t offset) {
+  std::uint64_t begin = 0;
+  const LogExtent extent = log.Look();
+  offset = std::clamp(offset, extent.begin, extent.end);
+  const std::string before = log.ReadBefore(offset, kBlock, begin);
   const std::size_t newline = before.rfind('\n');
   if (newline != std::string::npos) return begin + newline + 1;
-  return begin == 0 ? 0 : offset;
+  return begin == extent.begin ? begin : offset;
 }
 
-std::uint64_t TailBegin(int log, std::uint64_t lines) {
-  const std::uint64_t size = SizeOf(log);
-  if (lines == 0) return size;
+std::uint64_t TailBegin(LogBytes& log, std::uint64_t lines) {
+  const LogExtent extent = log.Look();
+  if (lines == 0) return extent.end;
   std::uint64_t newlines = 0;
-  for (std::uint64_t end = size; end > 0;) {
-    const std::uint64_t begin = end > kBlock ? end - kBlock : 0;
-    const std::string block = Read(log, begin, end - begin);
+  for (std::uint64_t end = extent.end; end > extent.begin;) {
+    std::uint64_t begin = 0;
+    const std::string block = log.ReadBefore(end, kBlock, begin);
+    if (block.empty()) break;  // dropped meanwhile
     for (std::uint64_t i = block.size(); i > 0; --i) {
-      if (block[i - 1] != '\n' || begin + i == size) continue;  // the final newline ends the last line
+      if (block[i - 1] != '\n' || begin + i == extent.end) continue;  // the final newline ends the last line
       if (++newlines == lines) return begin + i;
     }
     end = begin;
   }
-  return 0;
+  return extent.begin;
 }
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log_bytes.h"
 #include "base/time_index.h"
 
 namespace muster {
@@ -25,7 +26,7 @@ class LogTimeReader {
   std::uint64_t End();
 
  private:
-  LogTimeReader(int folder, std::string name, std::uint64_t entries);
+  LogTimeReader(int folder, std::string name, std::size_t entries_begin, std::uint64_t entries);
   // i < entries_
   const LogTime& At(std::uint64_t i);
   // The first entry for which `holds`, which must hold for all after it; entries_ if there is none.
@@ -34,15 +35,17 @@ class LogTimeReader {
 
   int folder_;
   std::string name_;
+  std::size_t entries_begin_;
   std::uint64_t entries_;
   std::uint64_t block_begin_ = 0;
   std::vector<LogTime> block_;
   std::uint64_t found_ = 0;  // where TimeOf() was last: it is mostly asked for the next bytes
 };
 
-// Where the line that holds the byte at `offset` begins, if that is at most 64 KiB before; else `offset`.
-std::uint64_t LineBegin(int log, std::uint64_t offset);
+// Where the line that holds the byte at `offset` begins, if that is at most 64 KiB before; else `offset`. At least
+// where the log begins.
+std::uint64_t LineBegin(LogBytes& log, std::uint64_t offset);
 // Where the last `lines` lines of the log begin; reads from the end, block by block.
-std::uint64_t TailBegin(int log, std::uint64_t lines);
+std::uint64_t TailBegin(LogBytes& log, std::uint64_t lines);
 
 }  // namespace muster

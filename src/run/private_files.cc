@@ -151,12 +151,12 @@ bool EntryExists(int at, const std::string& name) {
   return ::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit, std::uint64_t end) {
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {
   struct stat status {};
   Result<UniqueFd> file = OpenRegular(at, path, status);
   if (!file) return Fail(std::move(file.error()));
   FileTail tail;
-  const std::uint64_t size = std::min(static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0)), end);
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, size));
   tail.offset = size > limit ? size - limit : 0;
   if (::lseek(file->get(), static_cast<off_t>(tail.offset), SEEK_SET) < 0) return Refused("cannot read", path, errno);

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,13 +44,11 @@ Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 // Whether there is anything of that name; a link counts, wherever it leads.
 bool EntryExists(int at, const std::string& name);
 
-// The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin; of a file longer than `end`
-// those before that offset.
+// The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin.
 struct FileTail {
   std::string bytes;
   std::uint64_t offset = 0;
 };
-Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit,
-                          std::uint64_t end = std::numeric_limits<std::uint64_t>::max());
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit);
 
 }  // namespace muster

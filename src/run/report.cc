@@ -305,6 +305,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
         MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan), folder.get());
   }
   report.dumps = ReadDumps(*plan, journal, folder.get());
+  report.dropped_logs = ReadDroppedLogs(*plan, journal, folder.get());
   report.receipt = reading.MakeReceipt();
   report.timings = reading.MakeTimings();
   report.startup = MakeStartup(*plan, journal, ClocksOf(*plan));

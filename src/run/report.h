@@ -11,6 +11,7 @@
 
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/dropped_logs.h"
 #include "run/dump_report.h"
 #include "run/facts.h"
 #include "run/failure_account.h"
@@ -138,6 +139,7 @@ struct Report {
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index
   std::vector<DumpReport> dumps;        // in order
+  std::vector<DroppedLog> dropped_logs;
   Receipt receipt;
   Timings timings;
   Startup startup;

@@ -169,33 +169,37 @@ std::string ReportJson(const Report& report) {
   Json dumps = Json::array();
   for (const DumpReport& dump : report.dumps) dumps.push_back(DumpJson(dump));
   const Timings& t = report.timings;
-  const Json json = {{"format", 1},
-                     {"run", Plain(report.run)},
-                     {"plan", Plain(report.plan)},
-                     {"outcome", report.outcome},
-                     {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
-                     {"why", TextOrNull(report.why)},
-                     {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
-                     {"restarts", std::move(restarts)},
-                     {"dumps", std::move(dumps)},
-                     {"processes", std::move(processes)},
-                     {"contexts", std::move(contexts)},
-                     {"receipt",
-                      {{"started", report.receipt.started},
-                       {"reaped", report.receipt.reaped},
-                       {"left", report.receipt.left},
-                       {"adopted", report.receipt.adopted},
-                       {"by", Lines(report.receipt.by)}}},
-                     {"timings",
-                      {{"plan", Seconds(t.plan)},
-                       {"connect", Seconds(t.connect)},
-                       {"spawn", Seconds(t.spawn)},
-                       {"run", Seconds(t.run)},
-                       {"linger", Seconds(t.linger)},
-                       {"stop", Seconds(t.stop)},
-                       {"finish", Seconds(t.finish)},
-                       {"total", Seconds(t.total)},
-                       {"startup", StartupJson(report.startup)}}}};
+  Json json = {{"format", 1},
+               {"run", Plain(report.run)},
+               {"plan", Plain(report.plan)},
+               {"outcome", report.outcome},
+               {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
+               {"why", TextOrNull(report.why)},
+               {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+               {"restarts", std::move(restarts)},
+               {"dumps", std::move(dumps)},
+               {"processes", std::move(processes)},
+               {"contexts", std::move(contexts)},
+               {"receipt",
+                {{"started", report.receipt.started},
+                 {"reaped", report.receipt.reaped},
+                 {"left", report.receipt.left},
+                 {"adopted", report.receipt.adopted},
+                 {"by", Lines(report.receipt.by)}}},
+               {"timings",
+                {{"plan", Seconds(t.plan)},
+                 {"connect", Seconds(t.connect)},
+                 {"spawn", Seconds(t.spawn)},
+                 {"run", Seconds(t.run)},
+                 {"linger", Seconds(t.linger)},
+                 {"stop", Seconds(t.stop)},
+                 {"finish", Seconds(t.finish)},
+                 {"total", Seconds(t.total)},
+                 {"startup", StartupJson(report.startup)}}}};
+  for (const DroppedLog& log : report.dropped_logs) {
+    json["dropped_logs"].push_back(
+        {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});
+  }
   return json.dump(1) + "\n";
 }
 

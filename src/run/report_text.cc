@@ -123,6 +123,9 @@ std::string ReportText(const Report& report) {
   text += RestartLines(report);
   text += Counted(report);
   text += ContextText(report.contexts);
+  if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
+    text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
+  }
   text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
   if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);

@@ -209,7 +209,9 @@ void Session::Connect() {
     }
     agents_[host].channel = std::move(*channel);
     agents_[host].channel->SetReceiver([this, host](ChannelMessage message) { OnMessage(host, std::move(message)); });
-    Send(host, Hello{kProtocolVersion, binding_.run_id, host});
+    const bool limited =
+        std::any_of(plan_.roles.begin(), plan_.roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
+    Send(host, Hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()});
   }
   boost::asio::post(io_, [this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
 }

@@ -137,6 +137,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   start.environment = process.role;
   start.search_dirs = surroundings_.search_dirs;
   start.log_path = fmt::format("{}/{}", binding_.run_dir, LogPath(plan_, id, attempt));
+  start.log_limit = role.limits.log_bytes;
 
   if (role.shell) start.argv = {"/bin/sh", "-c"};
   for (const Text& word : EffectiveCommand(plan_, process)) {

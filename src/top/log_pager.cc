@@ -6,8 +6,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/shell_quote.h"
 #include "base/utf8.h"
@@ -37,27 +35,19 @@ std::string Shown(std::string_view piece) {
 
 }  // namespace
 
-LogPager::LogPager(const std::string& path)
-    : file_(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
-  struct stat status {};
-  if (file_ && (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode))) file_.reset();
-}
+LogPager::LogPager(const std::string& path) : log_(LogBytes::Open(AT_FDCWD, path)) {}
 
-std::uint64_t LogPager::Size() const {
-  struct stat status {};
-  return file_ && ::fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
+LogExtent LogPager::Extent() const { return log_ ? log_->Look() : LogExtent{}; }
 
-std::string LogPager::Read(std::uint64_t offset, std::size_t most) const {
+std::string LogPager::Read(std::uint64_t& offset, std::size_t most) const {
   std::string bytes(most, '\0');
-  const ssize_t got = file_ ? ::pread(file_.get(), bytes.data(), most, static_cast<off_t>(offset)) : 0;
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  bytes.resize(log_ ? log_->Read(offset, bytes.data(), most) : 0);
   return bytes;
 }
 
 std::uint64_t LogPager::Back(std::uint64_t offset, std::size_t lines) const {
-  const std::uint64_t begin = offset > kBlock ? offset - kBlock : 0;
-  const std::string bytes = Read(begin, static_cast<std::size_t>(offset - begin));
+  std::uint64_t begin = 0;
+  const std::string bytes = log_ ? log_->ReadBefore(offset, kBlock, begin) : std::string();
   std::size_t at = 0;
   // The block begins somewhere in a line: the first beginning known for certain is after its newline.
   if (begin > 0) {
@@ -92,11 +82,11 @@ std::uint64_t LogPager::Forward(std::uint64_t offset, std::size_t lines, std::ve
 
 void LogPager::Move(std::int64_t lines, std::size_t rows) {
   if (lines == 0) return;
-  const std::uint64_t size = Size();
-  const std::uint64_t last = Back(size, rows);
+  const LogExtent extent = Extent();
+  const std::uint64_t last = Back(extent.end, rows);
   if (follows_) offset_ = last;
   if (lines <= -kWholeWay) {
-    offset_ = 0;
+    offset_ = extent.begin;
   } else if (lines >= kWholeWay) {
     offset_ = last;
   } else if (lines < 0) {
@@ -108,11 +98,12 @@ void LogPager::Move(std::int64_t lines, std::size_t rows) {
 }
 
 LogPage LogPager::Page(std::size_t rows) {
-  const std::uint64_t size = Size();
+  const auto [begin, size] = Extent();
   if (follows_ || offset_ > size) offset_ = Back(size, rows);
+  offset_ = std::max(offset_, begin);  // its head may have been dropped
   LogPage page;
   const std::uint64_t end = Forward(offset_, rows, &page.lines);
-  page.where = end >= size ? "its end" : fmt::format("{}%", 100 * end / size);
+  page.where = end >= size ? "its end" : fmt::format("{}%", 100 * (end - begin) / (size - begin));
   return page;
 }
 

@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/log_bytes.h"
 #include "top/screen.h"
 
 namespace muster {
@@ -24,15 +25,16 @@ class LogPager {
   LogPage Page(std::size_t rows);
 
  private:
-  std::uint64_t Size() const;
+  LogExtent Extent() const;
   // Where the `lines` pieces before `offset` begin.
   std::uint64_t Back(std::uint64_t offset, std::size_t lines) const;
   // The pieces from `offset` on, at most `lines`; where what follows them begins.
   std::uint64_t Forward(std::uint64_t offset, std::size_t lines, std::vector<std::string>* into) const;
-  std::string Read(std::uint64_t offset, std::size_t most) const;
+  // From `offset` on, or from the first byte that is kept: `offset` is then set to that.
+  std::string Read(std::uint64_t& offset, std::size_t most) const;
 
-  UniqueFd file_;
-  std::uint64_t offset_ = 0;  // of the first line shown, unless the end is followed
+  mutable std::optional<LogBytes> log_;  // mutable: reading it may mean opening the file that took its place
+  std::uint64_t offset_ = 0;             // of the first line shown, unless the end is followed
   bool follows_ = true;
 };
 

@@ -20,10 +20,11 @@ std::vector<AgentCommand> EveryCommand() {
   start.environment = 3;
   start.env = {"A=", "B=b\nb"};
   start.log_path = "/run/logs/worker.0.2.log";
+  start.log_limit = 1ULL << 40;
   start.release_ports = {"rpc"};
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.passed = {{100, std::string("s\0cret", 6)}};
-  return {Hello{1, "20261120", 5},
+  return {Hello{1, "20261120", 5, "/run/logs"},
           DefineEnvironment{3, {"A=1", "B="}},
           HoldPorts{{{"rpc", 0}, {"http", 65535}}},
           start,

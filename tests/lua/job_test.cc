@@ -118,6 +118,18 @@ TEST(Roles, RememberRestartsAndLimits) {
   EXPECT_EQ(plan.silent_limit_ms, 90'000U);
 }
 
+TEST(Roles, RememberHowLongLogsMayBecome) {
+  const Plan plan = PlanOf(
+      "job:role 'a' { command = { 'a' }, logs = { max = '64MiB' } }"
+      "job:role 'b' { command = { 'b' }, logs = {} }"
+      "job:role 'c' { command = { 'c' }, logs = { max = 2 ^ 20 } }",
+      "logs = { max = '1GiB' },");
+  EXPECT_EQ(plan.roles[0].limits.log_bytes, 64U << 20);
+  EXPECT_EQ(plan.roles[1].limits.log_bytes, 1U << 30);
+  EXPECT_EQ(plan.roles[2].limits.log_bytes, kLeastLogBytes);
+  EXPECT_EQ(PlanOf("job:role 'a' { command = { 'a' } }").roles[0].limits.log_bytes, 0U);
+}
+
 TEST(Roles, ThatWaitForEachOtherAreRefused) {
   EXPECT_EQ(
       ProblemsOf("job:role 'a' { command = { 'x' }, after = 'b' } job:role 'b' { command = { 'x' }, after = 'a' }"),
@@ -172,6 +184,11 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
       {"limits = { tme = 3 }", "unknown_key"},
       {"limits = { time = 0 }", "format"},
       {"limits = { silent = 'x' }", "format"},
+      {"logs = '1GiB'", "type"},
+      {"logs = { most = '1GiB' }", "unknown_key"},
+      {"logs = { max = 'much' }", "format"},
+      {"logs = { max = '1023KiB' }", "range"},
+      {"logs = { max = '2PiB' }", "range"},
       {"cwd = 7", "type"},
       {"each = 'x'", "type"},
       {"hosts = 'a'", "type"},

@@ -88,6 +88,8 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.roles[0].command = {std::string("a\0b", 3)}; }, "zero bytes"},
       {[](Plan& p) { p.name = "\xc0\x80"; }, "its name"},
       {[](Plan& p) { p.time_limit_ms = 0xffffffffffffffffULL; }, "one of its limits"},
+      {[](Plan& p) { p.roles[0].limits.log_bytes = kLeastLogBytes - 1; }, "the limit of the logs of role"},
+      {[](Plan& p) { p.roles[0].limits.log_bytes = kMostLogBytes + 1; }, "the limit of the logs of role"},
       {[](Plan& p) { p.roles[0].limits.silent_ms = 0xffffffffffffffffULL; }, "a limit of role"},
       {[](Plan& p) { p.roles[0].after = {9}; }, "comes after no role"},
       {[](Plan& p) {

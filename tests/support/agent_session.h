@@ -31,7 +31,7 @@ class AgentSession {
     }
     channel_ = std::move(*connected);
     channel_->SetReceiver([this](ChannelMessage message) { messages_.push_back(std::move(message)); });
-    Send(Hello{kProtocolVersion, "run", 0});
+    Send(Hello{kProtocolVersion, "run", 0, ""});
     Send(DefineEnvironment{0, {token()}});
   }
 
