@@ -122,6 +122,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                  [this](const LogTimes::Key& key) {
                    Send(FirstOutput{key.first, key.second, MonotonicNowNs()});
                  }),
+      ptys_(io, [this](const AgentMessage& message) { Send(message); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
@@ -238,6 +239,7 @@ void Agent::Do(StartProcess& command) {
     witness_.Started(*started, command.cwd);
     ports_.Started(*started);
     log_times_.Began({command.process, command.attempt}, command.log_path);
+    ptys_.Began({command.process, command.attempt});
     const Environment own = ByName(command.env);
     const auto variable = [&](const char* name) {
       const auto found = own.find(name);
@@ -262,8 +264,7 @@ void Agent::Do(StartProcess& command) {
 }
 
 tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& command, const Environment& block) {
-  if (auto enough = CheckDescriptors(command.passed.size()); !enough)
-    return tl::unexpected<SpawnError>(std::move(enough.error()));
+  if (auto enough = CheckDescriptors(command); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
 
   SpawnSpec spec;
   spec.argv = command.argv;
@@ -291,7 +292,16 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   if (FailsHere(Fault::kAgentBeforeClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
-  return children_.Start(command.process, command.attempt, std::move(spec));
+  const PtySet::Key key(command.process, command.attempt);
+  if (command.pty) {
+    const auto terminal = ptys_.Open(key, *command.pty, std::move(*log));
+    if (!terminal) return tl::unexpected<SpawnError>(terminal.error());
+    spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = *terminal;
+    spec.controlling_terminal = true;
+  }
+  auto started = children_.Start(command.process, command.attempt, std::move(spec));
+  if (!started) ptys_.Drop(key);
+  return started;
 }
 
 void Agent::WatchReady(const StartProcess& command, const Environment& block) {
@@ -372,13 +382,22 @@ void Agent::OnDumped(ProcessDumped told) {
   Send(told);
 }
 
-tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
+void Agent::Do(PtyBytes& typed) {
+  if (!ptys_.Typed(typed)) Fail("more was typed than was granted");
+}
+
+void Agent::Do(PtyTaken& taken) { ptys_.Taken(taken); }
+
+void Agent::Do(PtyResized& resized) { ptys_.Resized(resized); }
+
+tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& command) const {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
   const std::size_t need = own_descriptors_ + ports_.held() +
                            kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + 1) +
-                           kDescriptorsPerText * passed + kDescriptorsSpare;
+                           PtySet::kDescriptorsPerPty * (ptys_.size() + (command.pty ? 1 : 0)) +
+                           kDescriptorsPerText * command.passed.size() + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
       SpawnError{SpawnStage::kDescriptors, EMFILE,

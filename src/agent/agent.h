@@ -26,6 +26,7 @@
 #include "agent/given_ports.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
+#include "agent/pty_set.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
@@ -71,13 +72,16 @@ class Agent {
   void Do(Finish& command);
   void Do(AskOutput& command);
   void Do(TakeDump& command);
+  void Do(PtyBytes& typed);
+  void Do(PtyTaken& taken);
+  void Do(PtyResized& resized);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
   void StartProbe(const ReadyWatch::Key& key);
   void OnProbeExited(const ProcessExited& event);
   void OnDumped(ProcessDumped told);
-  tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
+  tl::expected<void, SpawnError> CheckDescriptors(const StartProcess& command) const;
   void Send(const AgentMessage& message);
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
@@ -111,6 +115,7 @@ class Agent {
   ReadyWatch ready_;
   DumpTaker dumps_;
   LogTimes log_times_;
+  PtySet ptys_;
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;

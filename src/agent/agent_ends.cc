@@ -27,6 +27,7 @@ void Agent::OnExited(const ProcessExited& event) {
   means_.insert(launcher_.mechanisms().pidfd ? "pidfd" : "sigchld");
   const ReadyWatch::Key key(event.process, event.attempt);
   ready_.End(key);
+  ptys_.Ended(key);
   log_times_.Ended(key);
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
@@ -93,6 +94,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   dumps_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
+  ptys_.EndAll();
   log_times_.EndAll();
   cgroup_.reset();
   if (last == nullptr) return io_.stop();

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "run/process_choice.h"
 #include "run/rank_set.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
-#include "run/tee.h"
 
 namespace muster {
 namespace {
