@@ -46,6 +46,7 @@ void TerminalLink::Part() {
   terminal_.Leave();
   boost::system::error_code ignored;
   signals_.clear(ignored);
+  signals_.cancel(ignored);
   keys_.cancel(ignored);
   console_.TakeTerminalBack();
 }
@@ -96,9 +97,11 @@ void TerminalLink::TellShown() {
 // --- signals ---------------------------------------------------------------------------------------
 
 void TerminalLink::AwaitSignal() {
+  if (!joined_ || waiting_for_signal_) return;
+  waiting_for_signal_ = true;
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-    if (error) return;  // no longer joined
-    OnSignal(signal);
+    waiting_for_signal_ = false;
+    if (!error && joined_) OnSignal(signal);
     AwaitSignal();
   });
 }

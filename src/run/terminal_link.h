@@ -64,6 +64,7 @@ class TerminalLink {
   std::size_t granted_ = 0;  // how much may be typed
   std::uint32_t shown_ = 0;  // written here, and not told to be taken
   bool waiting_ = false;     // for keys
+  bool waiting_for_signal_ = false;
 };
 
 }  // namespace muster
