@@ -129,7 +129,7 @@ TEST_F(Pty, TakesKeysAndCtrlCAndTheWindow) {
 }
 
 TEST_F(Pty, EndsTheRunByItsKeys) {
-  OnTerminal run(Run("job:workers { count = 2, command = { probe, 'ignore-term', 'converse' },\n"
+  OnTerminal run(Run("job:workers { count = 1, command = { probe, 'ignore-term', 'converse' },\n"
                      "  stop = { grace = '1h' } }"),
                  Folder());
   ASSERT_TRUE(run.Shows("ready"));
@@ -322,7 +322,7 @@ TEST_F(Pty, CanBeLeftToTheShellForAWhile) {
 
 TEST_F(Pty, LeavesNothingBehindIfHeadOrAgentIsKilled) {
   for (const char* whom : {"run_began", "agent_connected"}) {
-    OnTerminal run(Run("job:workers { count = 2, command = { probe, 'daemon', 'converse' } }"), Folder());
+    OnTerminal run(Run("job:workers { count = 1, command = { probe, 'daemon', 'converse' } }"), Folder());
     ASSERT_TRUE(run.Shows("ready"));
     ASSERT_EQ(::kill(Records(whom).at(0)["pid"].get<pid_t>(), SIGKILL), 0);
     const int exit_code = run.End();
