@@ -110,6 +110,26 @@ struct SignalSent {
   bool operator==(const SignalSent&) const = default;
 };
 
+// The attempt has a pseudo-terminal as its terminal: told right after ProcessStarted.
+struct PtyOpened {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  MonotonicNs at = 0;
+
+  bool operator==(const PtyOpened&) const = default;
+};
+
+// It is gone, and everything written to it has been told: before the attempt's ProcessExited.
+struct PtyClosed {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::uint64_t bytes = 0;     // written there in all
+  std::uint64_t unlogged = 0;  // of those, the last ones: the disk did not take them, and the log lacks them
+  MonotonicNs at = 0;
+
+  bool operator==(const PtyClosed&) const = default;
+};
+
 // Answer to the question what has been written: the running processes and the sizes of their logs, in the same order.
 struct OutputSeen {
   std::uint32_t host = 0;
@@ -243,6 +263,6 @@ struct DumpRequested {
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
                            DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, PlanRebound,
-                           ProcessDumped, HostDumped, DumpRequested>;
+                           ProcessDumped, HostDumped, DumpRequested, PtyOpened, PtyClosed>;
 
 }  // namespace muster

@@ -135,6 +135,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                  [this] {
                    if (finishing_) FinishIfEmpty();
                  }),
+      ptys_(io, [this](const AgentMessage& message) { Send(message); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
@@ -254,6 +255,7 @@ void Agent::Do(StartProcess& command) {
     Send(*started);
     witness_.Started(*started, command.cwd);
     ports_.Started(*started);
+    ptys_.Began({command.process, command.attempt});
     const Environment own = ByName(command.env);
     const auto variable = [&](const char* name) {
       const auto found = own.find(name);
@@ -280,8 +282,7 @@ void Agent::Do(StartProcess& command) {
 }
 
 tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& command, const Environment& block) {
-  if (auto enough = CheckDescriptors(command.passed.size()); !enough)
-    return tl::unexpected<SpawnError>(std::move(enough.error()));
+  if (auto enough = CheckDescriptors(command); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
 
   SpawnSpec spec;
   spec.argv = command.argv;
@@ -300,7 +301,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
     held_texts.push_back(std::move(*text));
   }
 
-  const auto log = OpenLog(command);
+  auto log = OpenLog(command);
   if (!log) return tl::unexpected<SpawnError>(log.error());
   spec.stdout_fd = spec.stderr_fd = log->get();
 
@@ -309,11 +310,21 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   if (FailsHere(Fault::kAgentBeforeClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kClone, EAGAIN, "a fault hook"});
   }
-  return children_.Start(command.process, command.attempt, std::move(spec));
+  const PtySet::Key key(command.process, command.attempt);
+  if (command.pty) {
+    const auto terminal = ptys_.Open(key, *command.pty, std::move(*log));
+    if (!terminal) return tl::unexpected<SpawnError>(terminal.error());
+    spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = *terminal;
+    spec.controlling_terminal = true;
+  }
+  auto started = children_.Start(command.process, command.attempt, std::move(spec));
+  if (!started) ptys_.Drop(key);
+  return started;
 }
 
 tl::expected<UniqueFd, SpawnError> Agent::OpenLog(const StartProcess& command) {
-  const bool by_pipe = command.log_limit > 0 && !logs_collapse_;
+  // What comes out of a pseudo-terminal the agent writes itself, and must not wait for itself to read.
+  const bool by_pipe = command.log_limit > 0 && !logs_collapse_ && !command.pty;
   auto log = CreateLogFile(command.log_path, by_pipe ? O_RDWR : O_WRONLY);
   if (!log || !by_pipe) return log;
   auto pipe = log_pipes_.Open({command.process, command.attempt}, command.log_path, *std::move(log), command.log_limit);
@@ -399,14 +410,24 @@ void Agent::OnDumped(ProcessDumped told) {
   Send(told);
 }
 
-tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const {
+void Agent::Do(PtyBytes& typed) {
+  if (!ptys_.Typed(typed)) Fail("more was typed than was granted");
+}
+
+void Agent::Do(PtyTaken& taken) { ptys_.Taken(taken); }
+
+void Agent::Do(PtyResized& resized) { ptys_.Resized(resized); }
+
+tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& command) const {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
   const std::size_t need =
       own_descriptors_ + ports_.held() +
       kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + log_trims_.size() + 1) +
-      kDescriptorsPerPipe * (log_pipes_.size() + 1) + kDescriptorsPerText * passed + kDescriptorsSpare;
+      kDescriptorsPerPipe * (log_pipes_.size() + 1) +
+      PtySet::kDescriptorsPerPty * (ptys_.size() + (command.pty ? 1 : 0)) +
+      kDescriptorsPerText * command.passed.size() + kDescriptorsSpare;
   if (need <= have) return {};
   return tl::unexpected<SpawnError>(
       SpawnError{SpawnStage::kDescriptors, EMFILE,

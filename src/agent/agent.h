@@ -28,6 +28,7 @@
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
 #include "agent/protocol.h"
+#include "agent/pty_set.h"
 #include "agent/ready_watch.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
@@ -73,6 +74,9 @@ class Agent {
   void Do(Finish& command);
   void Do(AskOutput& command);
   void Do(TakeDump& command);
+  void Do(PtyBytes& typed);
+  void Do(PtyTaken& taken);
+  void Do(PtyResized& resized);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -81,7 +85,7 @@ class Agent {
   void OnDumped(ProcessDumped told);
   // The stdout and stderr of a process.
   tl::expected<UniqueFd, SpawnError> OpenLog(const StartProcess& command);
-  tl::expected<void, SpawnError> CheckDescriptors(std::size_t passed) const;
+  tl::expected<void, SpawnError> CheckDescriptors(const StartProcess& command) const;
   void Send(const AgentMessage& message);
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
@@ -120,6 +124,7 @@ class Agent {
   LogTimes log_times_;
   LogPipes log_pipes_;
   LogTrims log_trims_;
+  PtySet ptys_;
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;

@@ -28,6 +28,7 @@ void Agent::OnExited(const ProcessExited& event) {
   const ReadyWatch::Key key(event.process, event.attempt);
   log_pipes_.Drain(key);
   ready_.End(key);
+  ptys_.Ended(key);
   log_times_.Ended(key);
   for (const EndEvidence& evidence : witness_.Ended(event)) Send(evidence);
   probe_starts_.erase(key);
@@ -96,6 +97,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   log_trims_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
+  ptys_.EndAll();
   log_pipes_.DrainAll();
   log_times_.EndAll();
   cgroup_.reset();

@@ -15,7 +15,7 @@ ChildSet::ChildSet(boost::asio::io_context& io, Launcher& launcher, Observer obs
 ChildSet::~ChildSet() { Abandon(); }
 
 tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std::uint32_t attempt, SpawnSpec spec) {
-  spec.grouping = Grouping::kOwnGroup;
+  spec.grouping = spec.controlling_terminal ? Grouping::kOwnSession : Grouping::kOwnGroup;
   spec.parent_death_signal = SIGKILL;
   auto launched = launch_(io_.get_executor(), spec);
   if (!launched) return tl::unexpected<SpawnError>(std::move(launched.error()));

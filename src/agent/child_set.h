@@ -1,8 +1,8 @@
 // The processes of the plan that run on this host: started, watched, signalled and reaped.
 //
 // Knows processes and the clock; knows no protocol frames and no policy. Each process leads a group of its
-// own. A process's pid is used only between its start and its reaping, both of which happen here, so that no
-// other process can ever be signalled in its place.
+// own, and a session of its own if it gets a controlling terminal. A process's pid is used only between its start and
+// its reaping, both of which happen here, so that no other process can ever be signalled in its place.
 #pragma once
 
 #include <chrono>

@@ -32,9 +32,13 @@ void Fields(A& archive, ReadyWhen& m) {
   archive(m.port, m.text, m.argv, m.every_ms);
 }
 template <class A>
+void Fields(A& archive, PtySize& m) {
+  archive(m.rows, m.columns);
+}
+template <class A>
 void Fields(A& archive, StartProcess& m) {
   archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.log_limit,
-          m.release_ports, m.own_ports, m.passed, m.ready);
+          m.release_ports, m.own_ports, m.passed, m.ready, m.pty);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {
@@ -59,6 +63,26 @@ void Fields(A& archive, DumpTarget& m) {
 template <class A>
 void Fields(A& archive, TakeDump& m) {
   archive(m.dump, m.within_ms, m.processes);
+}
+template <class A>
+void Fields(A& archive, PtyBytes& m) {
+  archive(m.process, m.attempt, m.bytes);
+}
+template <class A>
+void Fields(A& archive, PtyTaken& m) {
+  archive(m.process, m.attempt, m.count);
+}
+template <class A>
+void Fields(A& archive, PtyResized& m) {
+  archive(m.process, m.attempt, m.size);
+}
+template <class A>
+void Fields(A& archive, PtyOpened& m) {
+  archive(m.process, m.attempt, m.at);
+}
+template <class A>
+void Fields(A& archive, PtyClosed& m) {
+  archive(m.process, m.attempt, m.bytes, m.unlogged, m.at);
 }
 template <class A>
 void Fields(A& archive, StackFrame& m) {

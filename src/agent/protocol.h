@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 1.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 2.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -18,7 +18,7 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::string_view kMagic = "muster-agent/1\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
@@ -67,6 +67,12 @@ struct ReadyWhen {
   std::uint32_t every_ms = 0;     // kCommand: the pause between two
 };
 
+// The window of a terminal; 0 and 0 where that is not known.
+struct PtySize {
+  std::uint16_t rows = 0;
+  std::uint16_t columns = 0;
+};
+
 struct StartProcess {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -81,6 +87,9 @@ struct StartProcess {
   std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
   std::vector<PassedText> passed;
   ReadyWhen ready;
+  // A pseudo-terminal with a window of this size becomes stdin, stdout, stderr and the controlling terminal. The agent
+  // tells PtyOpened, copies what is written there to the log and to the head, and tells PtyClosed before the end.
+  std::optional<PtySize> pty;
 };
 
 struct ProcessAttempt {
@@ -120,8 +129,36 @@ struct TakeDump {
   std::vector<DumpTarget> processes;
 };
 
-using AgentCommand =
-    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump>;
+// --- both ways: what goes through a pseudo-terminal ------------------------------------------------
+
+// Each side may have sent so many bytes that the other has not told to be taken. When its process has ended the agent
+// sends what is left, whatever is granted: at most kMaxPtyRest.
+inline constexpr std::size_t kPtyWindow = 64U << 10;
+inline constexpr std::size_t kMaxPtyRest = 256U << 10;
+
+// From the head: typed. From the agent: written.
+struct PtyBytes {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::string bytes;
+};
+
+// So many of these went on, to the process or to the user, and as many more may be sent.
+struct PtyTaken {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t count = 0;
+};
+
+// From the head: the user's window has another size. What is said of a pseudo-terminal that is closed has no effect.
+struct PtyResized {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  PtySize size;
+};
+
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -149,9 +186,9 @@ struct AgentFailed {
   std::string why;
 };
 
-using AgentMessage =
-    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
-                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped>;
+using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
+                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

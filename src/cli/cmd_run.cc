@@ -6,10 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,9 +28,9 @@
 #include "cli/wrap_option.h"
 #include "plan/host_list.h"
 #include "plan/plan_json.h"
+#include "run/process_choice.h"
 #include "run/run_directory.h"
 #include "run/session.h"
-#include "run/tee.h"
 #include "transport/local.h"
 
 namespace muster {
@@ -42,6 +44,7 @@ struct Options {
   bool no_progress = false;
   bool pass_exit_code = false;
   std::vector<std::string> tee;
+  std::optional<std::string> pty;
   bool detach = false;
   std::vector<std::string> wraps;
   std::string log_max;
@@ -133,6 +136,20 @@ Result<std::vector<std::string>> ArmFaults(const std::vector<std::string>& fault
   return of_agents;
 }
 
+// Whether there is a terminal that a process can be given.
+Result<void> CheckTerminal(const Options& options) {
+  if (options.detach) {
+    return Fail(Error("usage", {}, "--pty and --detach are given: a run in the background has no terminal",
+                      "leave --detach away"));
+  }
+  for (const auto& [descriptor, name] : {std::pair{STDIN_FILENO, "stdin"}, std::pair{STDOUT_FILENO, "stdout"}}) {
+    if (::isatty(descriptor) == 1) continue;
+    return Fail(Error("usage", {}, fmt::format("--pty {}: {} is no terminal", Quoted(*options.pty), name),
+                      "call it at a terminal, without a pipe or file at stdin and stdout; over ssh, with ssh -t"));
+  }
+  return {};
+}
+
 int Refuse(const Diagnostics& problems) {
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
@@ -150,6 +167,9 @@ int Run(Options& options) {
   if (!isolation) {
     return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
                          "--isolate pid, or none")});
+  }
+  if (options.pty) {
+    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error());
   }
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error());
@@ -195,6 +215,11 @@ int Run(Options& options) {
     return ExitCodeFor(tee.error());
   }
   request.console.tee = *std::move(tee);
+  if (options.pty) {
+    const auto process = ProcessAtTerminal(request.plan, *options.pty);
+    if (!process) return Refuse(process.error());
+    request.pty = request.console.at_terminal = *process;
+  }
 
   LocalTransport transport({}, options.recipe.without, *std::move(faults), *isolation);
   if (options.detach) return RunInBackground(std::move(request), transport);
@@ -225,6 +250,9 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
+  app.add_option("--pty", options->pty,
+                 "give this process a terminal, yours: a debugger works, deadlines of the job pause")
+      ->type_name("ROLE[:RANK]");
   app.add_option("--isolate", options->isolate,
                  "pid: the processes run in a PID namespace, which the kernel ends as a whole")
       ->type_name("KIND");

@@ -1,5 +1,6 @@
 #include "run/console.h"
 
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,7 +27,18 @@ namespace {
 // spdlog's formatting and levels, our non-blocking writing.
 class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
+  static constexpr std::size_t kMostHeld = 64U << 10;
+
   OutputSink(Output& output, bool colour) : output_(output), colour_(colour) { set_pattern_("%^muster:%$ %v"); }
+
+  // Words wait; of very many the first ones are kept, since they tell what came first.
+  void Hold() { held_.emplace(); }
+  void Release() {
+    if (const std::optional<std::string> held = std::exchange(held_, std::nullopt)) output_.Write(*held);
+    if (const std::size_t missed = std::exchange(missed_, 0); missed > 0) {
+      log(spdlog::details::log_msg({}, spdlog::level::warn, fmt::format("… and {} lines more", missed)));
+    }
+  }
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -39,12 +51,20 @@ class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
                                              : message.level >= spdlog::level::warn ? "\x1b[1;33m"
                                                                                     : "\x1b[1;36m");
     }
-    output_.Write(line);
+    if (!held_) {
+      output_.Write(line);
+    } else if (held_->size() + line.size() <= kMostHeld) {
+      *held_ += line;
+    } else {
+      ++missed_;
+    }
   }
   void flush_() override {}
 
   Output& output_;
   bool colour_;
+  std::optional<std::string> held_;
+  std::size_t missed_ = 0;
 };
 
 bool Coloured(ConsoleOptions::Colour colour, const Output& output) {
@@ -67,11 +87,13 @@ class Console::Impl {
         plan(run_plan),
         quiet(options.quiet),
         tee(options.tee),
+        at_terminal(options.at_terminal),
         output(options.output),
         out_fd(loop, options.out),
         err(loop, options.err),
         out(options.progress && SameTerminal(options.out, options.err) ? err : out_fd),
-        logger("muster", std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
+        words(std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
+        logger("muster", words),
         roles(plan.roles.size()),
         progress_rows(loop, err, options.progress && err.is_terminal()) {
     if (quiet) logger.set_level(spdlog::level::warn);
@@ -102,15 +124,19 @@ class Console::Impl {
   const Plan& plan;
   bool quiet;
   std::set<ProcessId> tee;
+  std::optional<ProcessId> at_terminal;
   bool output;
   Output out_fd;
   Output err;
   Output& out;  // text of both, where both are one terminal: rows below it are taken away in time
+  std::shared_ptr<OutputSink> words;
   spdlog::logger logger;
   std::unique_ptr<LogFollower> follower;
   std::vector<RoleCount> roles;
   ProgressDisplay progress_rows;
   std::string failure;  // how the process at hand ended
+  bool lent = false;
+  char last_lent = '\n';
   bool draining = false;
   std::function<void()> done;
 };
@@ -118,7 +144,7 @@ class Console::Impl {
 void Console::Impl::Started(const ProcessStarted& event) {
   if (event.process >= plan.processes.size()) return;
   const std::uint32_t role = plan.processes[event.process].role;
-  if (ShowsAll() || tee.contains(event.process)) {
+  if (event.process != at_terminal && (ShowsAll() || tee.contains(event.process))) {
     const std::string path = LogPath(plan, event.process, event.attempt);
     follower->Add(path.substr(path.find('/') + 1), Name(event.process));
   }
@@ -228,11 +254,47 @@ void Console::Stopping(std::uint32_t times, bool here) {
   }
 }
 
+void Console::LendTerminal(ProcessId process) {
+  Impl& impl = *impl_;
+  impl.logger.info("{} has this terminal now, Ctrl-C is its own; Ctrl-] three times, or muster stop, ends the run",
+                   impl.Name(process));
+  impl.lent = true;
+  impl.last_lent = '\n';
+  impl.progress_rows.Hold();
+  if (impl.follower) impl.follower->Hold();
+  if (impl.err.is_terminal()) impl.words->Hold();
+}
+
+void Console::TakeTerminalBack() {
+  Impl& impl = *impl_;
+  if (!std::exchange(impl.lent, false)) return;
+  if (impl.last_lent != '\n') impl.out.Write("\r\n");
+  impl.words->Release();
+  if (impl.follower) impl.follower->Release();
+  impl.progress_rows.Release();
+}
+
+void Console::ShowLent(std::string_view bytes) {
+  if (bytes.empty()) return;
+  impl_->last_lent = bytes.back();
+  impl_->out.Write(bytes);
+}
+
+void Console::StoppingByKeys(std::uint32_t times) {
+  ShowLent(times <= 1 ? "\r\nmuster: stopping … (Ctrl-] three times again to kill at once)\r\n"
+                      : "\r\nmuster: killing at once\r\n");
+}
+
+bool Console::HasRoom() const { return impl_->out.room(); }
+
+void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
+
 void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
 
 void Console::Finish(std::string report, bool ended_well, std::function<void()> done) {
   Impl& impl = *impl_;
   impl.done = std::move(done);
+  TakeTerminalBack();
   impl.progress_rows.End();
   const auto show_report = [&impl, report = std::move(report), ended_well] {
     if (!impl.quiet || !ended_well) impl.err.Write(report);

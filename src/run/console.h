@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct ConsoleOptions {
   Colour colour = Colour::kAuto;
   // --tee: the output of these is shown, quiet or not, however many others there are.
   std::set<ProcessId> tee = {};
+  // Who is lent the terminal (--pty): what it writes is shown there, and not once more in lines.
+  std::optional<ProcessId> at_terminal = {};
   // Whether to show what processes write, if they are few.
   bool output = true;
   // On a terminal: a row for each role, below everything else, while the run lasts.
@@ -62,6 +65,18 @@ class Console {
   // The user asked for an end, for the n-th time; at this terminal, or by another command.
   void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);
+
+  // The terminal is another's from now on: what has to be said, and the others' output, waits until it is taken back.
+  // (Words for a stderr that is no terminal do not.)
+  void LendTerminal(ProcessId process);
+  void TakeTerminalBack();
+  // Bytes of the process that it is lent to, as they are.
+  void ShowLent(std::string_view bytes);
+  // The one word of muster's that does not wait: how its user asked for the end.
+  void StoppingByKeys(std::uint32_t times);
+  // Whether a writer that can wait need not; `shown` is called from the loop when that may have become so.
+  bool HasRoom() const;
+  void OnShown(std::function<void()> shown);
 
   // Shows what is left of the output, then the report, waits until the readers have taken it and calls `done`
   // from the loop.

@@ -125,6 +125,14 @@ void JournalFields(A& a, SignalSent& e) {
   a("process", e.process), a("attempt", e.attempt), a("signal", e.signal), a("error", e.error), a("on", e.at);
 }
 template <class A>
+void JournalFields(A& a, PtyOpened& e) {
+  a("process", e.process), a("attempt", e.attempt), a("on", e.at);
+}
+template <class A>
+void JournalFields(A& a, PtyClosed& e) {
+  a("process", e.process), a("attempt", e.attempt), a("bytes", e.bytes), a("unlogged", e.unlogged), a("on", e.at);
+}
+template <class A>
 void JournalFields(A& a, AgentEmpty& e) {
   a("host", e.host), a("started", e.started), a("reaped", e.reaped), a("adopted", e.adopted), a("by", e.by),
       a("descriptors", e.descriptors), a("memory_kib", e.memory_kib);

@@ -22,6 +22,7 @@
 #include "run/signal_state.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
+#include "run/terminal_link.h"
 #include "run/timer_queue.h"
 
 namespace muster {
@@ -58,6 +59,7 @@ class Session {
   Result<void> MakeDirectory();
   void ListenForCommands();
   void Connect();
+  Result<void> OpenTerminal();
   void CatchSignals();
   void AwaitSignal();
   // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
@@ -80,6 +82,8 @@ class Session {
   void Unready(const std::string& why);
 
   void Happened(const Event& event);
+  // Joins the user's terminal to a pseudo-terminal that was opened, and parts it from one that is gone.
+  void LendTerminal(const Event& event);
   void Perform(const std::vector<Action>& actions);
   void Start(const StartOrdered& order);
   void Stop(const StopOrdered& order);
@@ -103,6 +107,7 @@ class Session {
   Binding binding_;
   Starts starts_;
   Console console_;
+  std::optional<TerminalLink> terminal_;  // the user's, where a process is to have it
   std::string plan_id_;
   std::optional<RunDirectory> directory_;
   std::optional<JournalWriter> journal_;

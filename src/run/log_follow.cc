@@ -140,7 +140,7 @@ void LogFollower::Queue(const std::string& name) {
 
 // A few pieces in turn, then back to the loop: a flood of output must not keep a signal or an exit waiting.
 void LogFollower::Pump() {
-  if (pumping_ || stopped_) return;
+  if (pumping_ || stopped_ || held_) return;
   constexpr int kTurns = 8;
   for (int turn = 0; turn < kTurns && !queue_.empty() && out_.room(); ++turn) {
     const std::string name = std::move(queue_.front());
@@ -221,6 +221,11 @@ void LogFollower::Finish(std::function<void()> done) {
     return;
   }
   for (const auto& [name, file] : files_) Queue(name);
+  Pump();
+}
+
+void LogFollower::Release() {
+  held_ = false;
   Pump();
 }
 

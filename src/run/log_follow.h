@@ -79,6 +79,9 @@ class LogFollower {
   Result<void> Watch(int folder, const std::string& path, std::function<void(const std::string& name)> created = {});
   // Shows the file `name` of the folder with this prefix from now on.
   void Add(const std::string& name, std::string prefix, FollowFrom from = {});
+  // Shows nothing until Release(), which goes on where it was.
+  void Hold() { held_ = true; }
+  void Release();
   // Nobody writes any more: show the rest of every file and call `done` (from the loop).
   void Finish(std::function<void()> done);
   // Show no more.
@@ -117,6 +120,7 @@ class LogFollower {
   std::deque<std::string> queue_;  // files that may hold something unread
   bool pumping_ = false;
   bool stopped_ = false;
+  bool held_ = false;
   std::function<void()> done_;
 };
 

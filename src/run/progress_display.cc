@@ -31,7 +31,20 @@ void ProgressDisplay::Begin(std::function<Progress()> progress) {
 }
 
 void ProgressDisplay::Changed() {
-  if (progress_) DrawAt(std::max(Clock::now(), drawn_ + kBetween));
+  if (progress_ && !held_) DrawAt(std::max(Clock::now(), drawn_ + kBetween));
+}
+
+void ProgressDisplay::Hold() {
+  held_ = true;
+  if (!progress_) return;
+  timer_.cancel();
+  armed_ = false;
+  out_.ShowBelow({});
+}
+
+void ProgressDisplay::Release() {
+  held_ = false;
+  Changed();
 }
 
 void ProgressDisplay::End() {
@@ -48,7 +61,7 @@ void ProgressDisplay::DrawAt(Clock::time_point when) {
   armed_ = true;
   timer_.expires_at(when);
   timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || !progress_) return;  // another time has been set, or it is over
+    if (error || !progress_ || held_) return;  // another time has been set, or it is over
     armed_ = false;
     Draw();
     DrawAt(drawn_ + kClock);

@@ -25,6 +25,9 @@ class ProgressDisplay {
   void Begin(std::function<Progress()> progress);
   // Something has happened.
   void Changed();
+  // The rows go, and come again with Release().
+  void Hold();
+  void Release();
   // The rows go, and do not come again.
   void End();
 
@@ -37,6 +40,7 @@ class ProgressDisplay {
 
   Output& out_;
   bool wanted_;
+  bool held_ = false;
   std::function<Progress()> progress_;
   boost::asio::steady_timer timer_;
   bool armed_ = false;

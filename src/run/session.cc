@@ -87,6 +87,7 @@ Result<RunOutcome> Session::Run() {
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(plan_, request_.environment);
   if (!secrets) return Fail(std::move(secrets.error()));
   binding_.secrets = std::move(*secrets);
+  if (Result<void> opened = OpenTerminal(); !opened) return Fail(std::move(opened.error()));
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
   Result<UniqueFd> logs = WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.sources);
   if (!logs) return Fail(std::move(logs.error()));
@@ -122,6 +123,21 @@ Result<RunOutcome> Session::Run() {
   const auto until_ended = boost::asio::make_work_guard(io_);
   io_.run();
   return outcome_;
+}
+
+Result<void> Session::OpenTerminal() {
+  if (!request_.pty) return {};
+  Result<UserTerminal> terminal = UserTerminal::Open(request_.terminal);
+  if (!terminal) return Fail(std::move(terminal.error()));
+  const std::uint32_t host = plan_.processes[*request_.pty].host;
+  terminal_.emplace(io_, console_, std::move(*terminal),
+                    TerminalLink::Ends{.send = [this, host](const AgentCommand& command) { Send(host, command); },
+                                       .stop =
+                                           [this] {
+                                             console_.StoppingByKeys(stops_asked_ + 1);
+                                             RequestStop(stops_asked_ + 1, SIGINT);
+                                           }});
+  return {};
 }
 
 void Session::CatchSignals() {
@@ -227,6 +243,10 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnPortsHeld(host, m);
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
+        } else if constexpr (std::is_same_v<M, PtyBytes>) {
+          if (terminal_) terminal_->Written(m);
+        } else if constexpr (std::is_same_v<M, PtyTaken>) {
+          if (terminal_) terminal_->Taken(m);
         } else {
           if constexpr (std::is_same_v<M, OutputSeen> || std::is_same_v<M, HostDumped>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
@@ -278,9 +298,20 @@ void Session::Unready(const std::string& why) {
 
 void Session::Happened(const Event& event) {
   std::visit([this](const auto& e) { Record(e); }, event);
+  if (terminal_) LendTerminal(event);
   roll_.Saw(event, clock_->Monotonic());
   console_.Saw(event);
   Perform(supervisor_.Step(event, clock_->Monotonic()));
+}
+
+void Session::LendTerminal(const Event& event) {
+  if (const auto* opened = std::get_if<PtyOpened>(&event)) {
+    terminal_->Join({opened->process, opened->attempt});
+  } else if (const auto* closed = std::get_if<PtyClosed>(&event)) {
+    terminal_->Part({closed->process, closed->attempt});
+  } else if (const auto* lost = std::get_if<AgentLost>(&event)) {
+    if (lost->host == plan_.processes[*request_.pty].host) terminal_->Part();
+  }
 }
 
 void Session::Perform(const std::vector<Action>& actions) {
@@ -321,6 +352,7 @@ void Session::Start(const StartOrdered& order) {
   Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
                                    ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
                                    : starts_.Of(order.process, order.attempt);
+  if (start && request_.pty == order.process) start->pty = terminal_->Size();
   if (start) return Send(plan_.processes[order.process].host, std::move(*start));
   boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
     if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
@@ -390,6 +422,7 @@ void Session::Record(JournalEntry entry) {
 }
 
 void Session::End() {
+  if (terminal_) terminal_->Part();
   timers_.Clear();
   clock_->ClearAlarm();
   RunEnded ended = supervisor_.Ended(request_.pass_exit_code);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,11 @@ struct RunRequest {
   bool pass_exit_code = false;
 
   ConsoleOptions console;
+
+  // --pty: this process has a pseudo-terminal, joined to the user's terminal at descriptor `terminal`. What it writes
+  // goes to console.out, which is to be the same terminal.
+  std::optional<ProcessId> pty = {};
+  int terminal = 0;
 
   // What the evaluator of the recipe had locked itself down by; empty if there was none. For the journal.
   std::vector<std::string> lockdown;

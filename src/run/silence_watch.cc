@@ -32,6 +32,11 @@ void SilenceWatch::Ended(ProcessId process, MonotonicNs now) {
   last_end_[role_of_[process]] = now;
 }
 
+void SilenceWatch::Paused(MonotonicNs length, MonotonicNs now) {
+  for (Log& log : logs_) log.heard = std::min(now, log.heard + length);
+  for (MonotonicNs& end : last_end_) end = std::min(now, end + length);
+}
+
 std::optional<SilenceWatch::Silent> SilenceWatch::Find(MonotonicNs now) const {
   for (const SilenceScope& scope : scopes_) {
     std::optional<ProcessId> first;

@@ -31,6 +31,8 @@ class SilenceWatch {
   // Its log held so many bytes when it was looked at.
   void Saw(ProcessId process, std::uint64_t bytes, MonotonicNs now);
   void Ended(ProcessId process, MonotonicNs now);
+  // For so long until now a silence meant nothing.
+  void Paused(MonotonicNs length, MonotonicNs now);
 
   struct Silent {
     SilenceScope scope;

@@ -40,12 +40,14 @@ Supervisor::Supervisor(const Plan& plan)
 }
 
 std::vector<Action> Supervisor::Begin(MonotonicNs now) {
+  now_ = now;
   Apply(JobInput::kBegin, now);
   Settle(now);
   return Take();
 }
 
 std::vector<Action> Supervisor::Abandon(std::string why, MonotonicNs now) {
+  now_ = now;
   why_ = std::move(why);
   Apply(JobInput::kUnready, now);
   Settle(now);
@@ -53,6 +55,7 @@ std::vector<Action> Supervisor::Abandon(std::string why, MonotonicNs now) {
 }
 
 std::vector<Action> Supervisor::Step(const Event& event, MonotonicNs now) {
+  now_ = now;
   On(event, now);
   Settle(now);
   return Take();
@@ -94,6 +97,10 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnTaken(e, now);
         } else if constexpr (std::is_same_v<E, PlanRebound>) {
           OnRebound(e, now);
+        } else if constexpr (std::is_same_v<E, PtyOpened>) {
+          OnPtyOpened({e.process, e.attempt}, now);
+        } else if constexpr (std::is_same_v<E, PtyClosed>) {
+          OnPtyGone({e.process, e.attempt}, now);
         } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence> ||
                              std::is_same_v<E, ProcessDumped>) {
           // For the report: they decide nothing.
@@ -137,6 +144,7 @@ void Supervisor::OnEnd(const ProcessAttempt& who, HowEnded end, const std::strin
   if (end.kind == HowEnded::Kind::kNotStarted) input = ProcessInput::kSpawnFailed;
   Disarm(kReadyTimers + who.process);
   Disarm(kProcessTimeTimers + who.process);
+  OnPtyGone(who, now);
   silence_.Ended(who.process, now);
   switch (ApplyTo(who.process, input)) {
     case ProcessEffect::kStray:
@@ -229,6 +237,9 @@ void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string
   for (ProcessId process = 0; process < processes_.size(); ++process) {
     if (plan_.processes[process].host == host) ApplyTo(process, ProcessInput::kLost);
   }
+  if (at_terminal_ && plan_.processes[at_terminal_->process].host == host) {
+    OnPtyGone(ProcessAttempt(*at_terminal_), now);
+  }
   if (attested && phase_ == Phase::kFinishing) return;
   why_ = fmt::format("the agent of {} was lost: {}", plan_.hosts[host].label, why);
   Apply(JobInput::kLost, now);
@@ -294,13 +305,13 @@ void Supervisor::Apply(JobInput input, MonotonicNs now) {
   if ((cell.effects & kKillAll) != 0) Stop(now, std::nullopt, true);
   if ((cell.effects & kFinishAll) != 0) {
     CutDump();
-    while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
+    DisarmAll();
     actions_.emplace_back(FinishOrdered{});
     Arm(kFinishTimer, now + FromMs(kFinishMarginMs));
   }
   if ((cell.effects & kEnd) != 0) {
     CutDump();
-    while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
+    DisarmAll();
     actions_.emplace_back(EndRun{});
   }
 }
@@ -401,12 +412,22 @@ void Supervisor::OrderStops(const std::vector<ProcessId>& processes, bool at_onc
 }
 
 void Supervisor::Arm(std::uint64_t timer, MonotonicNs deadline) {
+  if (at_terminal_ && Pauses(timer)) {
+    held_[timer] = deadline - now_;
+    return;
+  }
   timers_.Arm(timer, deadline);
   actions_.emplace_back(ArmTimer{timer, deadline});
 }
 
 void Supervisor::Disarm(std::uint64_t timer) {
+  held_.erase(timer);
   if (timers_.Disarm(timer)) actions_.emplace_back(DisarmTimer{timer});
+}
+
+void Supervisor::DisarmAll() {
+  held_.clear();
+  while (!timers_.empty()) Disarm(timers_.armed().begin()->first);
 }
 
 bool Supervisor::AtWork() const { return phase_ == Phase::kStarting || phase_ == Phase::kRunning; }

@@ -24,6 +24,9 @@
 //  - A job without kAll and kAny processes ends when all its processes have.
 //  - Before processes are ended for their silence, or by a stop that asks for it, a dump is taken: what each of them is
 //    doing. It has a deadline of its own, and nothing else that ends a job waits for it.
+//  - While a process has the user's terminal (PtyOpened to PtyClosed) no deadline of the job runs: time, start,
+//  silence,
+//    readiness and linger. What was left of each is left afterwards. A stop that was ordered keeps its grace.
 //  - The first cause decides outcome and exit code, whatever follows.
 //  - Every stop ends: what outlives SIGKILL by kStopMarginMs is reported, not waited for.
 #pragma once
@@ -91,6 +94,12 @@ inline constexpr std::uint64_t kLingerTimers = 16;                           // 
 inline constexpr std::uint64_t kReadyTimers = std::uint64_t{1} << 32;        // + process
 inline constexpr std::uint64_t kProcessTimeTimers = std::uint64_t{2} << 32;  // + process
 inline constexpr std::uint64_t kRenewalTimers = std::uint64_t{3} << 32;      // + a number of its own for each restart
+
+// Whether it is a deadline of the job that does not run while a process has the user's terminal.
+constexpr bool Pauses(std::uint64_t timer) {
+  return timer == kTimeTimer || timer == kStartTimer || timer == kSilenceTimer ||
+         (timer >= kLingerTimers && timer < kRenewalTimers);
+}
 
 // --- the tables ------------------------------------------------------------------------------------
 
@@ -249,6 +258,9 @@ class Supervisor {
   void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
   // A running process took too long: it has failed, though it is still there.
   void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now);
+  void OnPtyOpened(const ProcessAttempt& who, MonotonicNs now);
+  // The attempt has the user's terminal no more, if it had it.
+  void OnPtyGone(const ProcessAttempt& who, MonotonicNs now);
   // "worker.0 was not", "worker.0 and 3 more were not"
   std::string UnreadyText() const;
 
@@ -287,6 +299,7 @@ class Supervisor {
   void Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, bool at_once);
   void Arm(std::uint64_t timer, MonotonicNs deadline);
   void Disarm(std::uint64_t timer);
+  void DisarmAll();
 
   bool AtWork() const;  // starting or running
   const Role& RoleOf(ProcessId process) const;
@@ -303,6 +316,7 @@ class Supervisor {
   ProcessAttempt failing_;
   HowEnded failing_end_;
   MonotonicNs failing_at_ = 0;
+  MonotonicNs now_ = 0;
   std::int32_t stop_signal_ = 0;
   std::uint32_t linger_role_ = 0;
 
@@ -338,6 +352,9 @@ class Supervisor {
   bool rebinding_ = false;         // nothing is started meanwhile
   std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
   TimerQueue timers_;
+  std::optional<ProcessAttempt> at_terminal_;  // who has the user's terminal, …
+  MonotonicNs paused_at_ = 0;                  // … since when, …
+  std::map<std::uint64_t, MonotonicNs> held_;  // … and how much is left of timers that do not run meanwhile
   std::vector<Action> actions_;
 };
 

@@ -22,7 +22,7 @@ void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
     if (event.processes[i] < processes_.size()) silence_.Saw(event.processes[i], event.bytes[i], now);
   }
   // Only what all hosts have told is a silence.
-  if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork()) return;
+  if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork() || at_terminal_) return;
   if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) OnSilent(*silent, now);
 }
 
@@ -77,6 +77,25 @@ void Supervisor::OnProcessDeadline(std::uint64_t timer, MonotonicNs now) {
   if (processes_[process].state != ProcessState::kRunning || !AtWork()) return;
   const Role& role = RoleOf(process);
   PassLimit(process, of_time ? "time" : "ready", of_time ? role.limits.time_ms : role.ready.timeout_ms, now);
+}
+
+void Supervisor::OnPtyOpened(const ProcessAttempt& who, MonotonicNs now) {
+  if (!IsCurrent(who, "got a terminal") || at_terminal_) return;  // there is one user, and one terminal
+  const std::map<std::uint64_t, MonotonicNs> armed = timers_.armed();
+  at_terminal_ = who;
+  paused_at_ = now;
+  for (const auto& [timer, deadline] : armed) {
+    if (!Pauses(timer)) continue;
+    Disarm(timer);
+    held_[timer] = deadline - std::min(deadline, now);
+  }
+}
+
+void Supervisor::OnPtyGone(const ProcessAttempt& who, MonotonicNs now) {
+  if (!at_terminal_ || at_terminal_->process != who.process || at_terminal_->attempt != who.attempt) return;
+  at_terminal_.reset();
+  silence_.Paused(now - paused_at_, now);
+  for (const auto& [timer, left] : std::exchange(held_, {})) Arm(timer, now + left);
 }
 
 std::string Supervisor::UnreadyText() const {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -150,6 +151,9 @@ MUSTER_BARE int RunChild(void* argument) {
   SetParentDeath(orders);
   if (orders.cwd != nullptr && ::syscall(SYS_chdir, orders.cwd) != 0) Fail(orders, SpawnStage::kDirectory);
   PlaceDescriptors(orders);
+  if (orders.controlling_terminal && ::syscall(SYS_ioctl, STDIN_FILENO, TIOCSCTTY, 0) != 0) {
+    Fail(orders, SpawnStage::kTerminal);
+  }
   for (std::size_t i = 0; i < orders.limit_count; ++i) {
     const ResourceLimit& limit = orders.limits[i];
     if (::syscall(SYS_prlimit64, 0, limit.resource, &limit.value, nullptr) != 0) {

@@ -44,6 +44,7 @@ struct ChildOrders {
   bool close_range = false;  // else /proc/self/fd
 
   Grouping grouping = Grouping::kInherit;
+  bool controlling_terminal = false;
   int parent_death_signal = 0;
   pid_t parent = 0;
   const ResourceLimit* limits = nullptr;

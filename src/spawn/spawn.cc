@@ -290,6 +290,7 @@ tl::expected<Spawned, SpawnError> Launcher::Spawn(const SpawnSpec& spec) {
   orders.env = memory.env.data();
   orders.cwd = spec.cwd.empty() ? nullptr : spec.cwd.c_str();
   orders.grouping = spec.grouping;
+  orders.controlling_terminal = spec.controlling_terminal;
   orders.parent_death_signal = spec.parent_death_signal;
   orders.parent = ::getpid();
   orders.limits = spec.limits.data();
@@ -330,6 +331,7 @@ tl::expected<Spawned, SpawnError> Launcher::Spawn(const SpawnSpec& spec) {
     case SpawnStage::kClone:
     case SpawnStage::kSession:
     case SpawnStage::kGroup:
+    case SpawnStage::kTerminal:
       break;
   }
   return tl::unexpected<SpawnError>(std::move(error));

@@ -32,14 +32,15 @@ enum class SpawnStage : std::uint8_t {
   kParentDeath,
   kDirectory,
   kStdio,
+  kTerminal,  // stdin could not become the controlling terminal
   kLimits,
   kSignals,
   kExec,  // the program was not found or could not be executed
 };
 
-inline constexpr std::array<std::string_view, 11> kSpawnStageNames = {
-    "descriptors", "log",   "clone",  "session", "group", "parent_death",
-    "directory",   "stdio", "limits", "signals", "exec"};
+inline constexpr std::array<std::string_view, 12> kSpawnStageNames = {
+    "descriptors", "log",   "clone",    "session", "group",   "parent_death",
+    "directory",   "stdio", "terminal", "limits",  "signals", "exec"};
 static_assert(kSpawnStageNames.size() == static_cast<std::size_t>(SpawnStage::kExec) + 1);
 
 constexpr std::string_view SpawnStageName(SpawnStage stage) {
@@ -85,6 +86,9 @@ struct SpawnSpec {
   int stderr_fd = -1;
   std::vector<PassedFd> passed;
   Grouping grouping = Grouping::kInherit;
+  // With a session of its own: stdin, a terminal that no session has, becomes the session's controlling terminal, and
+  // the process's group the one in its foreground (tty_ioctl(4), TIOCSCTTY).
+  bool controlling_terminal = false;
   int parent_death_signal = 0;  // 0: none
   std::vector<ResourceLimit> limits;
 };

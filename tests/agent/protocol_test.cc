@@ -24,6 +24,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.release_ports = {"rpc"};
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.passed = {{100, std::string("s\0cret", 6)}};
+  start.pty = PtySize{24, 65535};
   return {Hello{1, "20261120", 5, "/run/logs"},
           DefineEnvironment{3, {"A=1", "B="}},
           HoldPorts{{{"rpc", 0}, {"http", 65535}}},
@@ -31,7 +32,10 @@ std::vector<AgentCommand> EveryCommand() {
           StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
           Finish{},
           AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}}};
+          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+          PtyBytes{3, 1, std::string("\x03\0", 2)},
+          PtyTaken{3, 1, 65'536},
+          PtyResized{3, 1, {65535, 0}}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -57,7 +61,11 @@ std::vector<AgentMessage> EveryMessage() {
               9,
               {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
               10},
-          HostDumped{1, 1, {{"no_tools", ""}}}};
+          HostDumped{1, 1, {{"no_tools", ""}}},
+          PtyOpened{1, 2, 3},
+          PtyClosed{1, 2, 1ULL << 40, 7, 4},
+          PtyBytes{1, 2, "\x1b[H"},
+          PtyTaken{1, 2, 1}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

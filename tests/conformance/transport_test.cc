@@ -48,6 +48,98 @@ TEST_P(Conformance, TellsWhatTheAgentIs) {
   ExpectNothingLeft(session);
 }
 
+// --- pseudo-terminals ------------------------------------------------------------------------------
+
+TEST_P(Conformance, SendsOfAPseudoTerminalOnlyWhatIsGranted) {
+  constexpr std::size_t kBytes = 3 * kPtyWindow;
+  AgentSession session(GetParam());
+  StartProcess start = session.Probe(0, {"print", "\x1b[1m", "fill", std::to_string(kBytes), "terminal"});
+  start.pty = PtySize{33, 99};
+  session.Send(start);
+  ASSERT_TRUE(session.Await<PtyOpened>(0));
+  const auto written = [&] {
+    std::string all;
+    for (const PtyBytes& one : session.All<PtyBytes>()) all += one.bytes;
+    return all;
+  };
+  ASSERT_TRUE(session.Until([&] { return written().size() == kPtyWindow; }));
+  // Whatever is answered later, no byte came before it.
+  session.Send(AskOutput{});
+  ASSERT_TRUE(session.Await<OutputSeen>());
+  EXPECT_EQ(written().size(), kPtyWindow);
+  EXPECT_TRUE(session.All<PtyClosed>().empty());
+  std::size_t granted = 0;
+  ASSERT_TRUE(session.Until([&] {
+    const std::size_t seen = written().size();
+    if (seen > granted) session.Send(PtyTaken{0, 0, static_cast<std::uint32_t>(seen - granted)});
+    granted = seen;
+    return !session.All<ProcessExited>().empty();
+  }));
+  const std::string all = written();
+  EXPECT_TRUE(all.starts_with("\x1b[1m\r\nxxx")) << "nothing is taken away";
+  EXPECT_NE(all.find("\"rows\":33"), std::string::npos);
+  std::ifstream log(session.Log(0), std::ios::binary);
+  EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(log), {}) == all) << "the log has the same";
+  ASSERT_EQ(session.All<PtyClosed>().size(), 1U);
+  EXPECT_EQ(session.All<PtyClosed>()[0].bytes, all.size());
+  EXPECT_EQ(session.All<PtyClosed>()[0].unlogged, 0U);
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, TellsWhatAPseudoTerminalTookOfTheKeys) {
+  AgentSession session(GetParam());
+  StartProcess start = session.Probe(0, {"converse"});
+  start.pty = PtySize{24, 80};
+  session.Send(start);
+  ASSERT_TRUE(session.Await<PtyOpened>(0));
+  const auto shows = [&](const std::string& text) {
+    return session.Until([&] {
+      std::string all;
+      for (const PtyBytes& one : session.All<PtyBytes>()) all += one.bytes;
+      return all.find(text) != std::string::npos;
+    });
+  };
+  ASSERT_TRUE(shows("ready"));
+  session.Send(PtyBytes{0, 0, "ab\r"});
+  ASSERT_TRUE(shows("heard ab"));
+  ASSERT_FALSE(session.All<PtyTaken>().empty());
+  EXPECT_EQ(session.All<PtyTaken>()[0].count, 3U);
+  session.Send(PtyResized{0, 0, {40, 100}});
+  ASSERT_TRUE(shows("window 40 100"));
+  session.Send(PtyBytes{0, 0, "bye\r"});
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  session.Send(PtyBytes{0, 0, "late"});  // of no effect
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+// It still holds the terminal when the process has ended.
+TEST_P(Conformance, HangsUpWhatAProcessLeftAtItsTerminal) {
+  AgentSession session(GetParam());
+  StartProcess start = session.Probe(0, {"daemon", "print", "bye", "exit", "3"});
+  start.pty = PtySize{24, 80};
+  session.Send(start);
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  ASSERT_EQ(session.All<PtyClosed>().size(), 1U);
+  EXPECT_EQ(session.All<PtyClosed>()[0].bytes, 5U);
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, RefusesMoreKeysThanItGranted) {
+  AgentSession session(GetParam());
+  StartProcess start = session.Probe(0, {"print", "there", "wait"});
+  start.pty = PtySize{24, 80};
+  session.Send(start);
+  ASSERT_TRUE(session.Await<PtyOpened>(0));
+  session.Send(PtyBytes{0, 0, std::string(kPtyWindow + 1, 'x')});
+  const auto failed = session.Await<AgentFailed>();
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->why, "more was typed than was granted");
+  ASSERT_TRUE(session.Await<AgentLost>());
+}
+
 TEST_P(Conformance, DeliversEnvironmentAndArgumentsByteForByte) {
   AgentSession session(GetParam());
   session.Send(DefineEnvironment{7, {"COMMON=common", "CHANGED=before", "MULTI=line one\nline two\n"}});

@@ -98,6 +98,8 @@ std::vector<JournalEntry> OneOfEach() {
           DumpRequested{},
           DumpOrdered{1, "silent_job"},
           DumpEnded{1, false},
+          PtyOpened{3, 1, 81},
+          PtyClosed{3, 1, 1ULL << 40, 7, 82},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "run/process_choice.h"
 #include "run/rank_set.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
-#include "run/tee.h"
 
 namespace muster {
 namespace {
@@ -104,6 +104,19 @@ TEST(Tee, NamesNobodyOutsideThePlan) {
     ASSERT_FALSE(teed) << word;
     EXPECT_EQ(teed.error().front().kind, "tee") << word;
   }
+}
+
+TEST(ProcessAtTerminal, IsOne) {
+  const Plan plan = SamplePlan({{"scheduler"}, {"server", 3}, {"worker", 12}});
+  EXPECT_EQ(*ProcessAtTerminal(plan, "worker:11"), 15U);
+  EXPECT_EQ(*ProcessAtTerminal(plan, "server:2"), 3U);
+  EXPECT_EQ(*ProcessAtTerminal(plan, "scheduler"), 0U);
+  for (const char* word : {"worker", "worker:0-1", "worker:12", "wroker:1", ""}) {
+    const auto refused = ProcessAtTerminal(plan, word);
+    ASSERT_FALSE(refused) << word;
+    EXPECT_EQ(refused.error().front().kind, "pty") << word;
+  }
+  EXPECT_EQ(ProcessAtTerminal(plan, "server").error().front().hint, "for example --pty server:0");
 }
 
 }  // namespace

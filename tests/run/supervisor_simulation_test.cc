@@ -28,6 +28,7 @@ class Simulation {
       agents_.back().mute = Chance(40);
     }
     processes_.resize(plan_.processes.size());
+    if (!processes_.empty() && Chance(4)) at_terminal_ = Below(static_cast<std::uint32_t>(processes_.size()));
   }
 
   void Run() {
@@ -108,6 +109,12 @@ class Simulation {
     if (std::holds_alternative<StopRequested>(event)) ++stops_asked_;
     if (const auto* started = std::get_if<ProcessStarted>(&event)) {
       if (RoleOf(started->process).ready.kind == Readiness::Kind::kStarted) Tell(started->process, started->attempt);
+    } else if (const auto* opened = std::get_if<PtyOpened>(&event)) {
+      terminal_lent_ = processes_[opened->process].attempt == opened->attempt;
+    } else if (std::holds_alternative<PtyClosed>(event)) {
+      terminal_lent_ = false;
+    } else if (const auto* lost = std::get_if<AgentLost>(&event)) {
+      terminal_lent_ = terminal_lent_ && plan_.processes[*at_terminal_].host != lost->host;
     } else if (const auto* ready = std::get_if<ProcessReady>(&event)) {
       Tell(ready->process, ready->attempt);
     } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
@@ -150,6 +157,7 @@ class Simulation {
       process.alive = true;
       process.unkillable = Chance(60);
       agent.outbox.push_back(ProcessStarted{order.process, order.attempt, 1, 1, now_});
+      if (order.process == at_terminal_) agent.outbox.push_back(PtyOpened{order.process, order.attempt, now_});
       const Readiness::Kind kind = RoleOf(order.process).ready.kind;
       const bool tells = kind != Readiness::Kind::kStarted && kind != Readiness::Kind::kDone;
       if (tells && !Chance(6)) agent.outbox.push_back(ProcessReady{order.process, order.attempt, now_});
@@ -222,6 +230,7 @@ class Simulation {
   }
   void Perform(const ArmTimer& timer) {
     ASSERT_GE(timer.deadline, now_);
+    ASSERT_FALSE(terminal_lent_ && Pauses(timer.timer)) << "a deadline runs while the user has a process's terminal";
     timers_[timer.timer] = timer.deadline;
   }
   void Perform(const DisarmTimer& timer) { ASSERT_EQ(timers_.erase(timer.timer), 1U); }
@@ -304,6 +313,7 @@ class Simulation {
         agent.outbox.push_back(PortTaken{id, process.attempt, name, 20'311, "process 7", false, now_});
       }
     }
+    if (id == at_terminal_) agent.outbox.push_back(PtyClosed{id, process.attempt, 0, 0, now_});
     agent.outbox.push_back(exited);
   }
 
@@ -369,6 +379,8 @@ class Simulation {
   MonotonicNs now_ = 1;
   std::vector<MachineAgent> agents_;
   std::vector<MachineProcess> processes_;
+  std::optional<ProcessId> at_terminal_;  // who has a pseudo-terminal
+  bool terminal_lent_ = false;            // as the supervisor knows
   std::map<std::uint64_t, MonotonicNs> timers_;
   std::map<std::uint32_t, std::vector<MonotonicNs>> restarts_;  // by role
   int steps_ = 0;

@@ -15,6 +15,8 @@ Written from those documents, with the standard library only, and knows nothing 
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
   I8  restarts stay within the budgets that they were planned with, and nothing starts while other ports are looked for
   I9  dumps are taken one after the other, and each of them ends
+  I10 a terminal is opened at most once for an attempt and closed before the attempt's end; its log has what was written
+      there; no deadline of the job passes meanwhile
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
@@ -305,6 +307,37 @@ def check_dumps(run):
             run.wrong("I9", f"dump {taking} outlives the run")
 
 
+def pauses(timer):
+    """Whether a timer does not run while a process has the user's terminal."""
+    return timer in (1, 4, 5) or 16 <= timer < 3 << 32
+
+
+def check_terminals(run):
+    known = names(run)
+    opened, live = set(), None
+    for record in run.of("pty_opened", "pty_closed", "process_exited", "deadline"):
+        event = record["event"]
+        if event == "deadline":
+            if live is not None and pauses(record["timer"]):
+                run.wrong("I10", f"timer {record['timer']} passes while {live} has the terminal")
+            continue
+        key = attempt(record)
+        if event == "pty_opened":
+            if key in opened or live is not None:
+                run.wrong("I10", f"a terminal is opened for {key} once more, or while {live} has it")
+            opened.add(key)
+            live = key
+        elif event == "pty_closed":
+            if live != key:
+                run.wrong("I10", f"a terminal is closed that {key} has not")
+            live = None
+            log = known and run.folder / "logs" / f"{known[key[0]]}.{key[1]}.log"
+            if log and log.stat().st_size != record["bytes"] - record["unlogged"]:
+                run.wrong("I10", f"{log.name} has {log.stat().st_size} bytes, {record['bytes']} were written to the terminal")
+        elif key == live:
+            run.wrong("I10", f"{key} ended, and its terminal was not closed before")
+
+
 def check_restarts(run):
     for record in run.of("restart_planned"):
         if record["count"] > record["max"]:
@@ -357,6 +390,7 @@ def check(folder):
             check_attempts(run)
             check_restarts(run)
             check_dumps(run)
+            check_terminals(run)
             check_counts(run)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")

@@ -13,6 +13,10 @@
 //   stop                                  stop itself (SIGSTOP)
 //   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
 //   listen PORT                           listen on that TCP port of 127.0.0.1
+//   terminal                              print what terminal it has, as one line of JSON
+//   converse                              print "ready"; from now on "interrupted" at SIGINT, "window ROWS COLUMNS"
+//   when
+//                                         that changes, "heard LINE" for each line; goes on at the line "bye"
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,14 +27,17 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -170,6 +177,45 @@ struct Verb {
   std::function<void(char** arguments)> act;
 };
 
+winsize Window() {
+  winsize size = {};
+  ::ioctl(STDIN_FILENO, TIOCGWINSZ, &size);
+  return size;
+}
+
+json Terminal() {
+  const int own = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
+  return {{"ttys", {::isatty(0) == 1, ::isatty(1) == 1, ::isatty(2) == 1}},
+          {"controlling", own >= 0},
+          {"leads", ::getsid(0) == ::getpid()},
+          {"foreground", ::tcgetpgrp(0) == ::getpgrp()},
+          {"rows", Window().ws_row},
+          {"columns", Window().ws_col}};
+}
+
+void OnInterrupt(int) {
+  constexpr std::array<char, 12> kLine = {'i', 'n', 't', 'e', 'r', 'r', 'u', 'p', 't', 'e', 'd', '\n'};
+  if (::write(STDOUT_FILENO, kLine.data(), kLine.size()) < 0) ::_exit(98);
+}
+
+void OnWindow(int) {
+  std::array<char, 64> line = {};
+  const int size = std::snprintf(line.data(), line.size(), "window %d %d\n", Window().ws_row, Window().ws_col);
+  if (::write(STDOUT_FILENO, line.data(), static_cast<std::size_t>(size)) < 0) ::_exit(98);
+}
+
+void Converse() {
+  // Calls go on after them.
+  std::signal(SIGINT, OnInterrupt);
+  std::signal(SIGWINCH, OnWindow);
+  PrintLine("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line == "bye") return;
+    PrintLine("heard " + line);
+  }
+  std::exit(92);
+}
+
 int Number(const char* text) { return std::atoi(text); }
 
 const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, char** environment) {
@@ -250,6 +296,8 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
       {"stop", {0, [](char**) { ::raise(SIGSTOP); }}},
       {"file", {1, [](char** a) { MakeFile(a[0]); }}},
       {"await", {1, [](char** a) { AwaitFile(a[0]); }}},
+      {"terminal", {0, [](char**) { PrintJson(Terminal()); }}},
+      {"converse", {0, [](char**) { Converse(); }}},
       {"listen", {1, [](char** a) { Listen(Number(a[0])); }}},
   };
   return verbs;

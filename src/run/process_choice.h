@@ -1,4 +1,5 @@
-// muster run --tee: whose output is shown while the run lasts, however many processes there are.
+// Processes that the command line of a run names by words: --tee, whose output is shown however many there are, and
+// --pty, who gets a terminal.
 #pragma once
 
 #include <set>
@@ -14,5 +15,8 @@ namespace muster {
 // The processes that words name: "worker", "worker:2", "worker:0-3,7". Numbers are ranks; in a role without ranks they
 // are the processes' numbers in it. Fails with kind "tee".
 Result<std::set<ProcessId>> TeedProcesses(const Plan& plan, const std::vector<std::string>& words);
+
+// The one process that a word of the same spelling names. Fails with kind "pty".
+Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word);
 
 }  // namespace muster
