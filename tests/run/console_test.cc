@@ -349,7 +349,7 @@ TEST_F(Following, IsNotWokenByWritesToOthers) {
 }
 
 TEST_F(Following, ShowsOnlyWhatIsKeptAndFromWhereItIsTold) {
-  LogFollower other{io, output, {true, false, [](std::string_view line) { return line != "drop"; }}};
+  LogFollower other{io, output, {true, false, [](std::string_view line) { return line != "drop"; }, {}}};
   Append("w", "before\nhalf\ndrop\nkeep\n");
   ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
   FollowFrom from;
@@ -362,7 +362,7 @@ TEST_F(Following, ShowsOnlyWhatIsKeptAndFromWhereItIsTold) {
 }
 
 TEST_F(Following, ShowsRawBytesAsTheyAre) {
-  LogFollower other{io, output, {true, true, {}}};
+  LogFollower other{io, output, {true, true, {}, {}}};
   Append("w", "a\x1b[31m\r\xff");
   ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
   other.Add("w", "w");

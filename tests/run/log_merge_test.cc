@@ -100,22 +100,26 @@ TEST_F(Logs, HaveTheTimesThatAreWholeInACutIndex) {
 
 TEST_F(Logs, KnowWhereTheirLinesBegin) {
   PutFile(folder / "w.log", "one\ntwo\nthree");
-  const UniqueFd log(::open((folder / "w.log").c_str(), O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(LineBegin(log.get(), 0), 0U);
-  EXPECT_EQ(LineBegin(log.get(), 3), 0U);
-  EXPECT_EQ(LineBegin(log.get(), 4), 4U);
-  EXPECT_EQ(LineBegin(log.get(), 10), 8U);
-  EXPECT_EQ(LineBegin(log.get(), 999), 8U);
-  EXPECT_EQ(TailBegin(log.get(), 0), 13U);
-  EXPECT_EQ(TailBegin(log.get(), 1), 8U);
-  EXPECT_EQ(TailBegin(log.get(), 2), 4U);
-  EXPECT_EQ(TailBegin(log.get(), 9), 0U);
+  auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
+  ASSERT_TRUE(opened);
+  LogBytes& log = *opened;
+  EXPECT_EQ(LineBegin(log, 0), 0U);
+  EXPECT_EQ(LineBegin(log, 3), 0U);
+  EXPECT_EQ(LineBegin(log, 4), 4U);
+  EXPECT_EQ(LineBegin(log, 10), 8U);
+  EXPECT_EQ(LineBegin(log, 999), 8U);
+  EXPECT_EQ(TailBegin(log, 0), 13U);
+  EXPECT_EQ(TailBegin(log, 1), 8U);
+  EXPECT_EQ(TailBegin(log, 2), 4U);
+  EXPECT_EQ(TailBegin(log, 9), 0U);
 }
 
 TEST_F(Logs, DoNotLookForABeginThatIsFarAway) {
   PutFile(folder / "w.log", std::string(200'000, 'x'));
-  const UniqueFd log(::open((folder / "w.log").c_str(), O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(LineBegin(log.get(), 150'000), 150'000U);
+  auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
+  ASSERT_TRUE(opened);
+  LogBytes& log = *opened;
+  EXPECT_EQ(LineBegin(log, 150'000), 150'000U);
 }
 
 TEST_F(Logs, AreMergedByWhenTheirLinesWereComplete) {
