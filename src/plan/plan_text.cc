@@ -185,7 +185,7 @@ std::string PlanNotesText(const Plan& plan) {
   std::string out;
   if (!plan.doc.empty()) out += "doc " + Quoted(plan.doc) + '\n';
   for (const PlanHost& host : plan.hosts) {
-    if (!host.name.empty()) Line(out) << "named " << Word{host.label} << ' ' << Word{host.name};
+    if (!host.name.empty()) Line(out) << "named " << Word{host.label} << " " << Word{host.name};
   }
   AppendValues(out, "parameter", plan.params);
   AppendValues(out, "derived", plan.derived);

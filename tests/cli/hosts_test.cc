@@ -17,8 +17,9 @@ std::string HostsAfter(std::vector<std::string> words, const std::string& fields
   words.insert(words.begin(), {"plan", recipe.path(), "--json"});
   const CommandResult result = Muster(words);
   if (result.exit_code != 0) return result.err;
+  const auto plan = nlohmann::json::parse(result.out);
   std::string hosts;
-  for (const auto& host : nlohmann::json::parse(result.out)["hosts"]) {
+  for (const auto& host : plan["hosts"]) {
     hosts += (hosts.empty() ? "" : " ") + host.value("name", "") + "/" + std::to_string(host["devices"].get<int>());
   }
   return hosts;

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/protocol.h"
 #include "plan/fold.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -298,7 +300,8 @@ TEST_F(SessionTest, SpeaksToNoAgentOfAnotherVersion) {
         if (std::holds_alternative<Hello>(command)) agent.Say(other);
       });
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "the agent of host0 was lost: it speaks protocol 99, this muster 1");
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why,
+            fmt::format("the agent of host0 was lost: it speaks protocol 99, this muster {}", kProtocolVersion));
 }
 
 TEST_F(SessionTest, TellsWhyAnAgentRefused) {
