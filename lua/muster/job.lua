@@ -7,7 +7,7 @@ local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", 
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
-local PLAYS = { scheduler = true, server = true, worker = true, other = true }
+local PLAYS = { "other", "scheduler", "server", "worker" }
 
 local function shown(value) return host.show(value) end
 
@@ -171,9 +171,11 @@ local function read_role(job, name, plays, options, place)
   muster.check_keys(options, known, "role " .. name, place)
 
   local role = { name = name, place = place, plays = plays or options.as or "other" }
-  if not PLAYS[role.plays] then
-    host.report("error", "enum", place, ("role %s: as is \"scheduler\", \"server\", \"worker\" or \"other\", got %s"):format(name, shown(role.plays)),
-                host.nearest(host.tostring(role.plays), { "other", "scheduler", "server", "worker" }))
+  if not job.plays[role.plays] then
+    local words = host.keys(job.plays)
+    local last = table.remove(words)
+    host.report("error", "enum", place, ("role %s: as is \"%s\" or \"%s\", got %s"):format(name, table.concat(words, '", "'), last, shown(role.plays)),
+                host.nearest(host.tostring(role.plays), host.keys(job.plays)))
     role.plays = "other"
   end
   local world = options.world
@@ -237,14 +239,17 @@ local function read_role(job, name, plays, options, place)
   end
   if options.command ~= nil then
     role.command = read_command(options.command, place, name)
-  elseif not options.each then
+  elseif not options.each and not (job.contract.roles[role.plays] or {}).command then
     host.report("error", "command", place, ("role %s has no command"):format(name), 'command = { "program", "argument" }')
   end
   return role
 end
 
-local function new_job(cluster, args)
-  local job = { cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+-- `contract` says what a role may be, and which may go without a command.
+local function new_job(cluster, args, contract)
+  local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+  for _, word in ipairs(PLAYS) do job.plays[word] = true end
+  for word in pairs(contract.roles) do job.plays[word] = true end
   local object = {}
 
   local function add(name, plays, options, place)

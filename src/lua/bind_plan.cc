@@ -162,6 +162,21 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, Environme
   }
 }
 
+// The texts of the table at the field `key` of the table at 1, if there is one, as variables of `layer`.
+void ReadTexts(lua_State* lua, const char* key, EnvironmentLayer& layer) {
+  const Field texts(lua, 1, key);
+  if (!texts.is_table()) return;
+  lua_pushnil(lua);
+  while (lua_next(lua, texts.index()) != 0) {
+    std::string variable;
+    std::string text;
+    ToExactText(lua, -2, variable);
+    ToExactText(lua, -1, text);
+    layer.variables[variable].value = Text(std::move(text));
+    lua_pop(lua, 1);
+  }
+}
+
 // begin_processes(variables of job:env)
 int BeginProcesses(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -211,8 +226,8 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
 }
 
-// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract, and what
-// ReadPolicies takes }
+// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract,
+//        contract_defaults, contract_env, and what ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
   Role role;
@@ -242,6 +257,10 @@ int AddRole(lua_State* lua) {
   environment.contract_cleared.settled = true;
   environment.contract.layer = Layer::kContract;
   environment.contract.owner = environment.contract_clear.owner;
+  environment.contract_common = environment.contract;
+  ReadTexts(lua, "contract_env", environment.contract_common);
+  environment.contract_defaults.layer = Layer::kDefaults;
+  ReadTexts(lua, "contract_defaults", environment.contract_defaults);
   environment.role.layer = Layer::kRole;
   environment.role.owner = "role " + TextField(lua, 1, "env_of");
   {
@@ -355,21 +374,7 @@ int AddProcess(lua_State* lua) {
   }
   EnvironmentLayer& contract = shared.contract;
   for (auto& [unused, variable] : contract.variables) variable.value.reset();
-  {
-    const Field env(lua, 1, "contract_env");
-    if (env.is_table()) {
-      const int table = env.index();
-      lua_pushnil(lua);
-      while (lua_next(lua, table) != 0) {
-        std::string variable;
-        std::string text;
-        ToExactText(lua, -2, variable);
-        ToExactText(lua, -1, text);
-        contract.variables[variable].value = Text(std::move(text));
-        lua_pop(lua, 1);
-      }
-    }
-  }
+  ReadTexts(lua, "contract_env", contract);
   if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
     contract.variables[variable].value = Text(TextField(lua, 1, "visible"));
   }
@@ -396,7 +401,8 @@ int AddProcess(lua_State* lua) {
 
   // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
   // agree.
-  std::vector<const EnvironmentLayer*> layers = {&defaults, &host.job_env, &shared.role, &each, &contract, &own};
+  std::vector<const EnvironmentLayer*> layers = {
+      &shared.contract_defaults, &defaults, &host.job_env, &shared.role, &each, &shared.contract_common, &contract, &own};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!each.variables.empty()) {

@@ -53,6 +53,8 @@ struct Host {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
     EnvironmentLayer contract;  // what it sets for the process that is being added: the names stay, values change
+    EnvironmentLayer contract_common;    // what it sets for all of the role
+    EnvironmentLayer contract_defaults;  // what it suggests
     EnvironmentLayer role;
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles

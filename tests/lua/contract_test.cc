@@ -212,6 +212,8 @@ Lines RestartProblems(const std::string& role, const std::string& form, const st
   luaL_openlibs(lua.get());
   const std::string code =
       "said = {} contract = function(t) return t end\n"
+      "part = function(name) return dofile('" MUSTER_SOURCE_DIR
+      "/lua/muster/frameworks/parts/' .. name .. '.lua') end\n"
       "host = { report = function(_, kind, _, message) said[#said + 1] = kind .. ': ' .. message end }\n"
       "local ps = dofile('" MUSTER_SOURCE_DIR
       "/lua/muster/frameworks/mindspore-ps.lua')\n"
