@@ -28,6 +28,9 @@ local function settle_roles(job, contract, recipe)
   for _, plays in ipairs(host.sorted_keys(contract.roles)) do
     local rule = contract.roles[plays]
     local model = rule.add and job.by_name[rule.add]
+    for _, role in ipairs(rule.add and job.roles or {}) do
+      if role.plays == rule.add then model = model or role end
+    end
     if model and job.by_name[plays] and job.by_name[plays].plays ~= plays then model = nil end
     local described = false
     for _, role in ipairs(job.roles) do described = described or role.plays == plays end

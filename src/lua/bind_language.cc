@@ -94,8 +94,8 @@ int IsText(lua_State* lua) {
 // check_text(text, what, place): reports what cannot be a variable's value in a plan
 int CheckText(lua_State* lua) {
   Host& host = Host::Of(lua);
-  CheckPlanText(host, ArgumentText(lua, 1), ArgumentText(lua, 2),
-                host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3))), true);
+  CheckPlanText(host, ArgumentText(lua, 1), ArgumentText(lua, 2), host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3))),
+                true);
   return 0;
 }
 

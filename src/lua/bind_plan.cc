@@ -402,7 +402,8 @@ int AddProcess(lua_State* lua) {
   // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
   // agree.
   std::vector<const EnvironmentLayer*> layers = {
-      &shared.contract_defaults, &defaults, &host.job_env, &shared.role, &each, &shared.contract_common, &contract, &own};
+      &shared.contract_defaults, &defaults, &host.job_env, &shared.role, &each,
+      &shared.contract_common,   &contract, &own};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!each.variables.empty()) {
