@@ -228,6 +228,7 @@ local function read_role(job, name, plays, options, place)
   end
   role.hosts = read_hosts(options.hosts, place, name, job.cluster)
   role.ports = read_ports(options.ports, place, name)
+  for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do role.ports[#role.ports + 1] = port end
   policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
   if muster.contents(options.wrap, "a shell command") then

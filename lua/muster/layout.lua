@@ -37,7 +37,7 @@ local function settle_roles(job, contract, recipe)
     if not described and model then
       local command = rule.command and { words = rule.command } or model.command
       local added = { name = plays, plays = plays, world = "", place = model.place, command = command, cwd = model.cwd,
-                      count = 1, env = model.env, env_of = model.name, ports = {}, added = true,
+                      count = 1, env = model.env, env_of = model.name, ports = rule.ports or {}, added = true,
                       apply_context = model.apply_context }
       job.by_name[plays] = added
       table.insert(job.roles, 1, added)
@@ -73,11 +73,6 @@ local function settle_roles(job, contract, recipe)
       role.devices = rule.devices or role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
     end
     if rule.command and not role.command then role.command = { words = rule.command } end
-    if rule.ports then
-      local ports = { unpack(role.ports) }
-      for _, port in ipairs(rule.ports) do ports[#ports + 1] = port end
-      role.ports = ports
-    end
   end
 end
 
