@@ -116,6 +116,12 @@ function muster.api.contract(given)
     if key ~= "place" then contract[key] = rawget(given, key) end
   end
   local sound = true
+  for _, key in ipairs { "arrange", "launcher" } do
+    if given[key] ~= nil then
+      sound = false
+      host.report("error", "contract", place, ("a contract of a recipe has no %s"):format(key))
+    end
+  end
   check_form(given, function(message, hint)
     sound = false
     host.report("error", "contract", place, message, hint)
@@ -255,6 +261,19 @@ local function checked(contract, given)
   return texts
 end
 
+-- A default that the contract itself removes would be nobody's to set.
+local function refuse_cleared(contract, variables)
+  for _, name in ipairs(host.sorted_keys(variables or {})) do
+    for _, pattern in ipairs(contract.clear) do
+      local prefix = pattern:match("^(.*)%*$")
+      if name == pattern or (prefix and name:sub(1, #prefix) == prefix) then
+        host.report("error", "contract", contract.place, ("contract %s: its default %s is among what it clears, as %s"):format(contract.name, name, pattern),
+                    "let common or env set it, or clear less")
+      end
+    end
+  end
+end
+
 -- The contract's functions as layout.lua calls them; those that it lacks give nothing. `job` is looked at when one is called.
 function contracts.asked(contract, job)
   local asked = {}
@@ -272,7 +291,9 @@ function contracts.asked(contract, job)
         seen = seen or job_view(job)
         local facts = subject
         if name ~= "env" then facts = { name = subject.name, plays = subject.plays, world = subject.world, count = #subject.placed } end
-        return checked(contract, answer(view(facts, name == "env" and "process" or "role"), seen))
+        local variables = checked(contract, answer(view(facts, name == "env" and "process" or "role"), seen))
+        if name == "defaults" then refuse_cleared(contract, variables) end
+        return variables
       end
     end
   end
