@@ -33,6 +33,16 @@ int Load(lua_State* lua) {
   return 0;
 }
 
+// page(path, environment) -> one of muster's own files as a function with these globals
+int LoadPage(lua_State* lua) {
+  PushOwnChunk(lua, luaL_checkstring(lua, 1));
+  if (lua_istable(lua, 2)) {
+    lua_pushvalue(lua, 2);
+    lua_setfenv(lua, -2);
+  }
+  return 1;
+}
+
 std::string MessageOnTop(lua_State* lua) {
   const char* message = lua_tostring(lua, -1);
   return message != nullptr ? message : "it cannot be read";
@@ -52,16 +62,27 @@ Result<Schema> OwnSchema() {
   return std::move(loaded.schema);
 }
 
-Result<Value> OwnData(const std::string& path) {
+namespace {
+
+// What the file returns if it is called with LoadPage.
+Result<Value> DataIn(const std::string& path) {
   UseDevelopersFiles();
   const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };
   State state({}, nullptr);
   lua_State* lua = state.lua();
-  if (!LoadOwnChunk(lua, path) || lua_pcall(lua, 0, 1, 0) != 0) return bad(MessageOnTop(lua));
+  if (!LoadOwnChunk(lua, path)) return bad(MessageOnTop(lua));
+  lua_pushcfunction(lua, LoadPage);
+  if (lua_pcall(lua, 1, 1, 0) != 0) return bad(MessageOnTop(lua));
   Value value;
   std::string why;
   if (!ToValue(lua, -1, value, why)) return bad(why);
   return value;
 }
+
+}  // namespace
+
+Result<Value> OwnData(const std::string& path) { return DataIn(path); }
+
+Result<Value> OwnFrameworks() { return DataIn("muster/framework_records.lua"); }
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// What muster's own record files say: the schema and the outline of its reference. They are part of the program, so
-// they are evaluated in the process that asks; a recipe never is. Knows no recipe.
+// What muster's own record files say: the schema, the outline of its reference, the contracts of frameworks. They are
+// part of the program, so they are evaluated in the process that asks; a recipe never is. Knows no recipe.
 #pragma once
 
 #include <string>
@@ -16,5 +16,9 @@ Result<Schema> OwnSchema();
 
 // What the file returns ("muster/schema/outline.lua"), below $MUSTER_LUA_PATH while developing.
 Result<Value> OwnData(const std::string& path);
+
+// What the contracts (lua/muster/frameworks) say of themselves, in the order in which they are told: a list of maps, as
+// muster/framework_records.lua makes them.
+Result<Value> OwnFrameworks();
 
 }  // namespace muster

@@ -28,11 +28,14 @@ class TorchRun {
     command.argv = {MusterProgram(), "run", "recipes/torch_ddp.lua", "--run-dir", folder_ / "run", "epochs=1"};
     command.argv.insert(command.argv.end(), overrides.begin(), overrides.end());
     command.cwd = MUSTER_SOURCE_DIR;
-    command.env.insert(command.env.end(), {"RANK=5", "WORLD_SIZE=9", "TORCHELASTIC_USE_AGENT_STORE=True", "MASTER_PORT=1"});
+    command.env.insert(command.env.end(),
+                       {"RANK=5", "WORLD_SIZE=9", "TORCHELASTIC_USE_AGENT_STORE=True", "MASTER_PORT=1"});
     result = RunCommand(command);
     report = json::parse(ContentOf(folder_ / "run/report.json"), nullptr, false);
   }
-  std::string Log(int rank) const { return ContentOf(folder_ / ("run/logs/worker." + std::to_string(rank) + ".0.log")); }
+  std::string Log(int rank) const {
+    return ContentOf(folder_ / ("run/logs/worker." + std::to_string(rank) + ".0.log"));
+  }
 
   CommandResult result;
   json report;
@@ -67,8 +70,13 @@ TEST(Torch, IsToldWhichRankRaisedAndWhat) {
   EXPECT_EQ(run.report["receipt"]["left"], 0);
 }
 
-const std::vector<std::string> kAsRoot = {"/usr/bin/env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                          "OMPI_COMM_WORLD_RANK=7", "PMIX_RANK=7", "SLURM_JOB_ID=7", "SLURM_NODELIST=nowhere"};
+const std::vector<std::string> kAsRoot = {"/usr/bin/env",
+                                          "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                          "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                          "OMPI_COMM_WORLD_RANK=7",
+                                          "PMIX_RANK=7",
+                                          "SLURM_JOB_ID=7",
+                                          "SLURM_NODELIST=nowhere"};
 
 TEST(OpenMpi, StartsAProgramWithTheRightRanks) {
   if (!Works({"mpirun", "--version"}) || !Works({"/usr/bin/python3", "-c", "import mpi4py"}))
@@ -84,7 +92,8 @@ print(f"rank {world.rank} of {world.size} among {ranks}\n", end="", flush=True)
   ASSERT_EQ(job.result.exit_code, 0) << job.result.out << job.result.err;
   EXPECT_EQ(job.report["processes"].size(), 1U) << "the launcher; the ranks are its children";
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_NE(job.Log("worker.0.0").find("rank " + std::to_string(rank) + " of 4 among [0, 1, 2, 3]\n"), std::string::npos)
+    EXPECT_NE(job.Log("worker.0.0").find("rank " + std::to_string(rank) + " of 4 among [0, 1, 2, 3]\n"),
+              std::string::npos)
         << job.Log("worker.0.0");
   }
 }

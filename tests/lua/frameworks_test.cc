@@ -86,9 +86,8 @@ TEST(Torch, LeavesWhatItOnlySuggestsToTheRecipe) {
       fields);
   EXPECT_EQ(EnvOf(plan, "worker.1").at("OMP_NUM_THREADS"), "4");
   EXPECT_EQ(EnvOf(plan, "worker.1").at("NCCL_ASYNC_ERROR_HANDLING"), "0");
-  EXPECT_EQ(
-      ProblemsOf("job:workers { count = 2, command = { 'x' }, env = { RANK = 4 } }", fields),
-      Lines{"recipe.lua:4 error contract_variable: role worker: RANK belongs to contract torch, which sets it"});
+  EXPECT_EQ(ProblemsOf("job:workers { count = 2, command = { 'x' }, env = { RANK = 4 } }", fields),
+            Lines{"recipe.lua:4 error contract_variable: role worker: RANK belongs to contract torch, which sets it"});
 }
 
 TEST(Torch, MeetsInEveryWorldAnew) {

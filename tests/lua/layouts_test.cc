@@ -1,5 +1,6 @@
-// Ten thousand layouts by chance, over all contracts: whatever the hosts, roles and counts, every rank is there once, all
-// variables that say how many there are say the same, no device is given twice, and rank tables are what HCCL reads.
+// Ten thousand layouts by chance, over all contracts: whatever the hosts, roles and counts, every rank is there once,
+// all variables that say how many there are say the same, no device is given twice, and rank tables are what HCCL
+// reads.
 #include <map>
 #include <random>
 #include <set>
@@ -36,8 +37,8 @@ constexpr Names kNames[] = {
     {"byteps", "", "", "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE", true},
     {"tensorflow", "", "", "", "", true},
     {"jax", "JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "", "", false, true},
-    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", false,
-     true},
+    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     false, true},
 };
 
 class Chance {
@@ -79,8 +80,8 @@ Layout LayoutBy(Chance& chance, const Names& names) {
       count = "count = " + std::to_string(some);
       room -= some;
     }
-    body += "job:role 'w" + std::to_string(i) + "' { as = 'worker', " + count + ", command = { 'x' }, devices = " +
-            std::to_string(per_process);
+    body += "job:role 'w" + std::to_string(i) + "' { as = 'worker', " + count +
+            ", command = { 'x' }, devices = " + std::to_string(per_process);
     if (names.worlds && chance.Once(2)) body += ", world = 'v" + std::to_string(chance.Between(0, 1)) + "'";
     if (per_process == 0 && !even && chance.Once(4)) body += ", spread = 'pack'";
     if (chance.Once(4)) body += ", visible = 'own'";
@@ -96,11 +97,11 @@ Layout LayoutBy(Chance& chance, const Names& names) {
     options = ", version = '" + std::string(chance.Once(2) ? "1.0" : chance.Once(2) ? "1.1" : "1.2") + "', servers = {";
     for (int host = 0; host < hosts; ++host) {
       // Addresses whose order as text is not that of their numbers.
-      options += "{ id = '192.0.2." + std::to_string(7 * (host + 1) * (host % 2 == 0 ? 1 : 9)) + "', super_pod = " +
-                 std::to_string(host / 2) + ", devices = {";
+      options += "{ id = '192.0.2." + std::to_string(7 * (host + 1) * (host % 2 == 0 ? 1 : 9)) +
+                 "', super_pod = " + std::to_string(host / 2) + ", devices = {";
       for (int device = 0; device < devices; ++device) {
-        options += "{ ip = '198.51." + std::to_string(host) + "." + std::to_string(device) + "', super_device_id = " +
-                   std::to_string(host * devices + device) + " },";
+        options += "{ ip = '198.51." + std::to_string(host) + "." + std::to_string(device) +
+                   "', super_device_id = " + std::to_string(host * devices + device) + " },";
       }
       options += "} },";
     }
@@ -147,7 +148,8 @@ void ExpectRanks(const Plan& plan, const Names& names) {
   }
   EXPECT_EQ(node_ids.size(), with_ids) << "a node id is there twice";
   for (const auto& [world, members] : ranks) EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a rank is missing";
-  for (const auto& [where, members] : local) EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a local rank is missing";
+  for (const auto& [where, members] : local)
+    EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a local rank is missing";
   for (const Process& process : plan.processes) {
     const Role& role = plan.roles[process.role];
     if (role.plays != "worker") continue;

@@ -21,11 +21,13 @@ Lines Problems(const std::string& fields, const std::string& body = "", const st
 
 TEST(OwnContract, GivesItsProcessesTheirVariables) {
   const Evaluated evaluated = Evaluate({WithContract(
-      "doc = 'Mine.', roles = { worker = { min = 1 }, keeper = { max = 1, add = 'worker', command = { 'keep' }, done = 'never', linger = 3 } },"
+      "doc = 'Mine.', roles = { worker = { min = 1 }, keeper = { max = 1, add = 'worker', command = { 'keep' }, done = "
+      "'never', linger = 3 } },"
       "meeting = { role = 'keeper', port = 'keeper' }, clear = { 'MINE_*' }, options = { colour = { 'red', 'green' } },"
       "prepare = function(job) return { list = job.file('list.txt', 'of ' .. job.worlds.worker.size) } end,"
       "defaults = function(role, job) return { HINT = 1 } end,"
-      "common = function(role, job) return { MINE_AT = job.meeting.address .. ':' .. job.meeting.port, MINE_SIZE = job.count.worker,"
+      "common = function(role, job) return { MINE_AT = job.meeting.address .. ':' .. job.meeting.port, MINE_SIZE = "
+      "job.count.worker,"
       "  MINE_ROLE = role.plays, MINE_COLOUR = job.option.colour, MINE_LIST = job.prepared.list } end,"
       "env = function(process, job) return { MINE_RANK = process.rank, MINE_NODE = process.host.index,"
       "  MINE_DEVICE = process.devices[1], MINE_NOTHING = '' } end",
@@ -52,8 +54,9 @@ TEST(OwnContract, GivesItsProcessesTheirVariables) {
 }
 
 TEST(OwnContract, MayStandBesideTheRecipe) {
-  Request request{"local muster = require 'muster'\nreturn muster.recipe { name = 't', framework = require 'mine',\n"
-                  "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }\n"};
+  Request request{
+      "local muster = require 'muster'\nreturn muster.recipe { name = 't', framework = require 'mine',\n"
+      "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }\n"};
   request.outside.files["mine.lua"] =
       "local muster = require 'muster'\nreturn muster.contract { name = 'mine', roles = { worker = {} },\n"
       "env = function(process) return { A = process.rank } end }\n";
@@ -67,26 +70,32 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
       {"", "recipe.lua:2 error contract: a contract has roles"},
       {"roles = { worker = 3 }", "recipe.lua:2 error contract: role \"worker\" of a contract is a table, got 3"},
-      {"roles = { worker = { most = 3 } }", "recipe.lua:2 error contract: role worker of a contract has no field \"most\""},
+      {"roles = { worker = { most = 3 } }",
+       "recipe.lua:2 error contract: role worker of a contract has no field \"most\""},
       {"roles = {}, env = 3", "recipe.lua:2 error contract: a contract: env is a function, got 3"},
       {"roles = {}, arrange = function() end", "recipe.lua:2 error contract: a contract of a recipe has no arrange"},
-      {"roles = {}, clear = function() end", "recipe.lua:2 error contract: a contract of a recipe has a list of variables to clear, got a function"},
+      {"roles = {}, clear = function() end",
+       "recipe.lua:2 error contract: a contract of a recipe has a list of variables to clear, got a function"},
   };
   for (const auto& [fields, problem] : cases) EXPECT_EQ(Problems(fields), Lines{problem}) << fields;
-  EXPECT_EQ(Evaluate({"local muster = require 'muster' muster.contract { name = 'torch', roles = {} }"}).problems().front(),
-            "recipe.lua:1 error contract: muster has a framework torch of its own");
+  EXPECT_EQ(
+      Evaluate({"local muster = require 'muster' muster.contract { name = 'torch', roles = {} }"}).problems().front(),
+      "recipe.lua:1 error contract: muster has a framework torch of its own");
 }
 
 TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
   const std::pair<const char*, const char*> cases[] = {
       {"env = function() return 3 end", "error type: contract mine is a table of variables, got 3"},
-      {"env = function() return { A = true } end", "error variable: contract mine: A is a string or a number, got true"},
-      {"env = function() return { ['A=B'] = 1 } end", "error variable: contract mine: \"A=B\" is no name of a variable"},
+      {"env = function() return { A = true } end",
+       "error variable: contract mine: A is a string or a number, got true"},
+      {"env = function() return { ['A=B'] = 1 } end",
+       "error variable: contract mine: \"A=B\" is no name of a variable"},
       {"env = function() return { A = muster.unset } end", "error variable: contract mine: A is unset"},
       {"common = function() return { A = '${muster:port' } end", "error "},
       {"env = function(process) process.rank = 3 end", "error read_only: rank cannot be set in process"},
       {"env = function(process) process.host.index = 3 end", "error read_only: index cannot be set in process.host"},
-      {"common = function(role, job) job.worlds.worker.size = 7 end", "error read_only: size cannot be set in job.worlds.worker"},
+      {"common = function(role, job) job.worlds.worker.size = 7 end",
+       "error read_only: size cannot be set in job.worlds.worker"},
       {"clear = { 'A*' }, defaults = function() return { AB = 1 } end",
        "error contract: contract mine: its default AB is among what it clears, as A*"},
       {"check = function(job) job.report('too few', 'more') end", "error contract: too few"},
@@ -102,7 +111,8 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
 }
 
 TEST(OwnContract, CannotChangeTheLayout) {
-  const Evaluated evaluated = Evaluate({WithContract("roles = { worker = {} }, env = function(process) process.devices[1] = 7 end")});
+  const Evaluated evaluated =
+      Evaluate({WithContract("roles = { worker = {} }, env = function(process) process.devices[1] = 7 end")});
   ASSERT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(ProcessNamed(evaluated.plan(), "worker.1").devices, (std::vector<std::uint32_t>{1}));
 }
