@@ -1,7 +1,10 @@
 #include "lua/own_data.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
+#include "lua/embedded.h"
 #include "lua/embedded_source.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
@@ -84,5 +87,23 @@ Result<Value> DataIn(const std::string& path) {
 Result<Value> OwnData(const std::string& path) { return DataIn(path); }
 
 Result<Value> OwnFrameworks() { return DataIn("muster/framework_records.lua"); }
+
+std::optional<std::string> OwnRecipe(const std::string& name) {
+  UseDevelopersFiles();
+  return EmbeddedSource("muster/recipes/" + name + ".lua");
+}
+
+std::vector<std::string> OwnRecipeNames() {
+  constexpr std::string_view kFolder = "muster/recipes/";
+  constexpr std::string_view kEnd = ".lua";
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : EmbeddedLua()) {
+    if (!file.path.starts_with(kFolder)) continue;
+    const std::string_view name = file.path.substr(kFolder.size());
+    names.emplace_back(name.substr(0, name.size() - kEnd.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 }  // namespace muster

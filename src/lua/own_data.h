@@ -2,7 +2,9 @@
 // part of the program, so they are evaluated in the process that asks; a recipe never is. Knows no recipe.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "muster/result.h"
 #include "muster/schema.h"
@@ -20,5 +22,10 @@ Result<Value> OwnData(const std::string& path);
 // What the contracts (lua/muster/frameworks) say of themselves, in the order in which they are told: a list of maps, as
 // muster/framework_records.lua makes them.
 Result<Value> OwnFrameworks();
+
+// The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
+// command line they are written @torch.
+std::optional<std::string> OwnRecipe(const std::string& name);
+std::vector<std::string> OwnRecipeNames();
 
 }  // namespace muster
