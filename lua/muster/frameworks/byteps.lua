@@ -14,7 +14,7 @@ variables[#variables + 1] = { "BYTEPS_FORCE_DISTRIBUTED", "worker", "1 where one
 return contract {
   name = "byteps",
   doc = "BytePS: a scheduler, servers, and one worker per device of each host.",
-  source = "bytedance/byteps, docs/env.md and launcher/launch.py",
+  source = "bytedance/byteps, environment variables (env.md) and launcher/launch.py",
   notes = {
     "muster starts the workers of each host itself, so no bpslaunch stands between. Every host needs the same number of them.",
   },

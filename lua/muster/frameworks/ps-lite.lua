@@ -12,7 +12,7 @@ variables[#variables + 1] = { "DMLC_NUM_ATTEMPT", "all", "how often it was start
 return contract {
   name = "ps-lite",
   doc = "ps-lite: a scheduler, servers and workers that ask it for their ranks.",
-  source = "dmlc/ps-lite, docs/env.md and src/van.cc; dmlc-core, tracker/dmlc_tracker",
+  source = "dmlc/ps-lite, environment variables (env.md) and src/van.cc; dmlc-core, tracker/dmlc_tracker",
   notes = {
     "A process that dies leaves all others waiting for ever, heartbeats or not: muster ends them. A single process cannot be started again: the scheduler has dealt its place.",
   },

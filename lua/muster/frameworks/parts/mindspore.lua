@@ -7,7 +7,7 @@ return {
   absent = {
     MS_ENABLE_SECURITY = "MindSpore has no such variable; ENABLE_SECURITY is an option of its build",
     MS_CLUSTER_RETRY_NUM = "only MindSpore 2.2 read it",
-    MS_CLUSTER_TIMEOUT = "no release of MindSpore reads it; the time for all to register is MS_TOPO_TIMEOUT",
+    MS_CLUSTER_TIMEOUT = "only early builds of msrun read it; the time for all to register is MS_TOPO_TIMEOUT",
     MS_HCCL_CM_INIT = "MindSpore ignores it since 2.3",
     MS_COMM_TYPE = "MindSpore declares it and reads it nowhere",
     MS_INTERFACE = "MindSpore declares it and reads it nowhere",
