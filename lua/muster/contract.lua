@@ -49,7 +49,17 @@ local ROLE_KEYS = { min = "number", max = "number", done = "string", linger = "n
                     ports = "table", devices = "number", doc = "string" }
 local OPTION_KINDS = { count = true, text = true, list = true, table = true, file = true }
 
+local ENDINGS = { all = true, any = true, never = true }
+
 local function shown(value) return host.show(value) end
+
+local function is_list_of_texts(value)
+  if type(value) ~= "table" then return false end
+  for _, key in ipairs(host.sorted_keys(value)) do
+    if type(key) ~= "number" or type(value[key]) ~= "string" then return false end
+  end
+  return true
+end
 
 -- Calls complain(message, hint) for what is wrong with the form of `contract`.
 local function check_form(contract, complain)
@@ -75,6 +85,48 @@ local function check_form(contract, complain)
     end
   end
   if contract.roles == nil then complain("a contract has roles", "roles = { worker = { min = 1 } }") end
+end
+
+-- Further of a recipe's contract, whose form is right: what muster's own pages do not get wrong. Gives a copy, so that what
+-- was checked stays as it was.
+local function checked_copy(given, place, complain)
+  local contract = { place = place, roles = {}, clear = {}, options = {}, absent = {}, variables = {} }
+  for _, key in ipairs(host.sorted_keys(given)) do contract[key] = contract[key] or given[key] end
+  for _, plays in ipairs(host.sorted_keys(given.roles)) do
+    local role, what = {}, ("role %s of a contract"):format(host.tostring(plays))
+    for _, key in ipairs(host.sorted_keys(given.roles[plays])) do
+      local value = given.roles[plays][key]
+      if type(value) == "number" and not (value >= 0 and value <= 1000000 and value % 1 == 0) then
+        complain(("%s: %s is a whole number, got %s"):format(what, key, shown(value)))
+      end
+      role[key] = value
+    end
+    if type(plays) ~= "string" then complain("the roles of a contract are named, and one has the key " .. shown(plays)) end
+    if role.done and not ENDINGS[role.done] then complain(('%s: done is "all", "any" or "never", got %s'):format(what, shown(role.done))) end
+    if role.command then role.command = (jobs.read_command(role.command, place, what) or { words = {} }).words end
+    if role.ports then role.ports = jobs.read_ports(role.ports, place, what) end
+    contract.roles[plays] = role
+  end
+  if given.meeting then
+    local role, port = given.meeting.role, given.meeting.port
+    if not contract.roles[role] or type(port) ~= "string" or not port:match("^[%w_-]+$") then
+      complain(("meeting names one of the contract's roles and a port, got %s and %s"):format(shown(role), shown(port)),
+               'meeting = { role = "server", port = "rpc" }')
+    end
+    contract.meeting = { role = role, port = port }
+  end
+  if not is_list_of_texts(given.clear or {}) then complain("clear is a list of variables, got " .. shown(given.clear)) end
+  contract.clear = { unpack(is_list_of_texts(given.clear or {}) and given.clear or {}) }
+  for _, name in ipairs(host.sorted_keys(given.options or {})) do
+    local words = given.options[name]
+    if not is_list_of_texts(words) or words[1] == nil then complain(("option %s is a list of words, got %s"):format(shown(name), shown(words))) end
+    contract.options[name] = { unpack(type(words) == "table" and words or {}) }
+  end
+  for _, name in ipairs(host.sorted_keys(given.absent or {})) do
+    if type(given.absent[name]) ~= "string" then complain(("absent: %s is a text that says why, got %s"):format(shown(name), shown(given.absent[name]))) end
+    contract.absent[name] = host.tostring(given.absent[name])
+  end
+  return contract
 end
 
 local contracts = {}
@@ -107,36 +159,28 @@ local function load_own(name, place)
   return contract
 end
 
--- muster.contract { … }: checked where it stands; what its functions get and give is layout.lua's to guard.
+-- muster.contract { … }: checked where it stands; contracts.asked guards what its functions get and give.
 function muster.api.contract(given)
   local place = host.here()
   if type(given) ~= "table" then host.stop("type", place, "muster.contract wants a table, got " .. shown(given)) end
-  local contract = { place = place }
-  for _, key in ipairs(host.sorted_keys(given)) do
-    if key ~= "place" then contract[key] = rawget(given, key) end
-  end
   local sound = true
-  for _, key in ipairs { "arrange", "launcher" } do
-    if given[key] ~= nil then
-      sound = false
-      host.report("error", "contract", place, ("a contract of a recipe has no %s"):format(key))
-    end
-  end
-  check_form(given, function(message, hint)
+  local function complain(message, hint)
     sound = false
     host.report("error", "contract", place, message, hint)
-  end)
+  end
+  for _, key in ipairs { "arrange", "launcher" } do
+    if given[key] ~= nil then complain(("a contract of a recipe has no %s"):format(key)) end
+  end
+  check_form(given, complain)
   for _, name in ipairs(contracts.names()) do
-    if name == contract.name then
-      host.report("error", "contract", place, ("muster has a framework %s of its own"):format(name), "give the contract another name")
-    end
+    if name == given.name then complain(("muster has a framework %s of its own"):format(name), "give the contract another name") end
   end
   if type(given.clear) == "function" then
-    sound = false
-    host.report("error", "contract", place, "a contract of a recipe has a list of variables to clear, got a function")
+    complain("a contract of a recipe has a list of variables to clear, got a function")
   end
   if not sound then host.stop_if_errors() end
-  contract.clear, contract.variables, contract.absent = contract.clear or {}, contract.variables or {}, contract.absent or {}
+  local contract = checked_copy(given, place, complain)
+  if not sound then host.stop_if_errors() end
   return muster.seal("a contract", contract)
 end
 
@@ -228,6 +272,8 @@ local function view(table, what)
   })
 end
 
+local PROCESS_FACTS = { "name", "role", "index", "number", "rank", "world", "world_size", "local_rank", "local_size", "host",
+                        "devices", "device_index", "ports", "attempt", "stage", "rank_in_stage" }
 local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "setting", "setting_file", "count", "meeting", "worlds",
                     "file" }
 
@@ -238,7 +284,8 @@ local function job_view(job)
   for i, role in ipairs(job.roles) do
     facts.roles[i] = view({ name = role.name, plays = role.plays, world = role.world, count = role.placed and #role.placed or role.count }, "role")
   end
-  for name, world in pairs(facts.worlds or {}) do
+  facts.worlds = {}
+  for name, world in pairs(job.worlds or {}) do
     facts.worlds[name] = { size = world.size, hosts = world.hosts, node = world.node, most_local = world.most_local, meeting = world.meeting }
   end
   function facts.report(message, hint) host.report("error", "contract", job.place, host.tostring(message), hint and host.tostring(hint)) end
@@ -289,8 +336,12 @@ function contracts.asked(contract, job)
       local seen  -- from here on the job stays as it is
       asked[name] = function(subject)
         seen = seen or job_view(job)
-        local facts = subject
-        if name ~= "env" then facts = { name = subject.name, plays = subject.plays, world = subject.world, count = #subject.placed } end
+        local facts = {}
+        if name == "env" then
+          for _, key in ipairs(PROCESS_FACTS) do facts[key] = subject[key] end
+        else
+          facts = { name = subject.name, plays = subject.plays, world = subject.world, count = #subject.placed }
+        end
         local variables = checked(contract, answer(view(facts, name == "env" and "process" or "role"), seen))
         if name == "defaults" then refuse_cleared(contract, variables) end
         return variables

@@ -405,4 +405,4 @@ local function new_job(cluster, args, contract)
   return job
 end
 
-return { new = new_job, read_command = read_command, read_variable = read_variable, read_variables = read_variables }
+return { new = new_job, read_command = read_command, read_ports = read_ports, read_variable = read_variable, read_variables = read_variables }

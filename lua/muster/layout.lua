@@ -124,7 +124,7 @@ end
 local function process_object(placed_facts, own, job_env)
   -- A view: what `each` does to it changes neither the layout nor what the contract is told.
   local facts = {}
-  for key, value in pairs(placed_facts) do facts[key] = value end
+  for _, key in ipairs(FACTS) do facts[key] = placed_facts[key] end
   facts.host = prelude.read_only(facts.host, "process.host")
   facts.ports = prelude.read_only(facts.ports, "process.ports")
   facts.devices = { unpack(facts.devices) }
