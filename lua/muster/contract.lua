@@ -257,9 +257,10 @@ function contracts.warn_of_absent(contract, variables, what)
   end
 end
 
--- A copy that can be read and not written, tables in it too; lists are copied as they are.
-local function view(table, what)
-  local copy = {}
+-- A copy that can be read and not written, tables in it too; lists are copied as they are. What the contract itself
+-- prepared is its own.
+local function view(table, what, prepared)
+  local copy = { prepared = prepared }
   for key, value in pairs(table) do
     local plain = type(value) == "table" and (value[1] ~= nil or next(value) == nil)
     copy[key] = plain and { unpack(value) } or type(value) == "table" and view(value, what .. "." .. host.tostring(key)) or value
@@ -279,7 +280,7 @@ local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "settin
 
 -- What the job of a recipe's contract is to it.
 local function job_view(job)
-  local facts = { prepared = job.prepared, roles = {} }
+  local facts = { roles = {} }
   for _, key in ipairs(JOB_FACTS) do facts[key] = job[key] end
   for i, role in ipairs(job.roles) do
     facts.roles[i] = view({ name = role.name, plays = role.plays, world = role.world, count = role.placed and #role.placed or role.count }, "role")
@@ -289,7 +290,7 @@ local function job_view(job)
     facts.worlds[name] = { size = world.size, hosts = world.hosts, node = world.node, most_local = world.most_local, meeting = world.meeting }
   end
   function facts.report(message, hint) host.report("error", "contract", job.place, host.tostring(message), hint and host.tostring(hint)) end
-  return view(facts, "job")
+  return view(facts, "job", job.prepared)
 end
 
 -- The variables that a recipe's contract gave, as { NAME = text }.

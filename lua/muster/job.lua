@@ -246,6 +246,19 @@ local function read_role(job, name, plays, options, place)
   return role
 end
 
+-- Takes a file into the job and gives the path at which processes find it; `wanted` is what is said of other types.
+local function add_file(job, name, text, place, wanted)
+  if type(name) ~= "string" or type(text) ~= "string" then host.stop("type", place, wanted) end
+  if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
+    host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
+  end
+  if job.files[name] then
+    host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
+  end
+  job.files[name] = { text = text, place = place }
+  return host.hole("run_dir") .. "/files/" .. name
+end
+
 -- `contract` says what a role may be, and which may go without a command.
 local function new_job(cluster, args, contract)
   local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
@@ -321,20 +334,9 @@ local function new_job(cluster, args, contract)
   -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts.
   function object.file(self, file)
     local place = host.here()
-    local name = type(file) == "table" and file[1]
-    local text = type(file) == "table" and file.text
-    if type(name) ~= "string" or type(text) ~= "string" then
-      host.stop("type", place, 'job:file wants { "name", text = "…" }')
-    end
+    if type(file) ~= "table" then host.stop("type", place, 'job:file wants { "name", text = "…" }') end
     muster.check_keys(file, { 1, "text" }, "job:file", place)
-    if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
-      host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
-    end
-    if job.files[name] then
-      host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
-    end
-    job.files[name] = { text = text, place = place }
-    return host.hole("run_dir") .. "/files/" .. name
+    return add_file(job, file[1], file.text, place, 'job:file wants { "name", text = "…" }')
   end
 
   function object.port(self, port)
@@ -405,4 +407,4 @@ local function new_job(cluster, args, contract)
   return job
 end
 
-return { new = new_job, read_command = read_command, read_ports = read_ports, read_variable = read_variable, read_variables = read_variables }
+return { new = new_job, add_file = add_file, read_command = read_command, read_ports = read_ports, read_variable = read_variable, read_variables = read_variables }

@@ -197,8 +197,7 @@ local function contract_job(job, contract, option, recipe)
                   attempt = host.hole "attempt", numbers = {}, count = { scheduler = 0, server = 0, worker = 0, other = 0 } }
   for plays in pairs(contract.roles) do asked.count[plays] = 0 end
   function asked.file(name, text)
-    job.files[name] = job.files[name] or { text = text, place = recipe.place }
-    return asked.run_dir .. "/files/" .. name
+    return jobs.add_file(job, name, text, contract.place or recipe.place, "job.file wants a name and a text")
   end
   -- Of the variables that the recipe sets for a role, in order.
   function asked.variable_names(role)

@@ -112,6 +112,12 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
        "error read_only: size cannot be set in job.worlds.worker"},
       {"clear = { 'A*' }, defaults = function() return { AB = 1 } end",
        "error contract: contract mine: its default AB is among what it clears, as A*"},
+      {"prepare = function(job) job.file('../x', 'y') end",
+       "error format: \"../x\" is no name for a file below the run directory"},
+      {"prepare = function(job) job.file('x') end", "error type: job.file wants a name and a text"},
+      {"prepare = function(job) local t = {} t.t = t return t end, env = function(p, job) return { A = "
+       "job.prepared.t.t } end",
+       "error variable: contract mine: A is a string or a number"},
       {"check = function(job) job.report('too few', 'more') end", "error contract: too few"},
       {"env = function() error('no') end", "error lua: no"},
       {"prepare = function() return nil + 1 end", "error lua: attempt to perform arithmetic on a nil value"},
