@@ -13,7 +13,7 @@ local muster = {}
 ---One line about what it does.
 ---@field doc? string
 ---Whose launch contract the processes get; "none" unless it is given.
----@field framework? "mindspore"|"mindspore-ps"|"none"|muster.Framework
+---@field framework? "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract|muster.Framework
 ---The MindSpore release whose context API the recipe uses: "1.6", "2.3.1", … (`muster docs releases`).
 ---@field mindspore? string
 ---A script that imports another release than that gets its context all the same.
@@ -31,9 +31,31 @@ local muster = {}
 
 ---A launch contract with options of its own: `framework = { "mindspore-ps", form = "minimal" }`.
 ---@class muster.Framework
----@field [1] "mindspore"|"mindspore-ps"|"none"
+---@field [1] "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract
 ---mindspore-ps: "minimal" sets only the variables that the job cannot do without; "named" unless it is given.
 ---@field form? "named"|"minimal"
+---mindspore: whether processes that are started again may register again.
+---@field recovery? "off"|"on"
+---mindspore-ranktable: the format of the table that muster writes; "1.0" unless given.
+---@field version? "1.0"|"1.1"|"1.2"
+---mindspore-ranktable: one for each host, { id = "192.0.2.11", devices = { "198.51.100.1", … } }.
+---@field servers? table[]
+---mindspore-ranktable: a table beside the recipe.
+---@field table? string
+---tensorflow: whose end is the job's.
+---@field ends? "auto"|"workers"|"coordinator"
+---tensorflow: whether the evaluator is in the cluster.
+---@field evaluator? "apart"|"listed"
+---tensorflow: the first port on each host.
+---@field port? integer
+---jax: a cluster that JAX finds by itself.
+---@field imitate? "nothing"|"slurm"
+---mpi: who starts the ranks; "mpirun" unless given.
+---@field start? "mpirun"|"srun"|"variables"
+---mpi: further words for mpirun or srun.
+---@field args? string[]
+---mpi: what srun --mpi= names; "pmix" unless given.
+---@field pmi? string
 
 ---@class muster.ClusterDefaults
 ---@field hosts? integer
@@ -53,6 +75,61 @@ local muster = {}
 ---@class muster.Logs
 ---How long each log may become: bytes, or "64MiB", "1GiB"; then it loses its beginning. At least 1MiB.
 ---@field max? string|integer
+---A role of a contract.
+---@class muster.ContractRole
+---@field min? integer
+---@field max? integer
+---"never": it serves, and has `linger` seconds once all others have ended.
+---@field done? "all"|"any"|"never"
+---@field linger? integer
+---Where the recipe describes none, one is added that runs the command of the role that plays this.
+---@field add? string
+---For roles that have no command of their own.
+---@field command? string[]
+---Ports that each of its processes gets.
+---@field ports? string[]
+---@field devices? integer
+---@field doc? string
+
+---What a framework wants to find in the environment of its processes (docs/environment.md).
+---@class muster.Contract
+---@field name string
+---@field doc? string
+---@field notes? string[]
+---@field source? string
+---@field ends? string
+---@field derives? string
+---@field example? string
+---@field roles table<string, muster.ContractRole>
+---"many": workers may be in several worlds, each with its own ranks and meeting point.
+---@field worlds? "many"
+---Whose host and which port all processes meet at.
+---@field meeting? { role: string, port: string, avoid?: any[] }
+---Inherited variables that no process may see: NAME or PREFIX*.
+---@field clear? string[]
+---What is told of each variable: { NAME, who, what }.
+---@field variables? string[][]
+---Names that nobody reads, and why.
+---@field absent? table<string, string>
+---Words that a recipe may choose from, the first one if it does not.
+---@field options? table<string, any>
+---@field ports? table<string, string>
+---@field context? boolean
+---Reports what the framework cannot do, by job.report(message, hint).
+---@field check? fun(job: table)
+---After placement; its result is job.prepared.
+---@field prepare? fun(job: table): any
+---Variables of a role that the recipe may say otherwise.
+---@field defaults? fun(role: table, job: table): table<string, any>?
+---Variables that all processes of a role share.
+---@field common? fun(role: table, job: table): table<string, any>?
+---Variables of one process; "" sets to nothing.
+---@field env? fun(process: table, job: table): table<string, any>?
+
+---A contract of one's own, for `framework`.
+---@param contract muster.Contract
+---@return any
+function muster.contract(contract) end
 
 ---What a recipe file returns.
 ---@param recipe muster.Recipe
@@ -280,7 +357,7 @@ function muster.file(name) end
 
 ---@class muster.NamedRoleOptions : muster.RoleOptions
 ---What it is to the framework's contract.
----@field as? "scheduler"|"server"|"worker"|"other"
+---@field as? "scheduler"|"server"|"worker"|"chief"|"evaluator"|"other"|string
 ---Processes of one world are ranked together, across roles.
 ---@field world? string
 

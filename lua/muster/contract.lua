@@ -1,42 +1,355 @@
--- Contracts: what a framework wants to find in the environment of its processes. One page each in
--- frameworks/. A contract is a table:
+-- Contracts: what a framework wants to find in the environment of its processes, and how its jobs end. One page each in
+-- frameworks/ (parts/names.lua lists them); a recipe brings its own as muster.contract { … }. Here is what a contract is, and
+-- what a recipe may choose of it; layout.lua asks it. A contract is a table:
 --
---   name, doc
---   roles    what each role it knows ("scheduler", "server", "worker") is: { min, max, done, linger, add }
+--   name, doc, notes, source, ends, derives, example
+--            told by `muster docs NAME`: notes is a list of paragraphs, ends says how a job ends, derives what follows for
+--            MindSpore's context, example is a few lines of a recipe
+--   roles    what each role it knows ("scheduler", "server", "worker", …) is: { min, max, done, linger, add, command,
+--            ports, devices, doc }
 --            done = "never": the role serves, and is given `linger` seconds once all others have ended
---            add = "worker": where the recipe describes none, one is added that runs the worker's command
---   meeting  { role, port }: whose host and which named port all processes meet at
---   clear    inherited variables that no process may see: NAME or PREFIX*
---   options  { name = { first, … } }: words that a recipe may choose from, the first one if it does not:
---            framework = { "mindspore-ps", form = "minimal" }
+--            add = "worker": where the recipe describes none, one is added that runs the worker's command, or `command`
+--            command, devices: for roles that say nothing; ports: names of ports that each of its processes gets
+--   worlds   "many": workers may be in several worlds, each with its own ranks and meeting point
+--   meeting  { role, port, avoid }: whose host and which named port all processes meet at; avoid = { from, to, why }
+--   clear    inherited variables that no process may see: NAME or PREFIX*; or function(option) that gives them
+--   variables  { { NAME, who, what }, … }: what `muster docs` tells of each variable that is set
+--   absent   { NAME = why }: names that recipes set and nobody reads
+--   options  { name = { first, …, doc = … } }: words that a recipe may choose from, the first one if it does not:
+--            framework = { "mindspore-ps", form = "minimal" }. With kind = "count" (least, most), "text", "list" (of
+--            texts), "table" or "file" (JSON beside the recipe, given as { path, name, json }) it takes another value
 --   ports    { name = role }: ports that attributes of the context may ask for with "auto"; the role's first process
 --            listens there
---   env      function(process, job): the variables of one process
 --   context  true: its roles get their settled context applied when their script imports the framework
---   check    function(job): reports what the framework cannot do. Both see job.option.NAME, job.setting(function,
---            attribute) and job.setting_file, which gives the JSON that the attribute names, if the recipe ships it;
---            check sees job.roles, too
-local host, prelude = ...
+--
+-- and of functions, called in this order:
+--   arrange(job)         before roles are placed: may set `hosts`, `done` and `ports` of roles that say nothing of it
+--   check(job)           reports what the framework cannot do
+--   launcher(role, job)  words of a program that starts the role's processes itself: the plan then starts that one
+--                        program, with the role's command behind the words
+--   prepare(job)         after placement: its result is job.prepared
+--   defaults(role, job)  variables of a role that the recipe may say otherwise
+--   common(role, job)    variables that all processes of a role share
+--   env(process, job)    variables of one process. "" sets a variable to nothing; what is neither given nor cleared is
+--                        inherited
+-- All see job.option.NAME, job.cluster, job.roles, job.run_dir, job.run_id, job.attempt, job.setting(function, attribute)
+-- and job.setting_file, which gives the JSON that the attribute names, if the recipe ships it; from prepare on job.count,
+-- job.meeting { address, port }, job.worlds[name] { size, hosts, node, most_local, meeting }, job.file(name, text), which
+-- gives a path, and job.numbers, which takes numbers for ports of processes. A contract that a recipe brings has no arrange
+-- and no launcher, sees views that cannot be changed, and reports by job.report(message, hint).
+local host, prelude, muster, jobs = ...
 
-local KNOWN = { "mindspore", "mindspore-ps", "none" }
-local KEYS = { name = "string", doc = "string", roles = "table", meeting = "table", clear = "table", env = "function",
-               options = "table", ports = "table", check = "function", context = "boolean" }
+local KEYS = {
+  name = "string", doc = "string", notes = "table", source = "string", ends = "string", derives = "string", example = "string",
+  roles = "table", worlds = "string", meeting = "table", clear = "table", variables = "table", absent = "table",
+  options = "table", ports = "table", context = "boolean", arrange = "function", check = "function", launcher = "function",
+  prepare = "function", defaults = "function", common = "function", env = "function",
+}
+local ROLE_KEYS = { min = "number", max = "number", done = "string", linger = "number", add = "string", command = "table",
+                    ports = "table", devices = "number", doc = "string" }
+local OPTION_KINDS = { count = true, text = true, list = true, table = true, file = true }
+
+local ENDINGS = { all = true, any = true, never = true }
+
+local function shown(value) return host.show(value) end
+
+local function is_list_of_texts(value)
+  if type(value) ~= "table" then return false end
+  for _, key in ipairs(host.sorted_keys(value)) do
+    if type(key) ~= "number" or type(value[key]) ~= "string" then return false end
+  end
+  return true
+end
+
+-- Calls complain(message, hint) for what is wrong with the form of `contract`.
+local function check_form(contract, complain)
+  local function check(table, known, what)
+    for _, key in ipairs(host.sorted_keys(table)) do
+      local kind, value = known[key], table[key]
+      if not kind then
+        complain(("%s has no field %s"):format(what, shown(key)), host.suggest(host.tostring(key), host.keys(known)))
+      elseif type(value) ~= kind and not (key == "clear" and type(value) == "function") then
+        complain(("%s: %s is a %s, got %s"):format(what, key, kind, shown(value)))
+      end
+    end
+  end
+  check(contract, KEYS, "a contract")
+  if type(contract.name) ~= "string" or not contract.name:match("^[%w][%w_-]*$") then
+    complain("a contract's name is letters, digits, '_' and '-', got " .. shown(contract.name))
+  end
+  for _, plays in ipairs(type(contract.roles) == "table" and host.sorted_keys(contract.roles) or {}) do
+    if type(contract.roles[plays]) ~= "table" then
+      complain(("role %s of a contract is a table, got %s"):format(shown(plays), shown(contract.roles[plays])))
+    else
+      check(contract.roles[plays], ROLE_KEYS, ("role %s of a contract"):format(host.tostring(plays)))
+    end
+  end
+  if contract.roles == nil then complain("a contract has roles", "roles = { worker = { min = 1 } }") end
+end
+
+-- Further of a recipe's contract, whose form is right: what muster's own pages do not get wrong. Gives a copy, so that what
+-- was checked stays as it was.
+local function checked_copy(given, place, complain)
+  local contract = { place = place, roles = {}, clear = {}, options = {}, absent = {}, variables = {} }
+  for _, key in ipairs(host.sorted_keys(given)) do contract[key] = contract[key] or given[key] end
+  for _, plays in ipairs(host.sorted_keys(given.roles)) do
+    local role, what = {}, ("role %s of a contract"):format(host.tostring(plays))
+    for _, key in ipairs(host.sorted_keys(given.roles[plays])) do
+      local value = given.roles[plays][key]
+      if type(value) == "number" and not (value >= 0 and value <= 1000000 and value % 1 == 0) then
+        complain(("%s: %s is a whole number, got %s"):format(what, key, shown(value)))
+      end
+      role[key] = value
+    end
+    if type(plays) ~= "string" then complain("the roles of a contract are named, and one has the key " .. shown(plays)) end
+    if role.done and not ENDINGS[role.done] then complain(('%s: done is "all", "any" or "never", got %s'):format(what, shown(role.done))) end
+    if role.command then role.command = (jobs.read_command(role.command, place, what) or { words = {} }).words end
+    if role.ports then role.ports = jobs.read_ports(role.ports, place, what) end
+    contract.roles[plays] = role
+  end
+  if given.meeting then
+    local role, port = given.meeting.role, given.meeting.port
+    if not contract.roles[role] or type(port) ~= "string" or not port:match("^[%w_-]+$") then
+      complain(("meeting names one of the contract's roles and a port, got %s and %s"):format(shown(role), shown(port)),
+               'meeting = { role = "server", port = "rpc" }')
+    end
+    contract.meeting = { role = role, port = port }
+  end
+  if not is_list_of_texts(given.clear or {}) then complain("clear is a list of variables, got " .. shown(given.clear)) end
+  contract.clear = { unpack(is_list_of_texts(given.clear or {}) and given.clear or {}) }
+  for _, name in ipairs(host.sorted_keys(given.options or {})) do
+    local words = given.options[name]
+    if not is_list_of_texts(words) or words[1] == nil then complain(("option %s is a list of words, got %s"):format(shown(name), shown(words))) end
+    contract.options[name] = { unpack(type(words) == "table" and words or {}) }
+  end
+  for _, name in ipairs(host.sorted_keys(given.absent or {})) do
+    if type(given.absent[name]) ~= "string" then complain(("absent: %s is a text that says why, got %s"):format(shown(name), shown(given.absent[name]))) end
+    contract.absent[name] = host.tostring(given.absent[name])
+  end
+  return contract
+end
 
 local contracts = {}
 
-function contracts.load(name, place)
+-- The pages of contracts share what stands in frameworks/parts/.
+local function page(name, environment)
   local text = host.framework(name)
-  if not text then
-    host.stop("framework", place, ("there is no framework %q"):format(name), host.suggest(name, KNOWN))
+  return text and host.load(text, "=muster/frameworks/" .. name, environment)
+end
+
+local function own_environment()
+  local environment = { host = host, ipairs = ipairs, pairs = pairs, type = type, tostring = host.tostring,
+                        tonumber = tonumber, unpack = unpack, math = math, string = string, table = table }
+  function environment.contract(given) return given end
+  function environment.part(name) return page("parts/" .. name, environment)() end
+  return environment
+end
+
+function contracts.names() return page("parts/names", {})() end
+
+local function load_own(name, place)
+  local names = contracts.names()
+  local known = false
+  for _, candidate in ipairs(names) do known = known or candidate == name end
+  if not known then
+    host.stop("framework", place, ("there is no framework %q"):format(name), host.suggest(name, names))
   end
-  local contract = host.load(text, "=muster/frameworks/" .. name, { contract = function(t) return t end, host = host,
-                                                                    ipairs = ipairs, tostring = host.tostring,
-                                                                    math = math, string = string })()
-  for key in pairs(contract) do assert(KEYS[key], "contract " .. name .. " has an unknown field " .. key) end
-  for key, kind in pairs(KEYS) do
-    assert(contract[key] == nil or type(contract[key]) == kind, "contract " .. name .. ": field " .. key)
-  end
+  local contract = page(name, own_environment())()
+  check_form(contract, function(message) error("contract " .. name .. ": " .. message, 0) end)
   return contract
+end
+
+-- muster.contract { … }: checked where it stands; contracts.asked guards what its functions get and give.
+function muster.api.contract(given)
+  local place = host.here()
+  if type(given) ~= "table" then host.stop("type", place, "muster.contract wants a table, got " .. shown(given)) end
+  local sound = true
+  local function complain(message, hint)
+    sound = false
+    host.report("error", "contract", place, message, hint)
+  end
+  for _, key in ipairs { "arrange", "launcher" } do
+    if given[key] ~= nil then complain(("a contract of a recipe has no %s"):format(key)) end
+  end
+  check_form(given, complain)
+  for _, name in ipairs(contracts.names()) do
+    if name == given.name then complain(("muster has a framework %s of its own"):format(name), "give the contract another name") end
+  end
+  if type(given.clear) == "function" then
+    complain("a contract of a recipe has a list of variables to clear, got a function")
+  end
+  if not sound then host.stop_if_errors() end
+  local contract = checked_copy(given, place, complain)
+  if not sound then host.stop_if_errors() end
+  return muster.seal("a contract", contract)
+end
+
+-- The contract that the recipe names, or brings.
+function contracts.load(recipe)
+  return recipe.contract or load_own(recipe.framework or "none", recipe.place)
+end
+
+-- The value that a recipe gave for an option of another kind than a word, or nil after a report.
+local function read_option(contract, name, option, value, place)
+  local function refuse(wanted)
+    host.report("error", "type", place, ("framework %s: %s is %s, got %s"):format(contract.name, name, wanted, shown(value)))
+  end
+  if option.kind == "count" then
+    local least, most = option.least or 0, option.most or 1000000
+    if type(value) == "number" and value % 1 == 0 and value >= least and value <= most then return value end
+    return refuse(("a whole number from %d to %d"):format(least, most))
+  elseif option.kind == "text" or option.kind == "file" then
+    if type(value) ~= "string" or value == "" then return refuse("a text") end
+    if option.kind == "text" then return value end
+    local path = host.ship(place, value)
+    host.stop_if_errors()
+    local json, why = host.shipped_json(path)
+    if json == nil then host.stop("bad_json", place, ("framework %s: %s is no JSON: %s"):format(contract.name, value, why)) end
+    return { path = path, name = value, json = json }
+  end
+  if type(value) ~= "table" then return refuse(option.kind == "list" and "a list of texts" or "a table") end
+  if option.kind == "table" then return value end
+  local texts = {}
+  for _, key in ipairs(host.sorted_keys(value)) do
+    local text = key == #texts + 1 and host.text(value[key])
+    if not text then return refuse("a list of texts") end
+    texts[key] = text
+  end
+  return texts
+end
+
+-- What the recipe chose of the contract's options.
+function contracts.settle_options(contract, given, place)
+  local known, chosen = contract.options or {}, {}
+  for name, option in pairs(known) do
+    if option.kind then chosen[name] = option.default else chosen[name] = option[1] end
+  end
+  for _, name in ipairs(host.sorted_keys(given)) do
+    local option, value = known[name], given[name]
+    local fits = false
+    for _, word in ipairs(option or {}) do fits = fits or word == value end
+    if option and option.kind then
+      assert(OPTION_KINDS[option.kind], "an option of unknown kind")
+      chosen[name] = read_option(contract, name, option, value, place)
+    elseif fits then
+      chosen[name] = value
+    elseif option then
+      local words = { unpack(option) }
+      host.report("error", "enum", place, ("framework %s: %s is none of %s, got %s"):format(contract.name, name, shown(words), shown(value)),
+                  host.nearest(host.tostring(value), words))
+    else
+      host.report("error", "unknown_key", place, ("framework %s has no option %s"):format(contract.name, shown(name)),
+                  host.suggest(host.tostring(name), host.keys(known)))
+    end
+  end
+  return chosen
+end
+
+-- Names that nobody reads, among the variables of one table.
+function contracts.warn_of_absent(contract, variables, what)
+  if not contract.absent then return end
+  for _, name in ipairs(host.sorted_keys(contract.absent)) do
+    local variable = variables[name]
+    if variable and not variable.unset then
+      host.report("warning", "no_such_variable", variable.place, ("%s: %s has no effect: %s"):format(what, name, contract.absent[name]),
+                  "leave it out")
+    end
+  end
+end
+
+-- A copy that can be read and not written, tables in it too; lists are copied as they are. What the contract itself
+-- prepared is its own.
+local function view(table, what, prepared)
+  local copy = { prepared = prepared }
+  for key, value in pairs(table) do
+    local plain = type(value) == "table" and (value[1] ~= nil or next(value) == nil)
+    copy[key] = plain and { unpack(value) } or type(value) == "table" and view(value, what .. "." .. host.tostring(key)) or value
+  end
+  return setmetatable({}, {
+    __index = copy,
+    __newindex = function(_, key) host.stop("read_only", host.here(), ("%s cannot be set in %s"):format(host.tostring(key), what)) end,
+    __metatable = false,
+    __muster_pairs = copy,
+  })
+end
+
+local PROCESS_FACTS = { "name", "role", "index", "number", "rank", "world", "world_size", "local_rank", "local_size", "host",
+                        "devices", "device_index", "ports", "attempt", "stage", "rank_in_stage" }
+local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "setting", "setting_file", "count", "meeting", "worlds",
+                    "file" }
+
+-- What the job of a recipe's contract is to it.
+local function job_view(job)
+  local facts = { roles = {} }
+  for _, key in ipairs(JOB_FACTS) do facts[key] = job[key] end
+  for i, role in ipairs(job.roles) do
+    facts.roles[i] = view({ name = role.name, plays = role.plays, world = role.world, count = role.placed and #role.placed or role.count }, "role")
+  end
+  facts.worlds = {}
+  for name, world in pairs(job.worlds or {}) do
+    facts.worlds[name] = { size = world.size, hosts = world.hosts, node = world.node, most_local = world.most_local, meeting = world.meeting }
+  end
+  function facts.report(message, hint) host.report("error", "contract", job.place, host.tostring(message), hint and host.tostring(hint)) end
+  return view(facts, "job", job.prepared)
+end
+
+-- The variables that a recipe's contract gave, as { NAME = text }.
+local function checked(contract, given)
+  if given == nil then return nil end
+  local what = "contract " .. contract.name
+  local texts = {}
+  for name, variable in pairs(jobs.read_variables(given, contract.place, what, {})) do
+    if variable.unset then
+      host.report("error", "variable", contract.place, ("%s: %s is unset"):format(what, name), "the contract's list clear removes variables")
+    else
+      host.check_text(variable.text, what .. ": " .. name, contract.place)
+      texts[name] = variable.text
+    end
+  end
+  return texts
+end
+
+-- A default that the contract itself removes would be nobody's to set.
+local function refuse_cleared(contract, variables)
+  for _, name in ipairs(host.sorted_keys(variables or {})) do
+    for _, pattern in ipairs(contract.clear) do
+      local prefix = pattern:match("^(.*)%*$")
+      if name == pattern or (prefix and name:sub(1, #prefix) == prefix) then
+        host.report("error", "contract", contract.place, ("contract %s: its default %s is among what it clears, as %s"):format(contract.name, name, pattern),
+                    "let common or env set it, or clear less")
+      end
+    end
+  end
+end
+
+-- The contract's functions as layout.lua calls them; those that it lacks give nothing. `job` is looked at when one is called.
+function contracts.asked(contract, job)
+  local asked = {}
+  for _, name in ipairs { "arrange", "check", "launcher", "prepare", "defaults", "common", "env" } do
+    local answer = contract[name]
+    if not answer then
+      asked[name] = function() end
+    elseif not contract.place then
+      asked[name] = answer
+    elseif name == "check" or name == "prepare" then
+      asked[name] = function() return answer(job_view(job)) end
+    else
+      local seen  -- from here on the job stays as it is
+      asked[name] = function(subject)
+        seen = seen or job_view(job)
+        local facts = {}
+        if name == "env" then
+          for _, key in ipairs(PROCESS_FACTS) do facts[key] = subject[key] end
+        else
+          facts = { name = subject.name, plays = subject.plays, world = subject.world, count = #subject.placed }
+        end
+        local variables = checked(contract, answer(view(facts, name == "env" and "process" or "role"), seen))
+        if name == "defaults" then refuse_cleared(contract, variables) end
+        return variables
+      end
+    end
+  end
+  return asked
 end
 
 return contracts

@@ -7,7 +7,7 @@ local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", 
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
-local PLAYS = { scheduler = true, server = true, worker = true, other = true }
+local PLAYS = { "other", "scheduler", "server", "worker" }
 
 local function shown(value) return host.show(value) end
 
@@ -171,9 +171,11 @@ local function read_role(job, name, plays, options, place)
   muster.check_keys(options, known, "role " .. name, place)
 
   local role = { name = name, place = place, plays = plays or options.as or "other" }
-  if not PLAYS[role.plays] then
-    host.report("error", "enum", place, ("role %s: as is \"scheduler\", \"server\", \"worker\" or \"other\", got %s"):format(name, shown(role.plays)),
-                host.nearest(host.tostring(role.plays), { "other", "scheduler", "server", "worker" }))
+  if not job.plays[role.plays] then
+    local words = host.keys(job.plays)
+    local last = table.remove(words)
+    host.report("error", "enum", place, ("role %s: as is \"%s\" or \"%s\", got %s"):format(name, table.concat(words, '", "'), last, shown(role.plays)),
+                host.nearest(host.tostring(role.plays), host.keys(job.plays)))
     role.plays = "other"
   end
   local world = options.world
@@ -226,6 +228,7 @@ local function read_role(job, name, plays, options, place)
   end
   role.hosts = read_hosts(options.hosts, place, name, job.cluster)
   role.ports = read_ports(options.ports, place, name)
+  for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do role.ports[#role.ports + 1] = port end
   policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
   if muster.contents(options.wrap, "a shell command") then
@@ -237,14 +240,30 @@ local function read_role(job, name, plays, options, place)
   end
   if options.command ~= nil then
     role.command = read_command(options.command, place, name)
-  elseif not options.each then
+  elseif not options.each and not (job.contract.roles[role.plays] or {}).command then
     host.report("error", "command", place, ("role %s has no command"):format(name), 'command = { "program", "argument" }')
   end
   return role
 end
 
-local function new_job(cluster, args)
-  local job = { cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+-- Takes a file into the job and gives the path at which processes find it; `wanted` is what is said of other types.
+local function add_file(job, name, text, place, wanted)
+  if type(name) ~= "string" or type(text) ~= "string" then host.stop("type", place, wanted) end
+  if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
+    host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
+  end
+  if job.files[name] then
+    host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
+  end
+  job.files[name] = { text = text, place = place }
+  return host.hole("run_dir") .. "/files/" .. name
+end
+
+-- `contract` says what a role may be, and which may go without a command.
+local function new_job(cluster, args, contract)
+  local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+  for _, word in ipairs(PLAYS) do job.plays[word] = true end
+  for word in pairs(contract.roles) do job.plays[word] = true end
   local object = {}
 
   local function add(name, plays, options, place)
@@ -315,20 +334,9 @@ local function new_job(cluster, args)
   -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts.
   function object.file(self, file)
     local place = host.here()
-    local name = type(file) == "table" and file[1]
-    local text = type(file) == "table" and file.text
-    if type(name) ~= "string" or type(text) ~= "string" then
-      host.stop("type", place, 'job:file wants { "name", text = "…" }')
-    end
+    if type(file) ~= "table" then host.stop("type", place, 'job:file wants { "name", text = "…" }') end
     muster.check_keys(file, { 1, "text" }, "job:file", place)
-    if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
-      host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
-    end
-    if job.files[name] then
-      host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
-    end
-    job.files[name] = { text = text, place = place }
-    return host.hole("run_dir") .. "/files/" .. name
+    return add_file(job, file[1], file.text, place, 'job:file wants { "name", text = "…" }')
   end
 
   function object.port(self, port)
@@ -399,4 +407,4 @@ local function new_job(cluster, args)
   return job
 end
 
-return { new = new_job, read_command = read_command, read_variable = read_variable, read_variables = read_variables }
+return { new = new_job, add_file = add_file, read_command = read_command, read_ports = read_ports, read_variable = read_variable, read_variables = read_variables }

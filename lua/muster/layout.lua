@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, policies, jobs, contracts = ...
+local host, prelude, muster, policies, jobs, contracts, meetings = ...
 
 local function shown(value) return host.show(value) end
 
@@ -19,24 +19,31 @@ local function python_use(role, contract, recipe)
   return asked and "apply" or "offer", asked
 end
 
+local DESCRIBED = { scheduler = "job:scheduler { command = … }", server = "job:servers { count = …, command = … }",
+                    worker = "job:workers { count = …, command = … }" }
+
 -- Roles that the contract adds or refuses, and how many processes of each it wants.
 local function settle_roles(job, contract, recipe)
   local place = recipe.place
   for _, plays in ipairs(host.sorted_keys(contract.roles)) do
     local rule = contract.roles[plays]
     local model = rule.add and job.by_name[rule.add]
+    for _, role in ipairs(rule.add and job.roles or {}) do
+      if role.plays == rule.add then model = model or role end
+    end
     if model and job.by_name[plays] and job.by_name[plays].plays ~= plays then model = nil end
     local described = false
     for _, role in ipairs(job.roles) do described = described or role.plays == plays end
     if not described and model then
-      local added = { name = plays, plays = plays, world = "", place = model.place, command = model.command, cwd = model.cwd,
-                      count = 1, env = model.env, env_of = model.name, ports = {}, added = true,
+      local command = rule.command and { words = rule.command } or model.command
+      local added = { name = plays, plays = plays, world = "", place = model.place, command = command, cwd = model.cwd,
+                      count = 1, env = model.env, env_of = model.name, ports = rule.ports or {}, added = true,
                       apply_context = model.apply_context }
       job.by_name[plays] = added
       table.insert(job.roles, 1, added)
     elseif not described and (rule.min or 0) > 0 then
       host.report("error", "roles", place, ("framework %s needs a %s, and the recipe describes none"):format(contract.name, plays),
-                  plays == "scheduler" and "job:scheduler { command = … }" or ("job:%ss { count = …, command = … }"):format(plays))
+                  DESCRIBED[plays] or ('job:role "%s" { as = "%s", command = … }'):format(plays, plays))
     end
   end
   for _, role in ipairs(job.roles) do
@@ -59,70 +66,27 @@ local function settle_roles(job, contract, recipe)
     elseif rule.max and count > rule.max then
       host.report("error", "roles", role.place, ("framework %s takes at most %d %s, role %s has %d"):format(contract.name, rule.max, role.plays, role.name, count))
     end
-    role.done = role.done or rule.done or "all"
     role.linger_ms = (rule.linger or 0) * 1000
     role.python, role.python_surely = python_use(role, contract, recipe)
     if role.devices == nil then
       local target = host.setting("set_context", "device_target")
-      role.devices = role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
+      role.devices = rule.devices or role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
     end
+    if rule.command and not role.command then role.command = { words = rule.command } end
   end
 end
 
--- What the recipe chose of the contract's options.
-local function settle_options(contract, given, place)
-  local known, chosen = contract.options or {}, {}
-  for name, words in pairs(known) do chosen[name] = words[1] end
-  for _, name in ipairs(host.sorted_keys(given)) do
-    local words, value = known[name], given[name]
-    local fits = false
-    for _, word in ipairs(words or {}) do fits = fits or word == value end
-    if fits then
-      chosen[name] = value
-    elseif words then
-      host.report("error", "enum", place, ("framework %s: %s is none of %s, got %s"):format(contract.name, name, shown(words), shown(value)),
-                  host.nearest(host.tostring(value), words))
-    else
-      host.report("error", "unknown_key", place, ("framework %s has no option %s"):format(contract.name, shown(name)),
-                  host.suggest(host.tostring(name), host.keys(known)))
-    end
-  end
-  return chosen
-end
-
--- The port of the recipe that has this number on this host already, as the meeting point's has on its owner's.
-local function port_with(job, number, index, meeting)
-  for _, name in ipairs(host.sorted_keys(job.ports)) do
-    local port = job.ports[name]
-    if number > 0 and port.number == number and (port.host == index or name == meeting) then return name, port end
-  end
-end
-
--- Ports that the context asks for, with "auto" or by number: who listens there is the contract's to say.
-local function hold_context_ports(job, contract)
-  for _, wanted in ipairs(host.context_ports()) do
-    local meeting = (contract.meeting or {}).port
-    local role_name, owner = (contract.ports or {})[wanted.port], nil
-    for _, role in ipairs(job.roles) do
-      if role.plays == role_name and not owner then owner = role end
-    end
-    local port = job.ports[wanted.port]
-    local other, there
-    if owner then other, there = port_with(job, wanted.number, owner.placed[1].host, meeting) end
-    if port and wanted.number > 0 and port.number ~= wanted.number then
-      host.report("error", "conflict", wanted.place, ("%s = %d: the port %s that belongs to it has %s"):format(wanted.attribute, wanted.number,
-                  wanted.port, port.number > 0 and "the number " .. port.number or "no number of its own"),
-                  ('%s = "auto" takes the number of the port'):format(wanted.attribute), { { "port " .. wanted.port, port.place } })
-    elseif other and other == meeting then
-      host.report("error", "conflict", wanted.place, ("%s = %d: port %s has this number on the same host"):format(wanted.attribute, wanted.number,
-                  other), nil, { { "port " .. other, there.place } })
-    elseif owner and (not other or other == wanted.port) then
-      port = port or { number = wanted.number, place = wanted.place }
-      port.host, port.owner = owner.placed[1].host, owner.name .. ".0"
-      job.ports[wanted.port] = port
-    elseif not port and not owner and wanted.number == 0 then
-      host.report("error", "contract_port", wanted.place,
-                  ('%s = "auto": framework %s has nobody who would listen there'):format(wanted.attribute, contract.name), "give a number")
+-- What a contract leaves to the recipe, once it has had its say; workers of several worlds are for few contracts.
+local function finish_roles(job, contract)
+  local first
+  for _, role in ipairs(job.roles) do
+    role.done = role.done or (contract.roles[role.plays] or {}).done or "all"
+    if role.plays == "worker" and contract.worlds ~= "many" then
+      first = first or role
+      if first.world ~= role.world then
+        host.report("error", "roles", role.place, ("framework %s has one world of workers, and roles %s and %s are in two"):format(contract.name, first.name, role.name),
+                    "leave world out, and they are ranked together", { { "role " .. first.name, first.place } })
+      end
     end
   end
 end
@@ -160,7 +124,7 @@ end
 local function process_object(placed_facts, own, job_env)
   -- A view: what `each` does to it changes neither the layout nor what the contract is told.
   local facts = {}
-  for key, value in pairs(placed_facts) do facts[key] = value end
+  for _, key in ipairs(FACTS) do facts[key] = placed_facts[key] end
   facts.host = prelude.read_only(facts.host, "process.host")
   facts.ports = prelude.read_only(facts.ports, "process.ports")
   facts.devices = { unpack(facts.devices) }
@@ -196,20 +160,6 @@ local function process_object(placed_facts, own, job_env)
   })
 end
 
-local function meeting_of(job, contract)
-  if not contract.meeting then return nil end
-  local owner, first
-  for _, role in ipairs(job.roles) do
-    if role.plays == contract.meeting.role and not owner then owner, first = role, role.placed[1] end
-  end
-  if not first then return nil end
-  local name = contract.meeting.port
-  local port = job.ports[name] or { number = 0, place = owner.place }
-  port.host, port.owner = first.host, owner.name .. ".0"
-  job.ports[name] = port
-  return { address = host.hole("host_address", first.host), port = host.hole("port", name) }
-end
-
 -- Which devices of each host the job holds, over all its roles: { [host] = { list = {…}, position = { [device] = i } } }.
 local function devices_held(job)
   local held = {}
@@ -240,21 +190,63 @@ local function visibility(role, placed, held, cluster)
   return #visible < cluster.devices_of[placed.host + 1] and table.concat(visible, ",") or nil, first, #visible
 end
 
-local function describe_processes(job, contract, option, stages)
-  local contract_job = { count = { scheduler = 0, server = 0, worker = 0, other = 0 }, meeting = meeting_of(job, contract),
-                         option = option, setting = host.setting, setting_file = host.setting_file }
-  for _, role in ipairs(job.roles) do
-    contract_job.count[role.plays] = contract_job.count[role.plays] + #role.placed
+-- What a contract is asked about: filled in as the job becomes known. contract.lua tells what is in it.
+local function contract_job(job, contract, option, recipe)
+  local asked = { roles = job.roles, place = recipe.place, option = option, cluster = job.cluster, setting = host.setting,
+                  setting_file = host.setting_file, run_dir = host.hole "run_dir", run_id = host.hole "run_id",
+                  attempt = host.hole "attempt", numbers = {}, count = { scheduler = 0, server = 0, worker = 0, other = 0 } }
+  for plays in pairs(contract.roles) do asked.count[plays] = 0 end
+  function asked.file(name, text)
+    return jobs.add_file(job, name, text, contract.place or recipe.place, "job.file wants a name and a text")
   end
+  -- Of the variables that the recipe sets for a role, in order.
+  function asked.variable_names(role)
+    local names = {}
+    for _, variables in ipairs { job.env, role.env } do
+      for name, variable in pairs(variables) do names[name] = not variable.unset or nil end
+    end
+    return host.sorted_keys(names)
+  end
+  return asked
+end
+
+-- Where a launcher starts a role's processes, the plan has the launcher instead, on the first of their hosts and with the
+-- devices that they have there.
+local function put_launchers(job, ask, asked)
+  for _, role in ipairs(job.roles) do
+    local first = role.placed[1]
+    role.launcher = role.plays ~= "other" and first and ask.launcher(role, asked) or nil
+    if role.launcher then
+      local devices = {}
+      for _, placed in ipairs(role.placed) do
+        for _, device in ipairs(placed.host == first.host and placed.devices or {}) do devices[#devices + 1] = device end
+      end
+      role.placed = { { host = first.host, world_size = 0, local_rank = 0, local_size = 1, devices = devices } }
+      role.plays, role.world = "launcher", ""
+      for _, word in ipairs(role.wrap or {}) do role.launcher[#role.launcher + 1] = word end
+      role.wrap = role.launcher
+    end
+  end
+end
+
+local function describe_processes(job, contract, ask, asked, stages)
+  for _, role in ipairs(job.roles) do
+    asked.count[role.plays] = (asked.count[role.plays] or 0) + #role.placed
+  end
+  asked.worlds, asked.first_world = meetings.worlds(job.roles)
+  asked.meeting = meetings.settle(job, contract, asked.worlds, asked.first_world)
+  asked.prepared = ask.prepare(asked)
   local held = devices_held(job)
-  local hosts, attempt = {}, host.hole "attempt"
+  local hosts, attempt = {}, asked.attempt
   for index = 0, job.cluster.hosts - 1 do
     hosts[index] = { index = index, name = host.hole("host_name", index), address = host.hole("host_address", index) }
   end
   local visible_name = VISIBLE[host.setting("set_context", "device_target")]
+  local clear = type(contract.clear) == "function" and contract.clear(asked.option) or contract.clear
+  local numbers = {}  -- of the next process that plays a part, over all roles that do
+  contracts.warn_of_absent(contract, job.env, "job:env")
   for role_index, role in ipairs(job.roles) do
-    local clear = {}
-    for i, pattern in ipairs(contract.clear) do clear[i] = pattern end
+    local of_contract = role.plays ~= "other" and role.plays ~= "launcher"
     host.role {
       name = role.name, plays = role.plays, world = role.world, done = role.done, linger_ms = role.linger_ms,
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
@@ -263,20 +255,26 @@ local function describe_processes(job, contract, option, stages)
       log_bytes = role.log_bytes,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
+      contract_defaults = of_contract and ask.defaults(role, asked) or nil,
+      contract_env = of_contract and ask.common(role, asked) or nil,
     }
+    if not role.added then contracts.warn_of_absent(contract, role.env, "env of role " .. role.name) end
     for index, placed in ipairs(role.placed) do
       local name = role.name .. "." .. (index - 1)
+      local number = numbers[role.plays] or 0
+      numbers[role.plays] = number + 1
       local facts = { role = role.plays, index = index - 1, rank = placed.rank, local_rank = placed.local_rank,
                       world_size = placed.world_size, local_size = placed.local_size, devices = placed.devices,
-                      host = hosts[placed.host], attempt = attempt, ports = {} }
+                      host = hosts[placed.host], attempt = attempt, ports = {}, name = name, number = number, world = role.world }
       local visible, first_visible, visible_count = visibility(role, placed, held, job.cluster)
       facts.device_index = first_visible
+      facts.position = role.visible ~= "own" and held[placed.host].position or nil
       if placed.rank and role.plays == "worker" then
         facts.stage, facts.rank_in_stage = host.stage(placed.rank, placed.world_size, stages)
       end
       for _, port in ipairs(role.ports) do
         local full = name .. "." .. port
-        job.ports[full] = { number = 0, host = placed.host, owner = name, place = role.place }
+        job.ports[full] = { number = asked.numbers[full] or 0, host = placed.host, owner = name, place = role.place }
         facts.ports[port] = host.hole("port", full)
       end
       local own = { env = {}, role = role }
@@ -288,7 +286,9 @@ local function describe_processes(job, contract, option, stages)
           host.report("error", "read_only", role.place, ("each of role %s changes process.devices"):format(role.name),
                       "devices = N of the role gives every process N of them")
         end
+        if contract.absent and next(own.env) then contracts.warn_of_absent(contract, own.env, "process.env of role " .. role.name) end
       end
+      local contract_env = of_contract and ask.env(facts, asked) or nil
       host.leave_process()
       local command = own.command or role.command
       if not command then
@@ -302,7 +302,7 @@ local function describe_processes(job, contract, option, stages)
         command = command.words, wrap = role.wrap, cwd = own.cwd or role.cwd, place = role.place,
         python = role.python, python_surely = role.python_surely,
         ready_what = role.ready and role.ready.own_port and facts.ports[role.ready.own_port],
-        env = own.env, contract_env = contract.env and role.plays ~= "other" and contract.env(facts, contract_job) or nil,
+        env = own.env, contract_env = contract_env,
       }
     end
   end
@@ -325,7 +325,8 @@ local function make_plan(recipe, parameters, cluster, args)
     __metatable = false,
     __muster_pairs = parameters,
   })
-  local job = jobs.new(cluster, args)
+  local contract = contracts.load(recipe)
+  local job = jobs.new(cluster, args, contract)
   recipe.plan(p, job.object)
   job.closed = true
   if #args > 0 and not job.args_used then
@@ -342,21 +343,23 @@ local function make_plan(recipe, parameters, cluster, args)
   end
   host.stop_if_errors()
 
-  local contract = contracts.load(recipe.framework or "none", recipe.place)
-  local option = settle_options(contract, recipe.framework_options, recipe.place)
+  local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
   settle_roles(job, contract, recipe)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
-  if contract.check then
-    contract.check { roles = job.roles, option = option, setting = host.setting, setting_file = host.setting_file }
-  end
+  local asked = contract_job(job, contract, option, recipe)
+  local ask = contracts.asked(contract, asked)
+  ask.arrange(asked)
+  finish_roles(job, contract)
+  ask.check(asked)
   host.stop_if_errors()
   host.place_roles(job.roles, cluster)
   host.stop_if_errors()
-  hold_context_ports(job, contract)
+  put_launchers(job, ask, asked)
+  meetings.hold_context_ports(job, contract)
   host.begin_processes(job.env)
   local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
-  describe_processes(job, contract, option, stages)
+  describe_processes(job, contract, ask, asked, stages)
   for _, name in ipairs(host.sorted_keys(job.ports)) do host.port(name, job.ports[name]) end
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
   for _, name in ipairs(host.sorted_keys(job.derived)) do host.derived(name, job.derived[name].value) end

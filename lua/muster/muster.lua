@@ -88,7 +88,8 @@ function muster.recipe(given)
   want("doc", "string")
   -- framework = { "mindspore-ps", form = "minimal" }: a contract with options of its own.
   recipe.framework_options = {}
-  if type(recipe.framework) == "table" then
+  local brought = contents(recipe.framework, "a contract")
+  if type(recipe.framework) == "table" and not brought then
     for _, key in ipairs(host.sorted_keys(recipe.framework)) do
       if key ~= 1 then recipe.framework_options[key] = recipe.framework[key] end
     end
@@ -96,7 +97,9 @@ function muster.recipe(given)
     if recipe.framework == nil then
       host.report("error", "type", place, "framework names no contract", 'framework = { "mindspore-ps", form = "minimal" }')
     end
+    brought = contents(recipe.framework, "a contract")
   end
+  if brought then recipe.framework, recipe.contract = brought.name, brought end
   want("framework", "string")
   want("mindspore", "string")
   want("accept_release", "boolean")
@@ -233,4 +236,4 @@ end
 -- Removes an inherited variable: env = { LD_PRELOAD = muster.unset }.
 muster.unset = seal("muster.unset", {})
 
-return { api = muster, contents = contents, check_keys = check_keys }
+return { api = muster, seal = seal, contents = contents, check_keys = check_keys }

@@ -14,6 +14,7 @@
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 #include "reference/context_topics.h"
+#include "reference/framework_topics.h"
 #include "reference/own_topics.h"
 
 namespace muster {
@@ -82,6 +83,9 @@ int Run(const Options& options) {
   }
 
   Topics topics = ContextTopics(*schema, *outline, release);
+  const auto frameworks = OwnFrameworks();
+  if (!frameworks) return Refuse(frameworks.error(), options);
+  for (Topic& topic : FrameworkTopics(*frameworks)) topics.push_back(std::move(topic));
   for (Topic& topic : OwnTopics()) topics.push_back(std::move(topic));
   if (everything) {
     Print({OverviewPage(topics)}, options);
@@ -105,8 +109,8 @@ int Run(const Options& options) {
 
 std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  auto* topic =
-      app.add_option("TOPIC", options->topic, "an attribute, sub-key, function, group, JSON file, rules or releases");
+  auto* topic = app.add_option("TOPIC", options->topic,
+                               "an attribute, sub-key, function, group, JSON file, framework, rules or releases");
   auto* group = app.add_option("--group", options->group, "the attributes of a group or area of the documents")
                     ->type_name("GROUP")
                     ->excludes(topic);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 
 #include "base/diagnostic_text.h"
 #include "cli/exit_code.h"
+#include "lua/own_data.h"
 
 namespace muster {
 namespace {
@@ -28,9 +30,10 @@ class Sources {
       constexpr std::uintmax_t kLargestFile = 16U << 20;
       const bool readable = std::filesystem::is_regular_file(place.file, error) &&
                             std::filesystem::file_size(place.file, error) <= kLargestFile;
-      std::ifstream file;
-      if (readable) file.open(place.file);
-      for (std::string line; std::getline(file, line);) entry->second.push_back(line);
+      std::stringstream text;
+      if (readable) text << std::ifstream(place.file).rdbuf();
+      if (place.file.starts_with('@')) text.str(OwnRecipe(place.file.substr(1)).value_or(""));
+      for (std::string line; std::getline(text, line);) entry->second.push_back(line);
     }
     if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
     return entry->second[place.line - 1];

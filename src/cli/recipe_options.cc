@@ -79,7 +79,8 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
 }  // namespace
 
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
-  auto* recipe = app.add_option("RECIPE", options.recipe, "the recipe, a Lua file");
+  auto* recipe = app.add_option("RECIPE", options.recipe,
+                                "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi");
   if (recipe_required) recipe->required();
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/fingerprint.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
+#include "lua/own_data.h"
 
 namespace muster {
 namespace {
@@ -84,7 +86,38 @@ Value InputsValue(const std::vector<Input>& inputs) {
   return Value(std::move(list));
 }
 
+Result<RecipeFiles> RecipeFiles::Of(const std::string& recipe_file, std::string text, std::string folder,
+                                    const std::string& kept_as) {
+  RecipeFiles files;
+  files.folder_ = std::move(folder);
+  if (files.folder_.size() > 1 && files.folder_.ends_with('/')) files.folder_.pop_back();
+  files.folder_fd_ = UniqueFd(open(files.folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (files.folder_fd_.get() < 0) {
+    return Fail(Error("recipe", {recipe_file, 0}, std::string("its folder cannot be opened: ") + std::strerror(errno)));
+  }
+  files.inputs_.push_back({"recipe", recipe_file, Sha256Hex(text)});
+  files.sources_[kept_as] = text;
+  files.recipe_text_ = std::move(text);
+  return files;
+}
+
+Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
+  const std::string name = recipe_file.substr(1);
+  auto text = OwnRecipe(name);
+  if (!text) {
+    std::vector<std::string> known = OwnRecipeNames();
+    for (std::string& own : known) own.insert(0, 1, '@');
+    return Fail(Error("recipe", {recipe_file, 0}, "muster has no recipe " + recipe_file + " of its own",
+                      DidYouMean(recipe_file, known)));
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::current_path(error);
+  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  return Of(recipe_file, *std::move(text), folder, recipe_file + ".lua");
+}
+
 Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
+  if (recipe_file.starts_with('@')) return OpenOwn(recipe_file);
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     return Fail(Error("recipe", {recipe_file, 0}, why, std::move(hint)));
   };
@@ -99,17 +132,9 @@ Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
   if (text->find('\0') != std::string::npos || !IsUtf8(*text))
     return refuse("the recipe is a binary file, not a Lua text");
 
-  RecipeFiles files;
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(recipe_file, error);
-  files.folder_ = path.parent_path().lexically_normal();
-  if (files.folder_.size() > 1 && files.folder_.ends_with('/')) files.folder_.pop_back();
-  files.folder_fd_ = UniqueFd(open(files.folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (files.folder_fd_.get() < 0) return refuse(std::string("its folder cannot be opened: ") + std::strerror(errno));
-  files.inputs_.push_back({"recipe", recipe_file, Sha256Hex(*text)});
-  files.sources_[path.filename()] = *text;
-  files.recipe_text_ = *std::move(text);
-  return files;
+  return Of(recipe_file, *std::move(text), path.parent_path().lexically_normal(), path.filename());
 }
 
 tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {

@@ -26,7 +26,7 @@ Value InputsValue(const std::vector<Input>& inputs);
 class RecipeFiles {
  public:
   // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too
-  // large.
+  // large. "@torch" is muster's own recipe of that name, and the current folder is its folder.
   static Result<RecipeFiles> Open(const std::string& recipe_file);
 
   const std::string& recipe_text() const { return recipe_text_; }
@@ -43,6 +43,10 @@ class RecipeFiles {
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
  private:
+  static Result<RecipeFiles> OpenOwn(const std::string& recipe_file);
+  static Result<RecipeFiles> Of(const std::string& recipe_file, std::string text, std::string folder,
+                                const std::string& kept_as);
+
   std::string recipe_text_;
   std::string folder_;
   UniqueFd folder_fd_;

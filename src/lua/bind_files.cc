@@ -127,6 +127,21 @@ int SettingFile(lua_State* lua) {
   return 1;
 }
 
+// shipped_json(path) -> the JSON of the file that Ship gave this path for, or nil and why it is none
+int ShippedJson(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const auto file = host.shipped_files.find(ArgumentText(lua, 1));
+  if (file == host.shipped_files.end()) return 0;
+  if (const auto json = ValueFromJsonText(file->second.content)) {
+    PushValue(lua, *json);
+    return 1;
+  } else {
+    lua_pushnil(lua);
+    PushText(lua, json.error());
+    return 2;
+  }
+}
+
 // file(name, text, place): of job:file
 int AddFile(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -147,6 +162,7 @@ constexpr HostFunction kFunctions[] = {
     {"beside", Guarded<Beside>},
     {"ship", Guarded<Ship>},
     {"setting_file", Guarded<SettingFile>},
+    {"shipped_json", Guarded<ShippedJson>},
     {"file", Guarded<AddFile>},
 };
 

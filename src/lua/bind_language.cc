@@ -91,6 +91,14 @@ int IsText(lua_State* lua) {
   return 1;
 }
 
+// check_text(text, what, place): reports what cannot be a variable's value in a plan
+int CheckText(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  CheckPlanText(host, ArgumentText(lua, 1), ArgumentText(lua, 2), host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3))),
+                true);
+  return 0;
+}
+
 // show(value) -> the value as one would write it, at most 200 bytes
 int Show(lua_State* lua) {
   Value value;
@@ -126,12 +134,12 @@ int WhyNotPlain(lua_State* lua) {
   return 1;
 }
 
-// json(value) -> the value as JSON text
+// json(value, indent) -> the value as JSON text, on one line without `indent`
 int Json(lua_State* lua) {
   Value value;
   std::string why;
   if (!ToValue(lua, 1, value, why)) return luaL_error(lua, "%s", why.c_str());
-  PushText(lua, ToJson(value).dump());
+  PushText(lua, ToJson(value).dump(static_cast<int>(luaL_optinteger(lua, 2, -1))));
   return 1;
 }
 
@@ -333,6 +341,7 @@ constexpr HostFunction kFunctions[] = {
     {"tostring", Guarded<ToExactString>},
     {"text", Guarded<ExactText>},
     {"is_text", Guarded<IsText>},
+    {"check_text", Guarded<CheckText>},
     {"show", Guarded<Show>},
     {"why_not_plain", Guarded<WhyNotPlain>},
     {"json", Guarded<Json>},

@@ -185,6 +185,25 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, const Var
   }
 }
 
+// The texts of the table at the field `key` of the table at 1, if there is one. `text_of` gives the place for a name's.
+template <class TextOf>
+void ReadTexts(lua_State* lua, const char* key, const TextOf& text_of) {
+  const Field texts(lua, 1, key);
+  if (!texts.is_table()) return;
+  std::string buffer;
+  lua_pushnil(lua);
+  while (lua_next(lua, texts.index()) != 0) {
+    TextAt(lua, -1, text_of(NameAt(lua, -2, buffer)));
+    lua_pop(lua, 1);
+  }
+}
+
+auto InLayer(EnvironmentLayer& layer) {
+  return [&layer](std::string_view name) -> std::string& {
+    return layer.variables[std::string(name)].value.emplace().marked;
+  };
+}
+
 // begin_processes(variables of job:env)
 int BeginProcesses(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -236,8 +255,8 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
 }
 
-// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract, and what
-// ReadPolicies takes }
+// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract,
+//        contract_defaults, contract_env, and what ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
   Role role;
@@ -266,6 +285,11 @@ int AddRole(lua_State* lua) {
   environment.contract_cleared = environment.contract_clear;
   environment.contract_cleared.settled = true;
   environment.contract = RefilledLayer(Layer::kContract, environment.contract_clear.owner);
+  environment.contract_common.layer = Layer::kContract;
+  environment.contract_common.owner = environment.contract_clear.owner;
+  ReadTexts(lua, "contract_env", InLayer(environment.contract_common));
+  environment.contract_defaults.layer = Layer::kDefaults;
+  ReadTexts(lua, "contract_defaults", InLayer(environment.contract_defaults));
   environment.role.layer = Layer::kRole;
   environment.role.owner = "role " + TextField(lua, 1, "env_of");
   {
@@ -342,14 +366,7 @@ void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
 // What the contract says of the process at 1, with what it may see.
 void ReadContract(lua_State* lua, RefilledLayer& contract) {
   contract.Begin();
-  if (const Field env(lua, 1, "contract_env"); env.is_table()) {
-    std::string buffer;
-    lua_pushnil(lua);
-    while (lua_next(lua, env.index()) != 0) {
-      TextAt(lua, -1, contract.TextAt(NameAt(lua, -2, buffer)));
-      lua_pop(lua, 1);
-    }
-  }
+  ReadTexts(lua, "contract_env", [&](std::string_view name) -> std::string& { return contract.TextAt(name); });
   if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
     contract.TextAt(variable) = TextField(lua, 1, "visible");
   }
@@ -417,7 +434,10 @@ int AddProcess(lua_State* lua) {
   // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
   // agree.
   std::vector<const EnvironmentLayer*> layers = {
-      &defaults, &host.job_env, &shared.role, &shared.each.layer(), &shared.contract.layer(), &shared.musters.layer()};
+      &shared.contract_defaults, &defaults,
+      &host.job_env,             &shared.role,
+      &shared.each.layer(),      &shared.contract_common,
+      &shared.contract.layer(),  &shared.musters.layer()};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!shared.each.layer().variables.empty()) {

@@ -277,8 +277,9 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int context = load("muster/context.lua", {modules.prelude});
   const int policies = load("muster/policy.lua", {modules.muster});
   const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies});
-  const int contracts = load("muster/contract.lua", {modules.prelude});
-  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts});
+  const int contracts = load("muster/contract.lua", {modules.prelude, modules.muster, jobs});
+  const int meetings = load("muster/meeting.lua", {});
+  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings});
 
   lua_getfield(lua, modules.muster, "api");
   const int api = lua_gettop(lua);

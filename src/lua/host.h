@@ -55,6 +55,8 @@ struct Host {
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
+    EnvironmentLayer contract_common;    // what it sets for all of the role
+    EnvironmentLayer contract_defaults;  // what it suggests
     EnvironmentLayer role;
     // Of the process that is being added.
     RefilledLayer each{Layer::kEach};

@@ -1,8 +1,10 @@
-// What muster's own record files say: the schema and the outline of its reference. They are part of the program, so
-// they are evaluated in the process that asks; a recipe never is. Knows no recipe.
+// What muster's own record files say: the schema, the outline of its reference, the contracts of frameworks. They are
+// part of the program, so they are evaluated in the process that asks; a recipe never is. Knows no recipe.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "muster/result.h"
 #include "muster/schema.h"
@@ -16,5 +18,14 @@ Result<Schema> OwnSchema();
 
 // What the file returns ("muster/schema/outline.lua"), below $MUSTER_LUA_PATH while developing.
 Result<Value> OwnData(const std::string& path);
+
+// What the contracts (lua/muster/frameworks) say of themselves, in the order in which they are told: a list of maps, as
+// muster/framework_records.lua makes them.
+Result<Value> OwnFrameworks();
+
+// The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
+// command line they are written @torch.
+std::optional<std::string> OwnRecipe(const std::string& name);
+std::vector<std::string> OwnRecipeNames();
 
 }  // namespace muster

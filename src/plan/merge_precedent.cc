@@ -105,10 +105,9 @@ bool MergePrecedent::KeepDecision(std::span<const EnvironmentLayer* const> layer
     const Spot spot{i, static_cast<std::uint32_t>(variable - layers[i]->variables.begin())};
     parts.push_back({spot, *variable->second.value});
     if (layers[i]->layer != decider) continue;
-    if (found) return false;  // two layers of one rank
-    found = true;
+    found = true;  // of two layers of one rank the later
     decision.winner = spot;
-    if (variable->second.prepend) decision.joined = value;
+    decision.joined = variable->second.prepend ? std::optional(value) : std::nullopt;
   }
   if (!found) return false;
   if (decision.joined) std::move(parts.begin(), parts.end(), std::back_inserter(parts_));

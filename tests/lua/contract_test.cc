@@ -119,8 +119,8 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
               Value("${muster:port:scheduler_manage}"));
   }
   EXPECT_EQ(
-      PlanOf("job:port { 'scheduler_manage', number = 11300 } " + on + roles, fields).ports.at("scheduler_manage"),
-      (PlanPort{1, 11300, "scheduler.0"}));
+      PlanOf("job:port { 'scheduler_manage', number = 20300 } " + on + roles, fields).ports.at("scheduler_manage"),
+      (PlanPort{1, 20300, "scheduler.0"}));
   const Plan own = PlanOf("context.set_ps_context { scheduler_manage_port = job:port 'mine' }" + roles, fields);
   EXPECT_EQ(OwnEnv(own, "server.0").at("MS_SCHED_MANAGE_PORT"), "${muster:port:mine}");
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U);
@@ -131,24 +131,24 @@ TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
   const std::string roles =
       " job:scheduler { command = { 'x' }, hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
       "command = { 'x' } }";
-  const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 11300 }";
+  const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 20300 }";
   const Plan plan = PlanOf(on + roles, fields);
-  EXPECT_EQ(plan.ports.at("scheduler_manage"), (PlanPort{1, 11300, "scheduler.0"}));
-  EXPECT_EQ(EffectiveContext(plan, plan.processes[0]).at("set_ps_context.scheduler_manage_port"), Value(11300));
+  EXPECT_EQ(plan.ports.at("scheduler_manage"), (PlanPort{1, 20300, "scheduler.0"}));
+  EXPECT_EQ(EffectiveContext(plan, plan.processes[0]).at("set_ps_context.scheduler_manage_port"), Value(20300));
   EXPECT_EQ(PlanOf("context.set_ps_context { enable_ps = true, scheduler_manage_port = 0 }" + roles, fields)
                 .ports.count("scheduler_manage"),
             0U)
       << "0 is none";
-  const Plan own = PlanOf("job:port { 'mine', number = 11300, host = 1 } " + on + roles, fields);
+  const Plan own = PlanOf("job:port { 'mine', number = 20300, host = 1 } " + on + roles, fields);
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U) << "it is held already";
   EXPECT_EQ(
       ProblemsOf("job:port { 'scheduler_manage', number = 11301 } " + on + roles, fields),
-      Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 11300: the port scheduler_manage that belongs to "
+      Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 20300: the port scheduler_manage that belongs to "
             "it has the number 11301"});
-  EXPECT_EQ(ProblemsOf("job:port { 'scheduler', number = 11300 } " + on + roles, fields),
-            Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 11300: port scheduler has this number on the "
+  EXPECT_EQ(ProblemsOf("job:port { 'scheduler', number = 20300 } " + on + roles, fields),
+            Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 20300: port scheduler has this number on the "
                   "same host"});
-  const std::string elsewhere = "context.set_ps_context { scheduler_manage_port = 11300 }";
+  const std::string elsewhere = "context.set_ps_context { scheduler_manage_port = 20300 }";
   EXPECT_TRUE(
       PlanOf(elsewhere + " job:workers { count = 1, command = { 'x' } }", "framework = 'mindspore', mindspore = '1.6',")
           .ports.count("scheduler_manage") == 0)
@@ -212,6 +212,8 @@ Lines RestartProblems(const std::string& role, const std::string& form, const st
   luaL_openlibs(lua.get());
   const std::string code =
       "said = {} contract = function(t) return t end\n"
+      "part = function(name) return dofile('" MUSTER_SOURCE_DIR
+      "/lua/muster/frameworks/parts/' .. name .. '.lua') end\n"
       "host = { report = function(_, kind, _, message) said[#said + 1] = kind .. ': ' .. message end }\n"
       "local ps = dofile('" MUSTER_SOURCE_DIR
       "/lua/muster/frameworks/mindspore-ps.lua')\n"

@@ -229,7 +229,7 @@ TEST(Roles, OfOtherNamesChooseWhatTheyPlayAndTheirWorld) {
   EXPECT_EQ(
       ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
       Lines{
-          "recipe.lua:4 error enum: role x: as is \"scheduler\", \"server\", \"worker\" or \"other\", got \"wrker\""});
+          "recipe.lua:4 error enum: role x: as is \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
   for (const char* name : {"", "a b", "a/b", "1a", "-a", "ä", "a.b", "a\\nb"}) {
     const Lines problems = ProblemsOf(std::string("job:role '") + name + "' { command = { 'x' } }");
     ASSERT_EQ(problems.size(), 1U) << name;

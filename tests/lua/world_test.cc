@@ -63,7 +63,7 @@ TEST(World, HasExactlyTheseGlobals) {
 
 TEST(World, OffersExactlyTheseFunctionsOfMuster) {
   EXPECT_EQ(Reached("require 'muster', 'muster'"), Stored(R"(
-    muster.bool muster.bytes muster.duration muster.enum muster.exact_div muster.file muster.flags muster.float
+    muster.bool muster.bytes muster.contract muster.duration muster.enum muster.exact_div muster.file muster.flags muster.float
     muster.here muster.int muster.list muster.map muster.null:userdata muster.path muster.recipe muster.secret
     muster.shell muster.size muster.string)"));
 }
@@ -149,7 +149,7 @@ TEST(World, KnowsEveryContractThatIsPartOfTheProgram) {
   // Its list of names is for "did you mean"; a contract that is missing there would never be suggested.
   for (const EmbeddedFile& file : EmbeddedLua()) {
     constexpr std::string_view kFolder = "muster/frameworks/";
-    if (!file.path.starts_with(kFolder)) continue;
+    if (!file.path.starts_with(kFolder) || file.path.starts_with("muster/frameworks/parts/")) continue;
     std::string name(file.path.substr(kFolder.size()));
     name.resize(name.size() - std::string_view(".lua").size());
     const Evaluated evaluated = Evaluate({Recipe("job:workers { count = 1, command = { 'x' } }",

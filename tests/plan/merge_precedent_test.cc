@@ -91,7 +91,8 @@ TEST(MergePrecedent, AgreesWithMergingAnewOnAnyLayers) {
   for (int round = 0; round < 500; ++round) {
     MergePrecedent precedent;
     Layers layers = {{Layer::kDefaults, "", {}}, {Layer::kJob, "", {}},      {Layer::kRole, "", {}},
-                     {Layer::kEach, "", {}},     {Layer::kContract, "", {}}, {Layer::kMuster, "", {}}};
+                     {Layer::kEach, "", {}},     {Layer::kContract, "", {}}, {Layer::kContract, "", {}},
+                     {Layer::kMuster, "", {}}};
     Variables shared;
     for (int process = 0; process < 12; ++process) {
       for (EnvironmentLayer& layer : layers) {

@@ -1,5 +1,5 @@
-// Texts that are made from the schema and kept in the tree: they are what would be made now. tools/update-goldens
-// writes them anew (MUSTER_UPDATE_GOLDENS=1).
+// Texts that are made from muster's own records and kept in the tree: they are what would be made now.
+// tools/update-goldens writes them anew (MUSTER_UPDATE_GOLDENS=1).
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
+#include "lua/own_data.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
+#include "reference/framework_topics.h"
 #include "reference/own_reference.h"
 #include "support/places.h"
 
@@ -24,11 +26,31 @@ void ExpectFresh(const std::string& made, const std::string& file) {
   }
   std::ifstream stream(path, std::ios::binary);
   const std::string kept(std::istreambuf_iterator<char>(stream), {});
-  EXPECT_TRUE(made == kept) << file << " is not what the schema gives now (tools/update-goldens rewrites it)";
+  EXPECT_TRUE(made == kept) << file << " is not what muster's records give now (tools/update-goldens rewrites it)";
 }
 
 TEST(Freshness, TheAttributePageIsWhatTheSchemaSays) {
   ExpectFresh(ContextReference(OwnSchemaForTests(), OwnOutlineForTests()), "docs/attributes.md");
+}
+
+TEST(Freshness, TheFrameworkPageIsWhatTheContractsSay) {
+  const auto records = OwnFrameworks();
+  ASSERT_TRUE(records) << records.error().front().message;
+  ExpectFresh(FrameworkReference(*records), "docs/frameworks.md");
+}
+
+TEST(Frameworks, HaveATopicEach) {
+  const auto records = OwnFrameworks();
+  ASSERT_TRUE(records);
+  const Topics topics = FrameworkTopics(*records);
+  const Page page = PageOf(topics, "torch");
+  EXPECT_EQ(page.title, "`torch`");
+  const std::string text = PageText(page, {});
+  for (const char* word :
+       {"MASTER_ADDR", "rank 0", "TORCHELASTIC_*", "the first worker of each world, at the port master", "1 or more"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+  }
+  EXPECT_NE(PageText(PageOf(topics, "frameworks"), {}).find("mindspore-ranktable"), std::string::npos);
 }
 
 TEST(Freshness, TheEditorsDefinitionsAreWhatTheSchemaSays) {

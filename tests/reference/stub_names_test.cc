@@ -56,8 +56,9 @@ local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. 
 local muster = load("muster", prelude)
 local policies = load("policy", muster)
 local jobs = load("job", prelude, muster, policies)
-local layout = load("layout", prelude, muster, jobs, {})
-local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}).object
+local contracts = load("contract", prelude, muster, jobs)
+local layout = load("layout", prelude, muster, policies, jobs, contracts, load "meeting")
+local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}, { roles = {} }).object
 
 -- The upvalue of that name of the function, or of one that it reaches.
 local function inside(f, wanted, seen)
@@ -95,6 +96,11 @@ end
 muster.api.recipe { cluster = {}, limits = {} }
 policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here", print)
 
+local contract_keys = {}
+for _, key in ipairs(keys(inside(muster.api.contract, "KEYS"))) do
+  if key ~= "arrange" and key ~= "launcher" then contract_keys[#contract_keys + 1] = key end
+end
+
 local methods = inside(debug.getmetatable(job).__index, "object")
 return {
   ["muster"] = keys(muster.api),
@@ -110,6 +116,8 @@ return {
   ["muster.Stop"] = asked_for["stop of x"],
   ["muster.NamedRoleOptions"] = inside(jobs.new, "ROLE_ONLY_OPTIONS"),
   ["muster.Process"] = inside(layout.make_plan, "KNOWN"),
+  ["muster.Contract"] = contract_keys,
+  ["muster.ContractRole"] = keys(inside(muster.api.contract, "ROLE_KEYS")),
   ["muster.Mesh"] = keys(methods.mesh(job, {})),
 }
 )lua";
@@ -143,7 +151,7 @@ TEST(Stubs, NameWhatRecipesFind) {
   const auto written = NamesInStub("muster.lua");
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 13U);
+  ASSERT_EQ(offered.size(), 15U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;

@@ -2,6 +2,7 @@
 -- that hold the weights, workers. Node ids are unique over all roles, so they are words and not numbers, padded
 -- with zeros: the scheduler sorts them as strings, and rank order must be string order. In the documentation's own,
 -- minimal form nobody has an id, and the scheduler deals the ranks.
+local mindspore = part "mindspore"
 local RECOVERY = "only servers recover in MindSpore's parameter-server mode (documentation \"Parameter Server Mode\")"
 
 -- A server that is started again finds its place by its id, and its state in the file that `recovery` names.
@@ -20,17 +21,36 @@ end
 return contract {
   name = "mindspore-ps",
   doc = "MindSpore parameter servers: a scheduler, servers and workers.",
-  roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35 },
-    server = { min = 1, done = "never", linger = 35 },
-    worker = { min = 1 },
+  source = 'MindSpore, documentation "Parameter Server Mode"',
+  notes = {
+    "All roles run the same script. Node ids are unique over all roles and no numbers, and padded with zeros, because the scheduler deals ranks in the order of ids as strings. Only servers recover: with a `recovery` section in the JSON that `config_file_path` names, and with node ids.",
   },
-  options = { form = { "named", "minimal" } },
-  meeting = { role = "scheduler", port = "scheduler" },
+  example = 'framework = "mindspore-ps"\nframework = { "mindspore-ps", form = "minimal" }',
+  roles = {
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "builds the cluster" },
+    server = { min = 1, done = "never", linger = 35, doc = "holds the weights" },
+    worker = { min = 1, doc = "trains" },
+  },
+  ends = "when all workers have ended; scheduler and servers then leave by themselves",
+  derives = "`device_num` is the number of workers; `scheduler_manage_port = \"auto\"` takes a port that muster holds",
+  options = { form = { "named", "minimal", doc = "minimal: no node ids and no ranks, as in MindSpore's documentation; the scheduler deals ranks" } },
+  meeting = { role = "scheduler", port = "scheduler", avoid = mindspore.own_ports },
   ports = { scheduler_manage = "scheduler" },
-  clear = { "OMPI_*", "PMIX_*", "MS_ROLE", "MS_WORKER_NUM", "MS_SERVER_NUM", "MS_SCHED_*", "MS_NODE_ID", "MS_NODE_RANK",
-            "MS_WORKER_IP", "MS_DISABLE_HEARTBEAT", "MS_SIMULATION_LEVEL", "RANK_TABLE_FILE",
-            "MINDSPORE_HCCL_CONFIG_PATH", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "LOCAL_RANK", "LOCAL_RANK_SIZE" },
+  clear = mindspore.clear,
+  absent = mindspore.absent,
+  variables = {
+    { "MS_ROLE", "all", "`MS_SCHED`, `MS_PSERVER` or `MS_WORKER`" },
+    { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name" },
+    { "MS_SCHED_PORT", "all", "the scheduler's port" },
+    { "MS_WORKER_NUM", "all", "number of workers" },
+    { "MS_SERVER_NUM", "all", "number of servers" },
+    { "MS_SCHED_MANAGE_PORT", "all", "`scheduler_manage_port`, where the recipe sets it" },
+    { "MS_NODE_ID", "all", "`sched`, `server_00`, `worker_00`, …; not in the minimal form" },
+    { "RANK_ID", "worker", "rank; not in the minimal form, nor are the following" },
+    { "RANK_SIZE", "worker", "number of workers" },
+    { "LOCAL_RANK", "worker", "rank on its host" },
+    { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
+  },
   context = true,
   check = function(job)
     for _, role in ipairs(job.roles) do
@@ -44,29 +64,28 @@ return contract {
       end
     end
   end,
-  env = function(process, job)
-    local function node_id(role, count)
-      local width = math.max(2, #tostring(count - 1))
-      return ("%s_%0" .. width .. "d"):format(role, process.index)
-    end
+  -- Node ids as a format of the index, padded alike for all of a role.
+  prepare = function(job)
+    local function padded(role) return role .. "_%0" .. math.max(2, #tostring(job.count[role] - 1)) .. "d" end
+    return { server = padded "server", worker = padded "worker", scheduler = "sched" }
+  end,
+  common = function(role, job)
     local env = {
       MS_WORKER_NUM = job.count.worker, MS_SERVER_NUM = job.count.server,
       MS_SCHED_HOST = job.meeting.address, MS_SCHED_PORT = job.meeting.port,
+      MS_ROLE = ({ scheduler = "MS_SCHED", server = "MS_PSERVER", worker = "MS_WORKER" })[role.plays],
       -- Enabling the mode overwrites the attribute with what this variable says (context API, set_ps_context).
       MS_SCHED_MANAGE_PORT = job.setting("set_ps_context", "scheduler_manage_port"),
     }
-    local named = job.option.form == "named"
-    if process.role == "scheduler" then
-      env.MS_ROLE, env.MS_NODE_ID = "MS_SCHED", named and "sched" or nil
-    elseif process.role == "server" then
-      env.MS_ROLE, env.MS_NODE_ID = "MS_PSERVER", named and node_id("server", job.count.server) or nil
-    else
-      env.MS_ROLE = "MS_WORKER"
-      if named then
-        env.MS_NODE_ID = node_id("worker", job.count.worker)
-        env.RANK_ID, env.RANK_SIZE = process.rank, process.world_size
-        env.LOCAL_RANK, env.LOCAL_RANK_SIZE = process.local_rank, process.local_size
-      end
+    if role.plays == "worker" and job.option.form == "named" then env.RANK_SIZE = job.count.worker end
+    return env
+  end,
+  env = function(process, job)
+    if job.option.form == "minimal" then return nil end
+    local env = { MS_NODE_ID = job.prepared[process.role]:format(process.number) }
+    if process.role == "worker" then
+      env.RANK_ID = process.rank
+      env.LOCAL_RANK, env.LOCAL_RANK_SIZE = process.local_rank, process.local_size
     end
     return env
   end,

@@ -2,6 +2,10 @@
 return contract {
   name = "none",
   doc = "Any programs: roles of every kind, nothing in the environment but the MUSTER_* variables.",
-  roles = { scheduler = { max = 1 }, server = {}, worker = {} },
+  ends = "when all processes have ended",
+  example = 'framework = "none"',
+  roles = { scheduler = { max = 1, doc = "one, on the first host" }, server = {}, worker = { doc = "ranked" } },
+  worlds = "many",
   clear = {},
+  variables = {},
 }

@@ -1,0 +1,68 @@
+-- BytePS: ps-lite between hosts, one process per device within a host. For ps-lite a host is one worker, so that
+-- DMLC_NUM_WORKER counts hosts and DMLC_WORKER_ID numbers them, as bpslaunch does. Scheduler and servers run BytePS's
+-- server module and no script of the user.
+local dmlc = part "dmlc"
+local SERVER = { "python3", "-c", "import byteps.server" }
+
+local variables = { unpack(dmlc.variables) }
+variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of hosts that have workers" }
+variables[#variables + 1] = { "DMLC_WORKER_ID", "worker", "number of its host among those that have workers" }
+variables[#variables + 1] = { "BYTEPS_LOCAL_RANK", "worker", "rank on its host" }
+variables[#variables + 1] = { "BYTEPS_LOCAL_SIZE", "worker", "workers on its host" }
+variables[#variables + 1] = { "BYTEPS_FORCE_DISTRIBUTED", "worker", "1 where one host has all workers, which would else ignore the servers" }
+
+return contract {
+  name = "byteps",
+  doc = "BytePS: a scheduler, servers, and one worker per device of each host.",
+  source = "bytedance/byteps, environment variables (env.md) and launcher/launch.py",
+  notes = {
+    "muster starts the workers of each host itself, so no bpslaunch stands between. Every host needs the same number of them.",
+  },
+  example = 'framework = "byteps"',
+  roles = {
+    scheduler = { min = 1, max = 1, add = "worker", command = SERVER, done = "never", linger = 35, doc = "runs `import byteps.server`" },
+    server = { min = 1, command = SERVER, done = "never", linger = 35, doc = "runs `import byteps.server` unless it has a command" },
+    worker = { min = 1, doc = "trains" },
+  },
+  ends = "when all workers have ended; scheduler and servers then leave or are stopped",
+  meeting = { role = "scheduler", port = "scheduler" },
+  clear = dmlc.clear,
+  variables = variables,
+  check = function(job)
+    for _, role in ipairs(job.roles) do
+      if role.restart and role.restart.scope ~= "job" and role.plays ~= "other" then
+        host.report("error", "restart", role.place, ("role %s: BytePS takes nobody back"):format(role.name),
+                    'scope = "job" starts all of them again')
+      end
+    end
+  end,
+  prepare = function(job)
+    for _, role in ipairs(job.roles) do
+      if role.plays == "worker" then
+        for _, placed in ipairs(role.placed) do
+          if placed.local_size ~= job.worlds[role.world].most_local then
+            host.report("error", "roles", role.place,
+                        ("role %s: BytePS wants as many workers on every host, and there are %d on one and %d on another"):format(
+                          role.name, placed.local_size, job.worlds[role.world].most_local))
+            return nil
+          end
+        end
+      end
+    end
+  end,
+  common = function(role, job)
+    local env = dmlc.common(role, job)
+    local hosts = #job.worlds[job.first_world].hosts
+    env.DMLC_NUM_WORKER = hosts
+    if role.plays == "worker" and hosts == 1 then env.BYTEPS_FORCE_DISTRIBUTED = 1 end
+    return env
+  end,
+  env = function(process, job)
+    local env = { DMLC_NODE_HOST = process.host.address }
+    if process.role == "worker" then
+      env.DMLC_WORKER_ID = job.worlds[process.world].node[process.host.index]
+      env.BYTEPS_LOCAL_RANK, env.BYTEPS_LOCAL_SIZE = process.local_rank, process.local_size
+    end
+    return env
+  end,
+}

@@ -1,0 +1,62 @@
+-- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass number and identity to initialize(); one that
+-- calls it bare finds them only in what JAX takes for a cluster, so a Slurm step can be imitated.
+return contract {
+  name = "jax",
+  doc = "JAX: numbered workers that meet at the first of them.",
+  source = 'JAX, documentation "Multi-controller JAX"; jax/_src/distributed.py and jax/_src/clusters',
+  notes = {
+    "JAX itself reads only `JAX_COORDINATOR_ADDRESS`; the others are what scripts pass on: `jax.distributed.initialize(num_processes=int(os.environ[\"JAX_NUM_PROCESSES\"]), process_id=int(os.environ[\"JAX_PROCESS_ID\"]))`. For scripts that call `initialize()` without arguments `imitate = \"slurm\"` adds what JAX takes for a step of Slurm. It is an imitation: what else in the process believes in Slurm is misled.",
+    "Proxies are removed, because gRPC would send the processes' own traffic through them.",
+  },
+  example = 'framework = "jax"\nframework = { "jax", imitate = "slurm" }',
+  roles = { worker = { min = 1, doc = "one process of the computation" } },
+  worlds = "many",
+  ends = "when all workers have ended",
+  meeting = { role = "worker", port = "coordinator" },
+  options = { imitate = { "nothing", "slurm", doc = "a cluster that JAX finds by itself" } },
+  clear = { "SLURM_*", "OMPI_*", "PMIX_*", "http_proxy", "https_proxy", "all_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+            "ALL_PROXY", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_BIND_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID",
+            "JAX_PROCESS_INDEX", "JAX_LOCAL_DEVICE_IDS", "JOB_COMPLETION_INDEX", "KERAS_DISTRIBUTION_*" },
+  variables = {
+    { "JAX_COORDINATOR_ADDRESS", "worker", "address and port of process 0" },
+    { "JAX_NUM_PROCESSES", "worker", "number of workers" },
+    { "JAX_PROCESS_ID", "worker", "rank" },
+    { "JAX_PROCESS_INDEX", "worker", "rank" },
+    { "JAX_LOCAL_DEVICE_IDS", "worker", "where a host has several workers: the numbers of its devices among those it can see, or its local rank" },
+    { "SLURM_JOB_ID", "worker", "1, with `imitate = \"slurm\"`, as the following" },
+    { "SLURM_STEP_NODELIST", "worker", "addresses of the hosts that have workers" },
+    { "SLURM_NTASKS", "worker", "number of workers" },
+    { "SLURM_PROCID", "worker", "rank" },
+    { "SLURM_LOCALID", "worker", "rank on its host" },
+  },
+  check = function(job)
+    for _, role in ipairs(job.roles) do
+      if role.restart and role.restart.scope == "process" and role.plays == "worker" then
+        host.report("error", "restart", role.place, ("role %s: JAX does not take a single process back"):format(role.name),
+                    'scope = "role" starts all workers again, scope = "job" the whole job')
+      end
+    end
+  end,
+  common = function(role, job)
+    local world = job.worlds[role.world]
+    local env = { JAX_COORDINATOR_ADDRESS = world.meeting.address .. ":" .. world.meeting.port, JAX_NUM_PROCESSES = world.size }
+    if job.option.imitate == "slurm" then
+      local addresses = {}
+      for i, index in ipairs(world.hosts) do addresses[i] = host.hole("host_address", index) end
+      env.SLURM_JOB_ID, env.SLURM_NTASKS, env.SLURM_STEP_NODELIST = 1, world.size, table.concat(addresses, ",")
+    end
+    return env
+  end,
+  env = function(process, job)
+    local env = { JAX_PROCESS_ID = process.rank, JAX_PROCESS_INDEX = process.rank }
+    if job.worlds[process.world].most_local > 1 then
+      local ids = {}
+      for i, device in ipairs(process.devices) do
+        ids[i] = process.position and process.position[device] or i - 1
+      end
+      env.JAX_LOCAL_DEVICE_IDS = #ids > 0 and table.concat(ids, ",") or process.local_rank
+    end
+    if job.option.imitate == "slurm" then env.SLURM_PROCID, env.SLURM_LOCALID = process.rank, process.local_rank end
+    return env
+  end,
+}

@@ -1,0 +1,85 @@
+-- MPI: a rank needs a live PMIx server, which only MPI's own launcher has, so muster starts that launcher and not the
+-- ranks. For programs that only look at variables it can give those instead.
+local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_APP_CTX_NUM_PROCS",
+                   "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
+                   "PMI_*" }
+
+-- "addr0:8,addr1:8": where the ranks were placed, in the order of ranks; and how many hosts that is.
+local function slots_of(role)
+  local hosts, slots = {}, {}
+  for _, placed in ipairs(role.placed) do
+    if not slots[placed.host] then hosts[#hosts + 1] = placed.host end
+    slots[placed.host] = (slots[placed.host] or 0) + 1
+  end
+  local words = {}
+  for i, index in ipairs(hosts) do words[i] = ("%s:%d"):format(host.hole("host_address", index), slots[index]) end
+  return table.concat(words, ","), #hosts
+end
+
+return contract {
+  name = "mpi",
+  doc = "MPI: workers whose ranks mpirun or srun starts, or the variables alone.",
+  source = "Open MPI 4.1, mpirun(1); Slurm, MPI guide",
+  notes = {
+    "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. What muster then does: the launcher's end is the job's, a stop reaches the launcher, and on this machine nothing is left behind. What it cannot do: logs, readiness, restarts, environments by `each` and limits are of the launcher, not of a rank; which rank failed first is told by the launcher's last lines; ranks on other hosts are ended by the launcher and not by muster, and it reaches those hosts by its own means.",
+    "`start = \"variables\"` starts the workers as ordinary processes with the variables in which programs look for rank and size. A program that calls `MPI_Init` is then alone in its world.",
+    "As root Open MPI wants `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`; these and `OMPI_MCA_*` other than the launcher's own are inherited.",
+  },
+  example = 'framework = "mpi"\nframework = { "mpi", args = { "--bind-to", "none" } }\nframework = { "mpi", start = "srun" }',
+  roles = { worker = { min = 1, doc = "a rank" } },
+  worlds = "many",
+  ends = "when the launcher has ended, or all workers where there is none",
+  options = {
+    start = { "mpirun", "srun", "variables", doc = "who starts the ranks" },
+    args = { kind = "list", doc = "further words for mpirun or srun" },
+    pmi = { kind = "text", default = "pmix", doc = "what `srun --mpi=` names" },
+  },
+  clear = function(option)
+    local clear = { unpack(NOT_OURS) }
+    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would take the allocation's hosts for its own
+    return clear
+  end,
+  variables = {
+    { "OMPI_COMM_WORLD_RANK", "worker", "rank, with `start = \"variables\"`, as the following; else the launcher sets them" },
+    { "OMPI_COMM_WORLD_SIZE", "worker", "number of workers" },
+    { "OMPI_UNIVERSE_SIZE", "worker", "number of workers" },
+    { "OMPI_COMM_WORLD_LOCAL_RANK", "worker", "rank on its host" },
+    { "OMPI_COMM_WORLD_LOCAL_SIZE", "worker", "workers on its host" },
+    { "OMPI_COMM_WORLD_NODE_RANK", "worker", "rank on its host" },
+  },
+  check = function(job)
+    if job.option.start == "variables" then return end
+    local first = {}
+    for _, role in ipairs(job.roles) do
+      local other = first[role.world]
+      if role.plays == "worker" and other then
+        host.report("error", "roles", role.place, ("roles %s and %s share a world, and one %s starts one role"):format(other.name, role.name, job.option.start),
+                    ('world = "%s" gives it ranks of its own'):format(role.name), { { "role " .. other.name, other.place } })
+      elseif role.plays == "worker" then
+        first[role.world] = role
+      end
+    end
+  end,
+  launcher = function(role, job)
+    if job.option.start == "variables" then return nil end
+    local slots, hosts = slots_of(role)
+    local words
+    if job.option.start == "mpirun" then
+      words = { "mpirun", "-n", #role.placed, "--host", slots }
+      -- Ranks on other hosts inherit nothing but what is named.
+      for _, name in ipairs(hosts > 1 and job.variable_names(role) or {}) do words[#words + 1], words[#words + 2] = "-x", name end
+    else
+      words = { "srun", "--mpi=" .. job.option.pmi, "--ntasks=" .. #role.placed, "--nodes=" .. hosts }
+    end
+    for _, word in ipairs(job.option.args or {}) do words[#words + 1] = word end
+    return words
+  end,
+  env = function(process, job)
+    if job.option.start ~= "variables" then return nil end
+    return {
+      OMPI_COMM_WORLD_RANK = process.rank, OMPI_COMM_WORLD_SIZE = process.world_size, OMPI_UNIVERSE_SIZE = process.world_size,
+      OMPI_COMM_WORLD_LOCAL_RANK = process.local_rank, OMPI_COMM_WORLD_LOCAL_SIZE = process.local_size,
+      OMPI_COMM_WORLD_NODE_RANK = process.local_rank,
+    }
+  end,
+}

@@ -1,0 +1,45 @@
+-- ps-lite (MXNet's key-value store and others), as its tracker launches it. The scheduler hands the ranks out, and no
+-- variable fixes them; DMLC_TASK_ID is the tracker's number for scripts that want one. Nothing in ps-lite ends a job of
+-- which one process has died: that is muster's to do.
+local dmlc = part "dmlc"
+
+local variables = { unpack(dmlc.variables) }
+variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of workers" }
+variables[#variables + 1] = { "DMLC_TASK_ID", "server, worker", "number among those of its kind; not its rank, which the scheduler deals" }
+variables[#variables + 1] = { "DMLC_JOB_CLUSTER", "all", "`local`, as the tracker says it" }
+variables[#variables + 1] = { "DMLC_NUM_ATTEMPT", "all", "how often it was started again" }
+
+return contract {
+  name = "ps-lite",
+  doc = "ps-lite: a scheduler, servers and workers that ask it for their ranks.",
+  source = "dmlc/ps-lite, environment variables (env.md) and src/van.cc; dmlc-core, tracker/dmlc_tracker",
+  notes = {
+    "A process that dies leaves all others waiting for ever, heartbeats or not: muster ends them. A single process cannot be started again: the scheduler has dealt its place.",
+  },
+  example = 'framework = "ps-lite"',
+  roles = {
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "deals ranks; runs the workers' command" },
+    server = { min = 1, done = "never", linger = 35, doc = "holds the values" },
+    worker = { min = 1, doc = "trains" },
+  },
+  ends = "when all workers have ended; scheduler and servers leave through a barrier of all",
+  meeting = { role = "scheduler", port = "scheduler" },
+  clear = dmlc.clear,
+  variables = variables,
+  check = function(job)
+    for _, role in ipairs(job.roles) do
+      if role.restart and role.restart.scope ~= "job" and role.plays ~= "other" then
+        host.report("error", "restart", role.place, ("role %s: ps-lite takes nobody back"):format(role.name),
+                    'scope = "job" starts all of them again')
+      end
+    end
+  end,
+  common = function(role, job)
+    local env = dmlc.common(role, job)
+    env.DMLC_NUM_WORKER, env.DMLC_JOB_CLUSTER, env.DMLC_NUM_ATTEMPT = job.count.worker, "local", job.attempt
+    return env
+  end,
+  env = function(process)
+    return { DMLC_NODE_HOST = process.host.address, DMLC_TASK_ID = process.role ~= "scheduler" and process.number or nil }
+  end,
+}

@@ -1,0 +1,67 @@
+-- PyTorch's env:// rendezvous with everything else that torchrun sets: numbered workers that meet at rank 0 of their
+-- world, which serves the store itself. No agent's store: TORCHELASTIC_USE_AGENT_STORE would make rank 0 a client of one.
+return contract {
+  name = "torch",
+  doc = "PyTorch: numbered workers that meet at the first of them.",
+  source = 'PyTorch, documentation "torchrun (Elastic Launch)" and "Distributed communication package"; torch/distributed/elastic',
+  notes = {
+    "A process group cannot take a member back, so a worker that is started again needs all others started again too: `restart = { max = 3, scope = \"role\" }` or `\"job\"`. Exceptions that `torch.distributed.elastic.multiprocessing.errors.record` writes are told in the report.",
+    "Roles in different worlds (`world = \"…\"`) are process groups of their own, each with its own ranks and meeting point.",
+  },
+  example = 'framework = "torch"',
+  roles = { worker = { min = 1, doc = "trains" } },
+  worlds = "many",
+  ends = "when all workers have ended",
+  meeting = { role = "worker", port = "master" },
+  clear = { "TORCHELASTIC_*", "PET_*", "OMPI_*", "PMIX_*", "PMI_*", "SLURM_*", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+            "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE",
+            "MASTER_ADDR", "MASTER_PORT" },
+  variables = {
+    { "MASTER_ADDR", "worker", "address of the host of rank 0" },
+    { "MASTER_PORT", "worker", "port at which rank 0 listens" },
+    { "RANK", "worker", "rank" },
+    { "WORLD_SIZE", "worker", "number of workers" },
+    { "LOCAL_RANK", "worker", "rank on its host" },
+    { "LOCAL_WORLD_SIZE", "worker", "workers on its host" },
+    { "GROUP_RANK", "worker", "number of its host among those that have workers" },
+    { "GROUP_WORLD_SIZE", "worker", "hosts that have workers" },
+    { "ROLE_NAME", "worker", "`default` for the role `worker`, else the role's name" },
+    { "ROLE_RANK", "worker", "number within the role" },
+    { "ROLE_WORLD_SIZE", "worker", "processes of the role" },
+    { "TORCHELASTIC_RUN_ID", "worker", "identity of the run" },
+    { "TORCHELASTIC_RESTART_COUNT", "worker", "how often it was started again" },
+    { "TORCHELASTIC_MAX_RESTARTS", "worker", "`max` of the role's `restart`, or 0" },
+    { "TORCHELASTIC_ERROR_FILE", "worker", "where `record` writes an exception; the same as `MUSTER_ERROR_FILE`" },
+    { "OMP_NUM_THREADS", "worker", "1 where a host has several workers, as torchrun has it; a recipe may say otherwise" },
+    { "TORCH_NCCL_ASYNC_ERROR_HANDLING", "worker", "1, as torchrun has it; a recipe may say otherwise" },
+    { "NCCL_ASYNC_ERROR_HANDLING", "worker", "the same for PyTorch before 2.2" },
+  },
+  check = function(job)
+    for _, role in ipairs(job.roles) do
+      if role.restart and role.restart.scope == "process" and role.plays == "worker" then
+        host.report("error", "restart", role.place, ("role %s: a process group does not take a single worker back"):format(role.name),
+                    'scope = "role" starts all workers again, scope = "job" the whole job')
+      end
+    end
+  end,
+  defaults = function(role, job)
+    return { OMP_NUM_THREADS = job.worlds[role.world].most_local > 1 and 1 or nil,
+             TORCH_NCCL_ASYNC_ERROR_HANDLING = 1, NCCL_ASYNC_ERROR_HANDLING = 1 }
+  end,
+  common = function(role, job)
+    local world = job.worlds[role.world]
+    return {
+      MASTER_ADDR = world.meeting.address, MASTER_PORT = world.meeting.port, WORLD_SIZE = world.size,
+      GROUP_WORLD_SIZE = #world.hosts, ROLE_NAME = role.name == "worker" and "default" or role.name,
+      ROLE_WORLD_SIZE = #role.placed, TORCHELASTIC_RUN_ID = job.run_id, TORCHELASTIC_RESTART_COUNT = job.attempt,
+      TORCHELASTIC_MAX_RESTARTS = role.restart and role.restart.max or 0,
+    }
+  end,
+  env = function(process, job)
+    return {
+      RANK = process.rank, LOCAL_RANK = process.local_rank, LOCAL_WORLD_SIZE = process.local_size,
+      GROUP_RANK = job.worlds[process.world].node[process.host.index], ROLE_RANK = process.index,
+      TORCHELASTIC_ERROR_FILE = ("%s/errors/%s.%s.json"):format(job.run_dir, process.name, job.attempt),
+    }
+  end,
+}

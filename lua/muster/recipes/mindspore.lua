@@ -1,0 +1,22 @@
+-- @mindspore: a MindSpore script on a dynamic cluster without a recipe.
+--
+--   muster run @mindspore workers=8 -- python3 train.py
+local muster = require "muster"
+
+return muster.recipe {
+  name      = "mindspore",
+  doc       = "A MindSpore script, given after --, on a dynamic cluster",
+  framework = { "mindspore", recovery = "on" },
+
+  params = {
+    workers  = muster.int { 1, min = 1, doc = "worker processes; a scheduler is added" },
+    devices  = muster.int { 0, min = 0, doc = "devices of each worker; devices_per_host=N says how many a host has" },
+    restarts = muster.int { 0, min = 0, doc = "how often failed workers are started again" },
+  },
+
+  plan = function(p, job)
+    job:check(#job.args > 0, "there is nothing to run: write the command after --, as in: muster run @mindspore workers=8 -- python3 train.py")
+    job:workers { count = p.workers, devices = p.devices, command = #job.args > 0 and job.args or { "true" },
+                  restart = { max = p.restarts } }
+  end,
+}

@@ -1,0 +1,24 @@
+-- @torch: a PyTorch script without a recipe.
+--
+--   muster run @torch workers=8 -- python3 train.py --lr 0.1
+local muster = require "muster"
+
+return muster.recipe {
+  name      = "torch",
+  doc       = "A PyTorch script, given after --, in as many processes as wanted",
+  framework = "torch",
+
+  params = {
+    workers  = muster.int { 1, min = 1, doc = "worker processes" },
+    devices  = muster.int { 0, min = 0, doc = "devices of each worker; devices_per_host=N says how many a host has" },
+    threads  = muster.int { 0, min = 0, doc = "OMP_NUM_THREADS of each worker; 0: as torchrun sets it" },
+    restarts = muster.int { 0, min = 0, doc = "how often all workers are started again after a failure" },
+  },
+
+  plan = function(p, job)
+    job:check(#job.args > 0, "there is nothing to run: write the command after --, as in: muster run @torch workers=8 -- python3 train.py")
+    if p.threads > 0 then job:env { OMP_NUM_THREADS = p.threads } end
+    job:workers { count = p.workers, devices = p.devices, command = #job.args > 0 and job.args or { "true" },
+                  restart = { max = p.restarts, scope = "role" } }
+  end,
+}

@@ -1,0 +1,198 @@
+#include "reference/framework_topics.h"
+
+#include <memory>
+#include <utility>
+
+namespace muster {
+namespace {
+
+const Value& In(const Value& record, const char* key) {
+  static const Value nothing;
+  const Value::Map* map = record.AsMap();
+  const auto found = map == nullptr ? Value::Map::const_iterator() : map->find(key);
+  return map == nullptr || found == map->end() ? nothing : found->second;
+}
+
+std::string Text(const Value& record, const char* key) {
+  const std::string* text = In(record, key).AsString();
+  return text == nullptr ? "" : *text;
+}
+
+bool Truth(const Value& record, const char* key) {
+  const bool* truth = In(record, key).AsBool();
+  return truth != nullptr && *truth;
+}
+
+const Value::List& List(const Value& record, const char* key) {
+  static const Value::List none;
+  const Value::List* list = In(record, key).AsList();
+  return list == nullptr ? none : *list;
+}
+
+std::string Ticked(const std::string& text) { return "`" + text + "`"; }
+
+std::string Joined(const Value::List& texts, const char* between) {
+  std::string joined;
+  for (const Value& text : texts) {
+    if (text.AsString() == nullptr) continue;
+    joined += (joined.empty() ? "" : between) + Ticked(*text.AsString());
+  }
+  return joined;
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// "1", "1 or more", "at most 1", "any": how many processes of a role there may be.
+std::string Count(const Value& role) {
+  const auto least = static_cast<int>(In(role, "min").Number());
+  const auto most = static_cast<int>(In(role, "max").Number());
+  if (most == 0) return least == 0 ? "any" : std::to_string(least) + " or more";
+  return least == most ? std::to_string(most) : "at most " + std::to_string(most);
+}
+
+std::string EndOf(const Value& role) {
+  if (!Truth(role, "serves")) return "the job waits for it";
+  return "serves; has " + std::to_string(static_cast<int>(In(role, "linger").Number())) +
+         " s once the others have ended";
+}
+
+Table RolesTable(const Value& record) {
+  Table table{{"role", "processes", "what it does", "its end"}, {}};
+  for (const Value& role : List(record, "roles")) {
+    table.rows.push_back({Ticked(Text(role, "name")),
+                          Count(role) + (Truth(role, "added") ? "; added by muster if left out" : ""),
+                          Text(role, "doc"), EndOf(role)});
+  }
+  return table;
+}
+
+Table OptionsTable(const Value& record) {
+  Table table{{"option", "values", "what it does"}, {}};
+  for (const Value& option : List(record, "options")) {
+    const std::string kind = Text(option, "kind");
+    std::string values = kind.empty() ? Joined(List(option, "words"), ", ") : "a " + kind;
+    if (kind.empty()) values += "; the first unless given";
+    if (kind == "count") values = "a number";
+    if (kind == "file") values = "a JSON file beside the recipe";
+    if (kind == "list") values = "a list of texts";
+    if (!Text(option, "default").empty()) values += "; " + Ticked(Text(option, "default")) + " unless given";
+    table.rows.push_back({Ticked(Text(option, "name")), values, Text(option, "doc")});
+  }
+  return table;
+}
+
+Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
+  Table table{std::move(columns), {}};
+  for (const Value& name : names) {
+    std::vector<std::string> row = {Ticked(Text(name, "name"))};
+    if (table.columns.size() == 3) row.push_back(Text(name, "who"));
+    row.push_back(Text(name, "doc"));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string MeetingOf(const Value& record) {
+  const Value& meeting = In(record, "meeting");
+  if (meeting.IsNull()) return "none: nobody listens for all";
+  return std::string("the first ") + Ticked(Text(meeting, "role")) + (Truth(record, "worlds") ? " of each world" : "") +
+         ", at the port " + Ticked(Text(meeting, "port"));
+}
+
+Page FrameworkPage(const Value& record) {
+  Page page;
+  page.title = Ticked(Text(record, "name"));
+  page.blocks.emplace_back(Paragraph{Text(record, "doc")});
+  if (!Text(record, "example").empty()) page.blocks.emplace_back(Example{"lua", Lines(Text(record, "example"))});
+  FactList facts;
+  facts.facts.push_back({"meeting point", {MeetingOf(record)}});
+  facts.facts.push_back({"the job ends", {Text(record, "ends")}});
+  if (!Text(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {Text(record, "derives")}});
+  if (!List(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(List(record, "clear"), ", ")}});
+  if (!Text(record, "source").empty()) facts.facts.push_back({"source", {Text(record, "source")}});
+  page.blocks.emplace_back(std::move(facts));
+  for (const Value& note : List(record, "notes")) {
+    if (note.AsString() != nullptr) page.blocks.emplace_back(Paragraph{*note.AsString()});
+  }
+  page.blocks.emplace_back(RolesTable(record));
+  if (!List(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
+  if (!List(record, "variables").empty()) {
+    page.blocks.emplace_back(NamesTable(List(record, "variables"), {"variable", "whose", "value"}));
+  }
+  if (!List(record, "absent").empty()) {
+    page.blocks.emplace_back(Paragraph{"Names that recipes set and nobody reads; muster warns of them:"});
+    page.blocks.emplace_back(NamesTable(List(record, "absent"), {"variable", "why it has no effect"}));
+  }
+  Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();
+  data["kind"] = Value("framework");
+  page.data = Value(std::move(data));
+  return page;
+}
+
+const Value::List& Records(const Value& records) {
+  static const Value::List none;
+  return records.AsList() == nullptr ? none : *records.AsList();
+}
+
+Table Overview(const Value& records, bool linked) {
+  Table table{{"framework", "what it launches"}, {}};
+  for (const Value& record : Records(records)) {
+    const std::string name = Text(record, "name");
+    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), Text(record, "doc")});
+  }
+  return table;
+}
+
+constexpr const char* kWhat =
+    "What a recipe names as `framework`: which variables its processes find, which inherited ones are removed, where "
+    "they "
+    "meet and how the job ends. An option is chosen beside the name: `framework = { \"jax\", imitate = \"slurm\" }`. A "
+    "variable "
+    "that is set here can be contradicted on purpose only (`override = true`); those that are merely suggested say so.";
+
+}  // namespace
+
+Topics FrameworkTopics(const Value& records) {
+  const auto known = std::make_shared<Value>(records);
+  Topics topics;
+  for (std::size_t i = 0; i < Records(*known).size(); ++i) {
+    const Value& record = Records(*known)[i];
+    topics.push_back({Text(record, "name"), "framework", Text(record, "doc"), {}, true, [known, i] {
+                        return FrameworkPage(Records(*known)[i]);
+                      }});
+  }
+  topics.push_back(
+      {"frameworks", "list", "launch contracts that a recipe can name", {"framework", "contract"}, true, [known] {
+         Page page;
+         page.title = "Frameworks";
+         page.blocks.emplace_back(Paragraph{kWhat});
+         page.blocks.emplace_back(Overview(*known, false));
+         page.data = Value(Value::Map{{"name", Value("frameworks")}, {"kind", Value("list")}, {"frameworks", *known}});
+         return page;
+       }});
+  return topics;
+}
+
+std::string FrameworkReference(const Value& records) {
+  Page introduction;
+  introduction.title = "Frameworks";
+  introduction.blocks.emplace_back(Paragraph{kWhat});
+  introduction.blocks.emplace_back(Paragraph{
+      "The same is told by `muster docs NAME`. This page is made from `lua/muster/frameworks/` and is not edited by "
+      "hand; how "
+      "a recipe brings a contract of its own stands in [environment.md](environment.md#contracts-of-your-own)."});
+  introduction.blocks.emplace_back(Overview(records, true));
+  std::string text = PageMarkdown(introduction, 1);
+  for (const Value& record : Records(records)) text += "\n" + PageMarkdown(FrameworkPage(record), 2);
+  return text;
+}
+
+}  // namespace muster
