@@ -62,6 +62,7 @@ TEST_F(TopOnATerminal, ShowsARunAndObeysKeys) {
   EXPECT_TRUE(top.Shows("worker.1"));
   EXPECT_TRUE(top.Shows("\\x1b[31mred"));
   EXPECT_TRUE(top.Shows("serving"));
+  EXPECT_TRUE(top.ShowsNoMore("starting"));
   EXPECT_TRUE(top.Shows("3 of 3"));
   EXPECT_FALSE(top.ModesAreAsFound()) << "keys come one by one";
 
@@ -150,8 +151,9 @@ TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
 
 TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
   Detach(kThree);
-  OnTerminal top(TopWords(), Folder());  // until the processes are there
+  OnTerminal top(TopWords(), Folder());  // until the processes are there, and known to be
   ASSERT_TRUE(top.Shows("red"));
+  ASSERT_TRUE(top.ShowsNoMore("starting"));
   top.Press("q");
   EXPECT_EQ(top.End(), 0);
   const CommandResult table = Muster({"top", RunDir(), "--role", "worker"});
