@@ -229,7 +229,7 @@ void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector
       [&](std::size_t span, std::string_view piece, bool continues) {
         return Print(view, view.logs[span], piece, continues);
       },
-      rest);
+      [&](std::size_t span, std::uint64_t bytes) { WarnOfDropped(spans[span].name, bytes); }, rest);
 }
 
 Result<int> Follow(const Options& options, View view, const std::vector<LogSpan>& spans) {

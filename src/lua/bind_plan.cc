@@ -433,11 +433,14 @@ int AddProcess(lua_State* lua) {
 
   // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
   // agree.
-  std::vector<const EnvironmentLayer*> layers = {
-      &shared.contract_defaults, &defaults,
-      &host.job_env,             &shared.role,
-      &shared.each.layer(),      &shared.contract_common,
-      &shared.contract.layer(),  &shared.musters.layer()};
+  std::vector<const EnvironmentLayer*> layers = {&shared.contract_defaults,
+                                                 &defaults,
+                                                 &host.job_env,
+                                                 &shared.role,
+                                                 &shared.each.layer(),
+                                                 &shared.contract_common,
+                                                 &shared.contract.layer(),
+                                                 &shared.musters.layer()};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!shared.each.layer().variables.empty()) {

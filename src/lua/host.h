@@ -54,7 +54,7 @@ struct Host {
   Plan plan;
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
-    EnvironmentLayer contract_cleared;  // the same, once the first process has settled it
+    EnvironmentLayer contract_cleared;   // the same, once the first process has settled it
     EnvironmentLayer contract_common;    // what it sets for all of the role
     EnvironmentLayer contract_defaults;  // what it suggests
     EnvironmentLayer role;

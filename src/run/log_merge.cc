@@ -52,6 +52,8 @@ class Cursor {
   std::string_view text() const { return pieces_.front().text; }
   bool continues() const { return pieces_.front().continues; }
   LineCutter& cutter() { return cutter_; }
+  // Bytes that were gone before they were read, since it was last asked.
+  std::uint64_t TakeDropped() { return std::exchange(dropped_, 0); }
 
  private:
   struct Piece {
@@ -75,6 +77,7 @@ class Cursor {
     block_.resize(file->Read(from, block_.data(), block_.size()));
     if (from != at_) {
       cutter_.Flush(Keep());  // what went on there was dropped meanwhile
+      dropped_ += std::min(from, span_.end) - at_;
       at_ = from;
       if (at_ >= span_.end) block_.clear();
       block_.resize(std::min<std::uint64_t>(block_.size(), span_.end - std::min(at_, span_.end)));
@@ -87,6 +90,7 @@ class Cursor {
   std::size_t block_size_;
   bool flushes_;
   std::uint64_t at_;
+  std::uint64_t dropped_ = 0;
   std::optional<LogTimeReader> times_;
   std::string block_;
   std::size_t used_ = 0;
@@ -97,16 +101,21 @@ class Cursor {
 
 }  // namespace
 
-void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit, const ToldDropped& dropped,
                std::vector<LineCutter>* rest) {
   const std::size_t block =
       std::clamp(kAllBlocks / std::max<std::size_t>(spans.size(), 1), kSmallestBlock, kLargestBlock);
   std::deque<Cursor> cursors;
   using Due = std::pair<std::uint64_t, std::size_t>;  // time and span
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due;
+  const auto next = [&](std::size_t span) {
+    const bool more = cursors[span].Next();
+    if (const std::uint64_t bytes = cursors[span].TakeDropped(); bytes > 0 && dropped) dropped(span, bytes);
+    return more;
+  };
   for (const LogSpan& span : spans) {
     cursors.emplace_back(logs_folder, span, block, rest == nullptr);
-    if (cursors.back().Next()) due.emplace(cursors.back().time(), cursors.size() - 1);
+    if (next(cursors.size() - 1)) due.emplace(cursors.back().time(), cursors.size() - 1);
   }
   bool wanted = true;
   while (wanted && !due.empty()) {
@@ -117,7 +126,7 @@ void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMer
     bool more = true;
     do {
       wanted = emit(first, cursor.text(), cursor.continues());
-      more = cursor.Next();
+      more = next(first);
     } while (wanted && more && (due.empty() || Due(cursor.time(), first) < due.top()));
     if (more) due.emplace(cursor.time(), first);
   }

@@ -23,9 +23,11 @@ struct LogSpan {
 
 // Gives the lines of all spans, of equal times in the spans' order; `emit` returns whether it wants more. Logs of
 // which no times are known come first. Unfinished lines at the ends are given too, unless `rest` is not null: then it
-// gets, for each span, the state from which its log goes on.
+// gets, for each span, the state from which its log goes on. `dropped` is told of bytes of a span that the log's limit
+// dropped while others were shown.
 using EmitMerged = std::function<bool(std::size_t span, std::string_view piece, bool continues)>;
-void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+using ToldDropped = std::function<void(std::size_t span, std::uint64_t bytes)>;
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit, const ToldDropped& dropped,
                std::vector<LineCutter>* rest = nullptr);
 
 }  // namespace muster

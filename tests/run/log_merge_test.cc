@@ -36,6 +36,7 @@ class Logs : public ::testing::Test {
           all += std::to_string(span) + (continues ? "|" : ":") + std::string(piece) + " ";
           return true;
         },
+        [&](std::size_t span, std::uint64_t bytes) { all += std::to_string(span) + "-" + std::to_string(bytes) + " "; },
         rest);
     return all;
   }
@@ -159,14 +160,22 @@ TEST_F(Logs, AreMergedPieceByPieceWhereALineHasNoEnd) {
               EXPECT_EQ(continues, bytes > 0);
               bytes += piece.size();
               return true;
-            });
+            },
+            {});
   EXPECT_EQ(bytes, endless.size());
+}
+
+TEST_F(Logs, TellWhatWasDroppedBeforeItCouldBeMerged) {
+  PutFile(folder / "a.log", "2\n3\n");
+  PutFile(folder / TimeIndexPath("a.log"), std::string(kLimitedIndexHead) + LogHeadBytes({2, 2, 0, 1U << 20}));
+  const LogSpan whole = Put("b.log", "b\n", {});
+  EXPECT_EQ(Merged({{"a.log", 0, 6}, whole}), "0-2 0:2 0:3 1:b ");
 }
 
 TEST_F(Logs, AreMergedNoLongerThanIsWanted) {
   int lines = 0;
-  MergeLogs(at.get(), {Put("a.log", "1\n2\n3\n", {})},
-            [&](std::size_t, std::string_view, bool) { return ++lines < 2; });
+  MergeLogs(at.get(), {Put("a.log", "1\n2\n3\n", {})}, [&](std::size_t, std::string_view, bool) { return ++lines < 2; },
+            {});
   EXPECT_EQ(lines, 2);
 }
 
