@@ -63,9 +63,40 @@ local function settle_roles(job, contract, recipe)
     role.linger_ms = (rule.linger or 0) * 1000
     role.python, role.python_surely = python_use(role, contract, recipe)
     if role.devices == nil then
-      local target = host.setting("set_context", "device_target")
-      role.devices = role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
+      role.devices = role.plays == "worker" and (job.device_kind or host.devices_asked()) and 1 or 0
     end
+  end
+end
+
+-- Which kind of devices a MindSpore target runs on.
+local KIND_OF_TARGET = { Ascend = "ascend", GPU = "cuda" }
+
+-- Of which kind the job's devices are, as far as the recipe says.
+local function kind_of_devices(recipe)
+  local kind, target = (recipe.cluster or {}).device_kind, host.setting("set_context", "device_target")
+  local of_target = KIND_OF_TARGET[target]
+  if kind and of_target and kind ~= of_target then
+    host.report("error", "conflict", recipe.place, ("cluster.device_kind = %s, and device_target = %s runs on %s"):format(shown(kind), shown(target), of_target),
+                "leave device_kind out")
+  end
+  return kind or of_target
+end
+
+-- What the plan says of devices: of which kind they are, and whether others may have them too. Where the recipe does
+-- not tell the kind, it is what this machine has.
+local function settle_devices(job, recipe)
+  local used = false
+  for _, role in ipairs(job.roles) do used = used or role.devices > 0 end
+  local asked = host.devices_asked()
+  if used then
+    job.device_kind = job.device_kind or host.site_device_kind()
+    host.use_devices(job.device_kind, (recipe.cluster or {}).share_devices)
+    if asked and not job.device_kind then
+      host.report("warning", "devices", recipe.place, "--devices is given, and of the devices' kind nothing is known: processes find theirs in MUSTER_DEVICES alone",
+                  'cluster = { device_kind = "cuda" }')
+    end
+  elseif asked then
+    host.report("error", "devices", recipe.place, "--devices is given, and no role takes a device", "devices = 1 in a role gives every process of it one")
   end
 end
 
@@ -227,17 +258,16 @@ local function devices_held(job)
   return held
 end
 
--- The variable by which a device target learns what it may see.
-local VISIBLE = { Ascend = "ASCEND_RT_VISIBLE_DEVICES", GPU = "CUDA_VISIBLE_DEVICES" }
-
 -- Index style (the default): a process sees every device that the job holds on its host, and picks one by its
 -- number among them; the variable is left alone when that is every device. "own": it sees its own and no other.
 -- Returns the value of the variable or nil, the number of its first device among the visible, and how many these are.
+-- Which devices of the host the plan's numbers stand for, only a start knows.
 local function visibility(role, placed, held, cluster)
   if #placed.devices == 0 then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
   if role.visible == "own" then visible, first = placed.devices, 0 end
-  return #visible < cluster.devices_per_host and table.concat(visible, ",") or nil, first, #visible
+  local some = host.devices_asked() or #visible < cluster.devices_per_host
+  return some and host.hole("devices", placed.host, table.concat(visible, ",")) or nil, first, #visible
 end
 
 local function describe_processes(job, contract, option, stages)
@@ -251,14 +281,14 @@ local function describe_processes(job, contract, option, stages)
   for index = 0, job.cluster.hosts - 1 do
     hosts[index] = { index = index, name = host.hole("host_name", index), address = host.hole("host_address", index) }
   end
-  local visible_name = VISIBLE[host.setting("set_context", "device_target")]
+  local visible_name = host.device_variable(job.device_kind)
   for role_index, role in ipairs(job.roles) do
     local clear = {}
     for i, pattern in ipairs(contract.clear) do clear[i] = pattern end
     host.role {
       name = role.name, plays = role.plays, world = role.world, done = role.done, linger_ms = role.linger_ms,
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
-      after = role.after_positions, ready = role.ready, restart = role.restart,
+      after = role.after_positions, ready = role.ready, restart = role.restart, cores = role.cores,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
@@ -343,7 +373,9 @@ local function make_plan(recipe, parameters, cluster, args)
 
   local contract = contracts.load(recipe.framework or "none", recipe.place)
   local option = settle_options(contract, recipe.framework_options, recipe.place)
+  job.device_kind = kind_of_devices(recipe)
   settle_roles(job, contract, recipe)
+  settle_devices(job, recipe)
   policies.settle_after(job.roles)
   if contract.check then
     contract.check { roles = job.roles, option = option, setting = host.setting, setting_file = host.setting_file }

@@ -217,6 +217,12 @@ void Agent::Do(DefineEnvironment& command) {
 
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 
+void Agent::Do(Allot& command) {
+  if (allotted_ || started_ > 0) return Fail("asked for devices and cores twice, or after a start");
+  allotted_ = true;
+  Send(allotment_.Give(command));
+}
+
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
   // An earlier attempt must be gone, with all it left behind, before there is another.
@@ -273,6 +279,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   spec.env = Overlaid(block, own);
   // The agent has raised its own limit; a process gets what the user had.
   spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
+  spec.cores = command.cores;
 
   std::vector<UniqueFd> held_texts;
   for (const PassedText& passed : command.passed) {
@@ -376,7 +383,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(std::size_t passed) const
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
-  const std::size_t need = own_descriptors_ + ports_.held() +
+  const std::size_t need = own_descriptors_ + ports_.held() + allotment_.held() +
                            kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + 1) +
                            kDescriptorsPerText * passed + kDescriptorsSpare;
   if (need <= have) return {};

@@ -20,6 +20,7 @@
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
 
+#include "agent/allotment.h"
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
@@ -71,6 +72,7 @@ class Agent {
   void Do(Finish& command);
   void Do(AskOutput& command);
   void Do(TakeDump& command);
+  void Do(Allot& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -117,6 +119,7 @@ class Agent {
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;
+  bool allotted_ = false;
   bool finishing_ = false;
   bool over_ = false;
   bool reap_pending_ = false;
@@ -125,6 +128,7 @@ class Agent {
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
   GivenPorts ports_;
+  Allotment allotment_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;

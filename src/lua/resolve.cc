@@ -141,7 +141,8 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
     resolved.parameters.push_back(std::move(state));
   }
 
-  const auto settle = [&](const std::string& name, double min, std::optional<std::int64_t> site) {
+  const auto settle = [&](const std::string& name, double min, std::optional<std::int64_t> site,
+                          std::size_t devices_named = 0) {
     ParameterState state{ClusterParameter(name, min, recipe_place), Value(1), ParameterOrigin::kDefault};
     std::string origin = "default";
     if (site) {
@@ -164,6 +165,17 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
       if (state.origin != ParameterOrigin::kDefault) origin = ParameterOriginText(state.origin);
       known.push_back(name);
     }
+    if (devices_named > 0) {
+      const std::int64_t overridden = *state.value->AsInt();
+      state.value = Value(static_cast<std::int64_t>(devices_named));
+      if (state.origin != ParameterOrigin::kDefault && overridden != *state.value->AsInt()) {
+        diagnostics.push_back(Error("conflict", {},
+                                    name + " = " + std::to_string(overridden) + " (" + origin + "), and --devices names " +
+                                        ToText(*state.value),
+                                    "give one of the two"));
+      }
+      origin = "--devices";
+    }
     resolved.cluster.text +=
         (resolved.cluster.text.empty() ? "" : " × ") + name + " " + ToText(*state.value) + " (" + origin + ")";
     return *state.value->AsInt();
@@ -171,9 +183,10 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
   const auto& hosts = request.site.hosts;
   resolved.cluster.hosts =
       settle("hosts", 1, hosts.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(hosts.size())));
-  resolved.cluster.devices_per_host = settle(
-      "devices_per_host", 0,
-      hosts.empty() || !hosts.front().devices ? std::nullopt : std::optional(std::int64_t{*hosts.front().devices}));
+  std::optional<std::int64_t> counted;
+  if (!hosts.empty() && hosts.front().devices) counted = *hosts.front().devices;
+  if (hosts.empty() && request.site.host_devices > 0) counted = request.site.host_devices;
+  resolved.cluster.devices_per_host = settle("devices_per_host", 0, counted, request.devices.given.size());
 
   for (const Override& override : request.overrides) {
     if (std::find(known.begin(), known.end(), override.name) != known.end()) continue;

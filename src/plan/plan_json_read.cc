@@ -1,6 +1,7 @@
 // Reading a plan from JSON that nobody vouches for: every field has a type, every failure names its field.
 #include <limits>
 
+#include "base/number_list.h"
 #include "plan/fold.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
@@ -152,6 +153,13 @@ class PlanReader {
       fields.Read("devices", host.devices);
       hosts_.emplace(host.label, static_cast<std::uint32_t>(plan.hosts.size() - 1));
     }
+    if (top.Has("device_use")) {  // younger than the format, as "cores" of roles
+      Fields use(*top.Get("device_use"), "the use of devices", failure_);
+      use.Read("any", plan.device_use.any);
+      use.Read("given", plan.device_use.given);
+      use.Read("shared", plan.device_use.shared);
+      use.Read("kind", plan.device_use.kind);
+    }
     for (const Value& each : top.List("roles")) {
       const std::size_t number = plan.roles.size();
       ReadRole(each, plan.roles.emplace_back(), number);
@@ -178,6 +186,7 @@ class PlanReader {
     stop.Read("signal", role.stop.signal);
     stop.Read("grace_ms", role.stop.grace_ms);
     ReadPolicies(fields, role);
+    if (fields.Has("cores")) ReadCores(fields, role.cores);
     fields.Read("shell", role.shell);
     fields.Read("unset", role.unset);
     roles_.emplace(role.name, static_cast<std::uint32_t>(number));
@@ -207,6 +216,22 @@ class PlanReader {
     Fields limits(*fields.Get("limits"), "the limits of " + fields.name(), failure_);
     limits.Read("time_ms", role.limits.time_ms);
     limits.Read("silent_ms", role.limits.silent_ms);
+  }
+
+  static void ReadCores(Fields& fields, CoreUse& cores) {
+    const Value* value = fields.Get("cores");
+    if (value->IsNull()) return;
+    if (value->AsInt() != nullptr) {
+      cores.kind = CoreUse::Kind::kCount;
+      return fields.Read("cores", cores.count);
+    }
+    std::string text;
+    fields.Read("cores", text);
+    cores.kind = text == "auto" ? CoreUse::Kind::kAuto : CoreUse::Kind::kList;
+    if (text == "auto" || fields.failed()) return;
+    const auto list = ParseNumberList(text);
+    if (!list) return fields.Wrong("cores", "\"auto\", a number or a list of numbers");
+    cores.list = *list;
   }
 
   // Roles may name later ones.

@@ -22,6 +22,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.log_path = "/run/logs/worker.0.2.log";
   start.release_ports = {"rpc"};
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
+  start.cores = {0, 65535};
   start.passed = {{100, std::string("s\0cret", 6)}};
   return {Hello{1, "20261120", 5},
           DefineEnvironment{3, {"A=1", "B="}},
@@ -30,7 +31,15 @@ std::vector<AgentCommand> EveryCommand() {
           StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
           Finish{},
           AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}}};
+          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+          Allot{{0, 2},
+                8,
+                true,
+                {4, 6},
+                true,
+                "cuda",
+                "run a1",
+                {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -56,7 +65,8 @@ std::vector<AgentMessage> EveryMessage() {
               9,
               {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
               10},
-          HostDumped{1, 1, {{"no_tools", ""}}}};
+          HostDumped{1, 1, {{"no_tools", ""}}},
+          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
