@@ -29,7 +29,7 @@ struct Binding {
   std::vector<HostBinding> hosts;  // one per Plan::hosts
   std::map<std::string, std::uint16_t> ports;
   std::map<std::uint32_t, std::vector<std::uint32_t>> cores;  // of processes that got some, by index into the plan's
-  std::map<std::string, std::string> secrets;  // never written anywhere by muster
+  std::map<std::string, std::string> secrets;                 // never written anywhere by muster
 
   bool operator==(const Binding&) const = default;
 };

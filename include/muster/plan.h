@@ -227,7 +227,7 @@ struct Process {
 };
 
 struct PlanHost {
-  std::string label;  // "host0" …: how the plan speaks of it; its name and address are holes
+  std::string label;          // "host0" …: how the plan speaks of it; its name and address are holes
   std::uint32_t devices = 0;  // that the job may use, numbered from 0
 
   bool operator==(const PlanHost&) const = default;

@@ -157,13 +157,13 @@ local function read_ports(ports, place, role)
   return names
 end
 
--- cores = "auto", a number for each process, or "0-7,16-23" for all of them: { kind, count, list }, or nil.
+-- cores = "auto", a number for each process, or "0-7,16-23" for all of them: { kind, number or list }, or nil.
 local function read_cores(cores, place, role)
   if cores == nil then return nil end
-  if cores == "auto" then return { kind = "auto" } end
-  if is_count(cores, 1) and cores <= 65536 then return { kind = "count", count = cores } end
+  if cores == "auto" then return { "auto" } end
+  if is_count(cores, 1) and cores <= 65536 then return { "count", cores } end
   local list = type(cores) == "string" and host.number_list(cores)
-  if list then return { kind = "list", list = list } end
+  if list then return { "list", list } end
   host.report("error", type(cores) == "string" and "format" or "type", place,
               ("cores of role %s is \"auto\", a number for each process or a list, got %s"):format(role, shown(cores)),
               'cores = "auto", cores = 4 or cores = "0-7,16-23"')

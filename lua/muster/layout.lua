@@ -288,11 +288,12 @@ local function describe_processes(job, contract, option, stages)
     host.role {
       name = role.name, plays = role.plays, world = role.world, done = role.done, linger_ms = role.linger_ms,
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
-      after = role.after_positions, ready = role.ready, restart = role.restart, cores = role.cores,
+      after = role.after_positions, ready = role.ready, restart = role.restart,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
     }
+    if role.cores then host.role_cores(role_index - 1, unpack(role.cores)) end
     for index, placed in ipairs(role.placed) do
       local name = role.name .. "." .. (index - 1)
       local facts = { role = role.plays, index = index - 1, rank = placed.rank, local_rank = placed.local_rank,

@@ -26,9 +26,8 @@ const char* OwnVariable(const char* name) { return std::getenv(name); }
 // up could mean to wait for a network.
 std::string Holder(const std::string& whose) {
   const char* name = OwnVariable("USER");
-  const std::string user = name == nullptr || *name == '\0'
-                               ? fmt::format("uid {}", ::geteuid())
-                               : fmt::format("{} (uid {})", Printable(name), ::geteuid());
+  const std::string user = name == nullptr || *name == '\0' ? fmt::format("uid {}", ::geteuid())
+                                                            : fmt::format("{} (uid {})", Printable(name), ::geteuid());
   const std::time_t now = std::time(nullptr);
   std::tm utc = {};
   ::gmtime_r(&now, &utc);
@@ -45,8 +44,8 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& aske
   if (asked.any) {
     for (std::size_t i = 0; i < sight.devices.size(); ++i) positions.push_back(i);
     if (positions.size() >= asked.devices.size()) return positions;
-    return tl::unexpected(fmt::format("{} devices are wanted, and muster may use {}{}", asked.devices.size(),
-                                      positions.size(), limit));
+    return tl::unexpected(
+        fmt::format("{} devices are wanted, and muster may use {}{}", asked.devices.size(), positions.size(), limit));
   }
   std::vector<std::uint32_t> beyond;
   for (const std::uint32_t number : asked.devices) {
@@ -81,8 +80,8 @@ Allotted Allotment::Give(const Allot& asked) {
     auto taken = leases.Take(wish);
     if (!taken) {
       given.error = fmt::format("{} {} wanted{}: {}", asked.devices.size(),
-                                asked.devices.size() == 1 ? "device is" : "devices are", asked.any ? " and not free" : "",
-                                taken.error());
+                                asked.devices.size() == 1 ? "device is" : "devices are",
+                                asked.any ? " and not free" : "", taken.error());
       return given;
     }
     node_of_device.resize(std::size_t{highest} + 1);

@@ -54,7 +54,8 @@ std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, 
     HostCores::Node kept{node.id, {}};
     for (const Group& group : node.groups) {
       Group rest;
-      std::copy_if(group.begin(), group.end(), std::back_inserter(rest), [&](auto core) { return !cores.contains(core); });
+      std::copy_if(group.begin(), group.end(), std::back_inserter(rest),
+                   [&](auto core) { return !cores.contains(core); });
       if (!rest.empty()) kept.groups.push_back(std::move(rest));
     }
     if (!kept.groups.empty()) left.push_back(std::move(kept));
@@ -110,7 +111,8 @@ class Sharing {
                          wanted, CoresOf(pool_), ListText(AllOf(pool_)));
     }
     if (host_.quota && static_cast<double>(wanted) > *host_.quota) {
-      shares_.notes.push_back(fmt::format("{} cores are given away, and the cgroup allows the time of {:g}", wanted, *host_.quota));
+      shares_.notes.push_back(
+          fmt::format("{} cores are given away, and the cgroup allows the time of {:g}", wanted, *host_.quota));
     }
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
       if (wishes_[i].kind != CoreWish::Kind::kCount) continue;
@@ -217,8 +219,8 @@ class Sharing {
   const HostCores& host_;
   const std::vector<CoreWish>& wishes_;
   std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: that its devices are near to
-  std::vector<HostCores::Node> pool_;  // what is left to give
-  std::uint64_t counted_ = 0;          // cores given by number
+  std::vector<HostCores::Node> pool_;                  // what is left to give
+  std::uint64_t counted_ = 0;                          // cores given by number
   CoreShares shares_;
 };
 

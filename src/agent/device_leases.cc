@@ -100,7 +100,8 @@ std::string LeaseFolder(std::string_view given) {
   if (!given.empty()) return std::string(given);
   struct stat status = {};
   constexpr mode_t kForAll = S_ISVTX | S_IWOTH | S_IXOTH;
-  const bool lock = ::stat("/run/lock", &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & kForAll) == kForAll;
+  const bool lock =
+      ::stat("/run/lock", &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & kForAll) == kForAll;
   return lock ? "/run/lock/muster-leases" : "/tmp/muster-leases";
 }
 
@@ -124,8 +125,8 @@ tl::expected<std::vector<std::size_t>, std::string> DeviceLeases::Take(const Wis
   {
     const Patience patience(patience_ms);
     if (::flock(choosing.get(), LOCK_EX) != 0) {
-      return tl::unexpected("somebody has been choosing devices for too long: " +
-                            Quoted(folder_ + "/choosing") + " is locked");
+      return tl::unexpected("somebody has been choosing devices for too long: " + Quoted(folder_ + "/choosing") +
+                            " is locked");
     }
   }
 

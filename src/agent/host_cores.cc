@@ -65,8 +65,9 @@ std::string MountedAt(const std::string& mountinfo, std::string_view wanted, con
     std::string source;
     std::string options;
     system >> type >> source >> options;
-    const bool fits = wanted == "cgroup2" ? type == "cgroup2"
-                                          : type == "cgroup" && (',' + options + ',').find(",cpu,") != std::string::npos;
+    const bool fits = wanted == "cgroup2"
+                          ? type == "cgroup2"
+                          : type == "cgroup" && (',' + options + ',').find(",cpu,") != std::string::npos;
     if (!fits) continue;
     std::istringstream fields(line);
     std::string unused;

@@ -173,10 +173,10 @@ struct PortsHeld {
 
 // Answer to Allot, in the order asked.
 struct Allotted {
-  std::vector<std::string> devices;                // their names on this host
-  std::vector<std::vector<std::uint32_t>> cores;   // ascending, never empty
-  std::vector<std::string> notes;                  // sentences about what could not be as it should
-  std::string error;                               // empty: all is given
+  std::vector<std::string> devices;               // their names on this host
+  std::vector<std::vector<std::uint32_t>> cores;  // ascending, never empty
+  std::vector<std::string> notes;                 // sentences about what could not be as it should
+  std::string error;                              // empty: all is given
 };
 
 // The agent refuses to go on (bad command, other version) and exits.

@@ -92,7 +92,8 @@ std::string_view Trimmed(std::string_view word) {
   return word;
 }
 
-// A UUID, of which the beginning is enough if it is that of one device only; a part of a device (MIG) stands for itself.
+// A UUID, of which the beginning is enough if it is that of one device only; a part of a device (MIG) stands for
+// itself.
 std::string LeaseOfWord(std::string_view word, const std::vector<Known>& known) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -111,7 +112,8 @@ std::vector<HostDevice> Chosen(const std::optional<std::vector<HostDevice>>& bef
   std::vector<HostDevice> chosen;
   while (!list.empty()) {
     const std::string_view word = Trimmed(list.substr(0, list.find(',')));
-    list.remove_prefix(std::min(list.size(), list.find(',') == std::string_view::npos ? list.size() : list.find(',') + 1));
+    list.remove_prefix(
+        std::min(list.size(), list.find(',') == std::string_view::npos ? list.size() : list.find(',') + 1));
     HostDevice device;
     if (const auto number = AsNumber(word)) {
       if (before && *number >= before->size()) break;
@@ -135,7 +137,9 @@ VisibleDevices DevicesInSight(std::string_view kind, std::uint32_t wanted, const
   const char* believed_text = variable(kHostDevicesVariable);
   const auto believed = believed_text == nullptr ? std::nullopt : BelievedDevices(believed_text);
   const std::uint32_t count = believed ? *believed : CountDevices(kind, root).count;
-  const std::vector<Known> known = kind == "cuda" ? KnownCuda(root) : kind == "hip" ? KnownHip(root) : std::vector<Known>();
+  const std::vector<Known> known = kind == "cuda"  ? KnownCuda(root)
+                                   : kind == "hip" ? KnownHip(root)
+                                                   : std::vector<Known>();
 
   const bool counted = believed.has_value() || count > 0;
   const auto numbered = [](std::uint32_t devices) {

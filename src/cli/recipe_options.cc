@@ -164,7 +164,9 @@ Result<void> CountOwnDevices(Site& site) {
   if (believed == nullptr) return {};
   const auto count = BelievedDevices(believed);
   if (!count) {
-    return Fail(Error("usage", {}, std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
+    return Fail(
+        Error("usage", {},
+              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
   }
   site.host_devices = *count;
   return {};

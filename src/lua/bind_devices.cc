@@ -56,6 +56,22 @@ int UseDevices(lua_State* lua) {
   return 0;
 }
 
+// role_cores(index, kind, count or list): of a role of the plan, as job.lua checked them
+int RoleCores(lua_State* lua) {
+  const auto index = static_cast<std::size_t>(lua_tonumber(lua, 1));
+  CoreUse& cores = Host::Of(lua).plan.roles.at(index).cores;
+  std::string kind;
+  ToExactText(lua, 2, kind);
+  cores.kind = kind == "count" ? CoreUse::Kind::kCount : kind == "list" ? CoreUse::Kind::kList : CoreUse::Kind::kAuto;
+  if (lua_type(lua, 3) == LUA_TNUMBER) cores.count = static_cast<std::uint32_t>(lua_tonumber(lua, 3));
+  for (int i = 1; lua_istable(lua, 3) && i <= static_cast<int>(lua_objlen(lua, 3)); ++i) {
+    lua_rawgeti(lua, 3, i);
+    cores.list.push_back(static_cast<std::uint32_t>(lua_tonumber(lua, -1)));
+    lua_pop(lua, 1);
+  }
+  return 0;
+}
+
 // number_list(text) -> the numbers of "0-3,7", ascending, or nil
 int NumberList(lua_State* lua) {
   std::string text;
@@ -71,9 +87,10 @@ int NumberList(lua_State* lua) {
 }
 
 constexpr HostFunction kFunctions[] = {
-    {"devices_asked", Guarded<DevicesAsked>}, {"site_device_kind", Guarded<SiteDeviceKind>},
+    {"devices_asked", Guarded<DevicesAsked>},     {"site_device_kind", Guarded<SiteDeviceKind>},
     {"device_variable", Guarded<DeviceVariable>}, {"device_kinds", Guarded<DeviceKinds>},
-    {"use_devices", Guarded<UseDevices>}, {"number_list", Guarded<NumberList>},
+    {"use_devices", Guarded<UseDevices>},         {"role_cores", Guarded<RoleCores>},
+    {"number_list", Guarded<NumberList>},
 };
 
 }  // namespace

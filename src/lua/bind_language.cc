@@ -321,7 +321,8 @@ int HoleSpelling(lua_State* lua) {
   const std::string kind = ArgumentText(lua, 1);
   const std::string name = ArgumentText(lua, 2);
   const std::string list = ArgumentText(lua, 3);
-  PushText(lua, std::string(kHoleOpen) + kind + (name.empty() ? "" : ":" + name) + (list.empty() ? "" : ":" + list) + "}");
+  PushText(lua,
+           std::string(kHoleOpen) + kind + (name.empty() ? "" : ":" + name) + (list.empty() ? "" : ":" + list) + "}");
   return 1;
 }
 

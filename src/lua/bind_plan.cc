@@ -235,19 +235,8 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
 }
 
-// { kind = "auto" | "count" | "list", count, list }, as job.lua checked it.
-void ReadCores(lua_State* lua, int table, CoreUse& cores) {
-  const std::string kind = TextField(lua, table, "kind");
-  cores.kind = kind == "count" ? CoreUse::Kind::kCount : kind == "list" ? CoreUse::Kind::kList : CoreUse::Kind::kAuto;
-  cores.count = CountField(lua, table, "count");
-  const Field list(lua, table, "list");
-  for (int i = 1; list.is_table() && i <= static_cast<int>(lua_objlen(lua, list.index())); ++i) {
-    cores.list.push_back(static_cast<std::uint32_t>(Field(lua, list.index(), i).number()));
-  }
-}
-
-// role { name, plays, world, done, linger_ms, signal, grace_ms, cores, cwd, clear, env, env_of, place, contract, and what
-// ReadPolicies takes }
+// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract, and
+// what ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
   Role role;
@@ -264,7 +253,6 @@ int AddRole(lua_State* lua) {
     if (grace.given()) role.stop.grace_ms = static_cast<std::uint32_t>(grace.number());
   }
   ReadPolicies(lua, PlaceField(lua, 1, "place"), role);
-  if (const Field cores(lua, 1, "cores"); cores.is_table()) ReadCores(lua, cores.index(), role.cores);
   Host::RoleEnvironment environment;
   environment.contract_clear.layer = Layer::kContract;
   environment.contract_clear.owner = "contract " + TextField(lua, 1, "contract");

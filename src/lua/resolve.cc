@@ -170,8 +170,8 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
       state.value = Value(static_cast<std::int64_t>(devices_named));
       if (state.origin != ParameterOrigin::kDefault && overridden != *state.value->AsInt()) {
         diagnostics.push_back(Error("conflict", {},
-                                    name + " = " + std::to_string(overridden) + " (" + origin + "), and --devices names " +
-                                        ToText(*state.value),
+                                    name + " = " + std::to_string(overridden) + " (" + origin +
+                                        "), and --devices names " + ToText(*state.value),
                                     "give one of the two"));
       }
       origin = "--devices";

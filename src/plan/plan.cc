@@ -17,15 +17,15 @@ struct HoleWord {
 };
 
 constexpr std::array<HoleWord, 10> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
-                                                 {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
-                                                 {Hole::Kind::kRunId, "run_id", Argument::kNone},
-                                                 {Hole::Kind::kHostName, "host_name", Argument::kHost},
-                                                 {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
-                                                 {Hole::Kind::kAttempt, "attempt", Argument::kNone},
-                                                 {Hole::Kind::kSecret, "secret", Argument::kName},
-                                                 {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
-                                                 {Hole::Kind::kDevices, "devices", Argument::kHostAndList},
-                                                 {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
+                                                  {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
+                                                  {Hole::Kind::kRunId, "run_id", Argument::kNone},
+                                                  {Hole::Kind::kHostName, "host_name", Argument::kHost},
+                                                  {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
+                                                  {Hole::Kind::kAttempt, "attempt", Argument::kNone},
+                                                  {Hole::Kind::kSecret, "secret", Argument::kName},
+                                                  {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
+                                                  {Hole::Kind::kDevices, "devices", Argument::kHostAndList},
+                                                  {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
 
 bool IsHoleName(std::string_view name) {
   constexpr std::size_t kLongest = 128;

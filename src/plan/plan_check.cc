@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kMaxProblems = 20;
 constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
 constexpr std::uint32_t kMaxCore = 65'536;
-constexpr std::size_t kMaxEndings = 1'000;                     // that a restart policy names
-constexpr int kMaxValueDepth = 32;                             // leaves room for what a plan's JSON puts around a value
+constexpr std::size_t kMaxEndings = 1'000;  // that a restart policy names
+constexpr int kMaxValueDepth = 32;          // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -320,7 +320,8 @@ class Validation {
   void Cores(const CoreUse& cores, const std::string& who) {
     const bool counts = cores.kind == CoreUse::Kind::kCount;
     const bool lists = cores.kind == CoreUse::Kind::kList;
-    const bool ascends = std::adjacent_find(cores.list.begin(), cores.list.end(), std::greater_equal<>()) == cores.list.end();
+    const bool ascends =
+        std::adjacent_find(cores.list.begin(), cores.list.end(), std::greater_equal<>()) == cores.list.end();
     if (counts == (cores.count == 0) || lists == cores.list.empty() || !ascends ||
         (lists && cores.list.back() >= kMaxCore) || cores.count > kMaxCore)
       Wrong(who + " has no possible cores");
@@ -328,7 +329,8 @@ class Validation {
 
   void Devices() {
     const DeviceUse& use = plan_.device_use;
-    if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr) Wrong("there are no devices of kind " + Shown(use.kind));
+    if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr)
+      Wrong("there are no devices of kind " + Shown(use.kind));
     if (use.any && !use.given.empty()) Wrong("its devices are given, and are whichever are free");
     if (std::adjacent_find(use.given.begin(), use.given.end(), std::greater_equal<>()) != use.given.end())
       Wrong("the devices given are not ascending");

@@ -47,8 +47,8 @@ class Session {
   struct Agent {
     std::unique_ptr<Channel> channel;
     std::string host_name;
-    std::string refusal;  // AgentFailed::why
-    std::optional<Allot> asked;         // of its host
+    std::string refusal;               // AgentFailed::why
+    std::optional<Allot> asked;        // of its host
     std::vector<std::string> devices;  // that it gave, by the plan's number
     bool ready = false;                // its ports are held, and all that was asked is given
     bool over = false;

@@ -299,14 +299,9 @@ Result<Report> MakeReport(const std::string& run_dir) {
   for (ProcessId id = 0; id < plan->processes.size(); ++id) {
     const Process& process = plan->processes[id];
     const Track& track = reading.track(id);
-    ProcessReport told{plan->roles[process.role].name,
-                       process.index,
-                       process.rank,
-                       reading.HostName(process.host),
-                       reading.Devices(process),
-                       reading.Cores(process),
-                       {},
-                       {}};
+    ProcessReport told{
+        plan->roles[process.role].name, process.index,          process.rank, reading.HostName(process.host),
+        reading.Devices(process),       reading.Cores(process), {},           {}};
     for (const Track& attempt : reading.attempts(id)) {
       if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt));
     }

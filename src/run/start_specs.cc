@@ -339,8 +339,7 @@ Value BindingValue(const Plan& plan, const Binding& binding) {
   Value::List hosts;
   for (const HostBinding& host : binding.hosts) {
     Value::List devices(host.devices.begin(), host.devices.end());
-    hosts.emplace_back(
-        Value::Map{{"name", host.name}, {"address", host.address}, {"devices", std::move(devices)}});
+    hosts.emplace_back(Value::Map{{"name", host.name}, {"address", host.address}, {"devices", std::move(devices)}});
   }
   Value::Map cores;
   for (const auto& [name, list] : CoreTexts(plan, binding)) cores.emplace(name, list);

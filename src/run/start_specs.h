@@ -27,7 +27,8 @@ struct Surroundings {
 enum class PortChoice : std::uint8_t { kAll, kAuto };
 HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = PortChoice::kAll);
 
-// What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the head's.
+// What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
+// head's.
 std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid);
 
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.

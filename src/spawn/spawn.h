@@ -39,7 +39,7 @@ enum class SpawnStage : std::uint8_t {
 };
 
 inline constexpr std::array<std::string_view, 12> kSpawnStageNames = {
-    "descriptors", "log",   "clone",  "session", "group", "parent_death",
+    "descriptors", "log",   "clone",  "session",  "group",   "parent_death",
     "directory",   "stdio", "limits", "affinity", "signals", "exec"};
 static_assert(kSpawnStageNames.size() == static_cast<std::size_t>(SpawnStage::kExec) + 1);
 

@@ -24,22 +24,16 @@ std::vector<AgentCommand> EveryCommand() {
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.cores = {0, 65535};
   start.passed = {{100, std::string("s\0cret", 6)}};
-  return {Hello{1, "20261120", 5},
-          DefineEnvironment{3, {"A=1", "B="}},
-          HoldPorts{{{"rpc", 0}, {"http", 65535}}},
-          start,
-          StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
-          Finish{},
-          AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
-          Allot{{0, 2},
-                8,
-                true,
-                {4, 6},
-                true,
-                "cuda",
-                "run a1",
-                {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}}};
+  return {
+      Hello{1, "20261120", 5},
+      DefineEnvironment{3, {"A=1", "B="}},
+      HoldPorts{{{"rpc", 0}, {"http", 65535}}},
+      start,
+      StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
+      Finish{},
+      AskOutput{},
+      TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+      Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}}};
 }
 
 std::vector<AgentMessage> EveryMessage() {

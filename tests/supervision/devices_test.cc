@@ -145,10 +145,11 @@ TEST(Devices, ThatAnotherRunHoldsAreRefusedWithItsName) {
 
   ASSERT_EQ(host.Run("job", "free", {"--devices", "free"}).exit_code, 0);
   EXPECT_EQ(host.Variable("free", "worker.0", "CUDA_VISIBLE_DEVICES"), "0,3");
-  EXPECT_EQ(host.Run("job", "shared", {"--devices", "2-3", "--share-devices"}).exit_code, 3) << "the holder does not share";
+  EXPECT_EQ(host.Run("job", "shared", {"--devices", "2-3", "--share-devices"}).exit_code, 3)
+      << "the holder does not share";
 
   // However the head ends, its devices are free once its processes are gone.
-  ASSERT_TRUE(KillChild(head.ref()));
+  KillChild(head.ref());
   ReapAtEnd(head.ref());
   for (const pid_t child : ChildrenNow()) {
     const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
@@ -164,21 +165,22 @@ TEST(Devices, OfTheRecipesOwnNumbersAreLeasedToo) {
   host.Recipe("job", kShow, kCuda);
   const Spawned head = host.Start("holder", "first", {});
   EXPECT_EQ(host.Run("job", "taken").exit_code, 3) << "device 0 is the other's";
-  ASSERT_TRUE(KillChild(head.ref()));
+  KillChild(head.ref());
   ReapAtEnd(head.ref());
   KillDescendants({});
 }
 
 TEST(Devices, AreHeldOverRestarts) {
   DeviceHost host(1);
-  host.Recipe("holder",
-              "job:workers { count = 1, devices = 1, restart = { max = 1, backoff = '0s' }, command = muster.shell(("
-              "'test $MUSTER_ATTEMPT = 1 || exit 1; echo ready > %s/ready-first; exec %s wait'):format(folder, probe)) }",
-              kCuda);
+  host.Recipe(
+      "holder",
+      "job:workers { count = 1, devices = 1, restart = { max = 1, backoff = 0 }, command = muster.shell(("
+      "'test $MUSTER_ATTEMPT = 1 || exit 1; echo ready > %s/ready-first; exec %s wait'):format(folder, probe)) }",
+      kCuda);
   host.Recipe("job", "job:workers { count = 1, devices = 1, command = { probe, 'env' } }", kCuda);
   const Spawned head = host.Start("holder", "first", {});
   EXPECT_EQ(host.Run("job", "taken", {"--devices", "free"}).exit_code, 3);
-  ASSERT_TRUE(KillChild(head.ref()));
+  KillChild(head.ref());
   ReapAtEnd(head.ref());
   KillDescendants({});
 }
@@ -222,11 +224,12 @@ TEST(Cores, ThatMusterMayNotUseAreRefused) {
 // so that nobody may ever be refused. A process that finds its device locked by another fails its run.
 TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
   DeviceHost host(8);
-  host.Recipe("job",
-              "job:servers { count = p.devices, devices = 1, command = { probe, 'hold', folder .. '/held', 'print', 'ready', "
-              "'wait' }, done = 'never', ready = { line = 'ready' } }\n"
-              "job:workers { count = 1, devices = 0, after = 'server', command = { probe, 'exit', '0' } }",
-              "params = { devices = muster.int { 1 } }, cluster = { device_kind = 'cuda', devices_per_host = 8 },");
+  host.Recipe(
+      "job",
+      "job:servers { count = p.devices, devices = 1, command = { probe, 'hold', folder .. '/held', 'print', 'ready', "
+      "'wait' }, done = 'never', ready = { line = 'ready' } }\n"
+      "job:workers { count = 1, devices = 0, after = 'server', command = { probe, 'exit', '0' } }",
+      "params = { devices = muster.int { 1 } }, cluster = { device_kind = 'cuda', devices_per_host = 8 },");
   const int all = std::getenv("MUSTER_LONG") != nullptr ? 500 : 100;
   std::atomic<int> runs = 0;
   std::atomic<int> failures = 0;
@@ -249,18 +252,19 @@ TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
 // That the test above would see it.
 TEST(Devices, ThatAreSharedAreFoundToBeSomebodyElses) {
   DeviceHost host(1);
-  host.Recipe("holder",
-              "job:servers { count = 1, devices = 1, command = muster.shell(('exec %s hold %s/held file %s/here wait')"
-              ":format(probe, folder, folder)), ready = { file = folder .. '/here' } }\n"
-              "job:workers { count = 1, devices = 0, after = 'server', command = muster.shell(('echo ready > %s/ready-first; "
-              "exec %s wait'):format(folder, probe)) }",
-              kCuda);
+  host.Recipe(
+      "holder",
+      "job:servers { count = 1, devices = 1, command = muster.shell(('exec %s hold %s/held file %s/here wait')"
+      ":format(probe, folder, folder)), ready = { file = folder .. '/here' } }\n"
+      "job:workers { count = 1, devices = 0, after = 'server', command = muster.shell(('echo ready > %s/ready-first; "
+      "exec %s wait'):format(folder, probe)) }",
+      kCuda);
   host.Recipe("job", "job:workers { count = 1, devices = 1, command = { probe, 'hold', folder .. '/held' } }", kCuda);
   const Spawned head = host.Start("holder", "first", {"--share-devices"});
   const CommandResult result = host.Run("job", "second", {"--share-devices"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(host.Report("second")["first_failure"]["exit_code"], 92);
-  ASSERT_TRUE(KillChild(head.ref()));
+  KillChild(head.ref());
   ReapAtEnd(head.ref());
   KillDescendants({});
 }

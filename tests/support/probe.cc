@@ -11,7 +11,8 @@
 //   bomb N                                processes that fork processes, N in all, and never end
 //   flood LINES WIDTH NAME                print LINES lines of WIDTH bytes that begin with NAME and a number
 //   cores                                 print the cores it may run on, as one line of JSON
-//   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES for as long as it lives; exit
+//   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES for as long as it lives;
+//   exit
 //                                         with 92 if somebody else has locked one
 //   stop                                  stop itself (SIGSTOP)
 //   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
