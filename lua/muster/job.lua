@@ -3,7 +3,7 @@
 local host, prelude, muster, policies = ...
 
 local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
-                       "apply_context", "wrap" }
+                       "apply_context", "wrap", "cores" }
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
 local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
@@ -157,6 +157,18 @@ local function read_ports(ports, place, role)
   return names
 end
 
+-- cores = "auto", a number for each process, or "0-7,16-23" for all of them: { kind, number or list }, or nil.
+local function read_cores(cores, place, role)
+  if cores == nil then return nil end
+  if cores == "auto" then return { "auto" } end
+  if is_count(cores, 1) and cores <= 65536 then return { "count", cores } end
+  local list = type(cores) == "string" and host.number_list(cores)
+  if list then return { "list", list } end
+  host.report("error", type(cores) == "string" and "format" or "type", place,
+              ("cores of role %s is \"auto\", a number for each process or a list, got %s"):format(role, shown(cores)),
+              'cores = "auto", cores = 4 or cores = "0-7,16-23"')
+end
+
 -- Checks a role's table and gives the role as layout.lua wants it.
 local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
@@ -229,6 +241,7 @@ local function read_role(job, name, plays, options, place)
   role.hosts = read_hosts(options.hosts, place, name, job.cluster)
   role.ports = read_ports(options.ports, place, name)
   for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do role.ports[#role.ports + 1] = port end
+  role.cores = read_cores(options.cores, place, name)
   policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
   if muster.contents(options.wrap, "a shell command") then

@@ -235,6 +235,12 @@ void Agent::Do(DefineEnvironment& command) {
 
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 
+void Agent::Do(Allot& command) {
+  if (allotted_ || started_ > 0) return Fail("asked for devices and cores twice, or after a start");
+  allotted_ = true;
+  Send(allotment_.Give(command));
+}
+
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
   // An earlier attempt must be gone, with all it left behind, before there is another.
@@ -292,6 +298,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   spec.env = Overlaid(block, own);
   // The agent has raised its own limit; a process gets what the user had.
   spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
+  spec.cores = command.cores;
 
   std::vector<UniqueFd> held_texts;
   for (const PassedText& passed : command.passed) {
@@ -423,7 +430,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& comma
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
   const std::size_t need =
-      own_descriptors_ + ports_.held() +
+      own_descriptors_ + ports_.held() + allotment_.held() +
       kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + log_trims_.size() + 1) +
       kDescriptorsPerPipe * (log_pipes_.size() + 1) +
       PtySet::kDescriptorsPerPty * (ptys_.size() + (command.pty ? 1 : 0)) +

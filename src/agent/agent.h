@@ -20,6 +20,7 @@
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
 
+#include "agent/allotment.h"
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
@@ -77,6 +78,7 @@ class Agent {
   void Do(PtyBytes& typed);
   void Do(PtyTaken& taken);
   void Do(PtyResized& resized);
+  void Do(Allot& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -131,6 +133,7 @@ class Agent {
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;
+  bool allotted_ = false;
   bool finishing_ = false;
   bool over_ = false;
   bool reap_pending_ = false;
@@ -140,6 +143,7 @@ class Agent {
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
   GivenPorts ports_;
+  Allotment allotment_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;

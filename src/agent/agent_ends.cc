@@ -56,6 +56,8 @@ void Agent::FinishIfEmpty() {
   if (report.killed > 0) means_.insert("children");
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
+  // The last process is gone, and the next job may begin as soon as this one is told to be over.
+  allotment_.GiveUp();
   if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   over_ = true;
   exit_code_ = kAgentFinished;
@@ -99,6 +101,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
   log_pipes_.DrainAll();
+  allotment_.GiveUp();
   log_times_.EndAll();
   cgroup_.reset();
   if (last == nullptr) return io_.stop();

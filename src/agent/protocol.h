@@ -50,6 +50,34 @@ struct HoldPorts {
   std::vector<PortRequest> ports;
 };
 
+// Which processor cores one process is to have (docs/devices.md).
+struct CoreWish {
+  enum class Kind : std::uint8_t {
+    kAuto,   // its equal share of what is left
+    kCount,  // so many of its own
+    kList    // these
+  };
+  ProcessId process = 0;
+  Kind kind = Kind::kAuto;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> list;     // ascending
+  std::string role;                    // for messages
+  std::vector<std::uint32_t> devices;  // the plan's numbers of its devices
+};
+
+// What of the host the job is to have: asked once, before any start. What is given is the job's until the agent has
+// reaped its last process.
+struct Allot {
+  std::vector<std::uint32_t> devices;  // the plan's numbers of those that are used here, ascending
+  std::uint32_t host_devices = 0;      // how many the plan takes the host to have
+  bool any = false;                    // whichever are free; else …
+  std::vector<std::uint32_t> given;    // … what the plan's numbers stand for; empty: themselves
+  bool shared = false;                 // others who say the same may have them too
+  std::string kind;                    // base/host_devices.h, or empty
+  std::string whose;                   // who has them, for others to read: one line
+  std::vector<CoreWish> cores;
+};
+
 // What a process finds to read at descriptor `number` (100 or more), from its beginning. It is in no file.
 struct PassedText {
   std::int32_t number = 0;
@@ -86,6 +114,7 @@ struct StartProcess {
   std::vector<std::string> release_ports;
   std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
   std::vector<PassedText> passed;
+  std::vector<std::uint32_t> cores;  // that it may run on; empty: those that the agent may
   ReadyWhen ready;
   // A pseudo-terminal with a window of this size becomes stdin, stdout, stderr and the controlling terminal. The agent
   // tells PtyOpened, copies what is written there to the log and to the head, and tells PtyClosed before the end.
@@ -158,7 +187,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -181,6 +210,14 @@ struct PortsHeld {
   std::string error;  // empty: all held
 };
 
+// Answer to Allot, in the order asked.
+struct Allotted {
+  std::vector<std::string> devices;               // their names on this host
+  std::vector<std::vector<std::uint32_t>> cores;  // ascending, never empty
+  std::vector<std::string> notes;                 // sentences about what could not be as it should
+  std::string error;                              // empty: all is given
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -188,7 +225,7 @@ struct AgentFailed {
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
                                   SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
-                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken>;
+                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -82,6 +82,10 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
       return Fail(
           Error("usage", {}, "--plan and a recipe are given", "give one of them: a plan already has its parameters"));
     }
+    if (!options.recipe.devices.empty() || options.recipe.share_devices) {
+      return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
+                        "a plan says already which devices it uses: give them to muster plan"));
+    }
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);

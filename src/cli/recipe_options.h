@@ -20,11 +20,13 @@ struct RecipeOptions {
   std::vector<std::string> hosts;  // lists (plan/host_list.h)
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
+  std::string devices;  // --devices; empty: not given
+  bool share_devices = false;
   std::vector<std::string> args;
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value … and --unset. The options must live as long as the app.
+// Adds RECIPE, name=value …, --unset, --devices and --share-devices. The options must live as long as the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".

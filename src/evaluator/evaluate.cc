@@ -213,6 +213,7 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   }
   request.args = options.args;
   request.site = options.site;
+  request.devices = options.devices;
   request.mindspore = options.mindspore;
   request.describe_only = options.describe_only;
   constexpr std::uint64_t kSecond = 1'000'000'000;

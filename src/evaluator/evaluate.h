@@ -27,6 +27,7 @@ struct EvaluationOptions {
   std::vector<Override> overrides;
   std::vector<std::string> args;
   Site site;
+  DeviceUse devices;      // see EvaluationRequest
   std::string mindspore;  // see EvaluationRequest
   bool describe_only = false;
   EvaluationLimits limits;

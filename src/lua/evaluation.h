@@ -39,6 +39,7 @@ struct EvaluationRequest {
   std::vector<Override> overrides;
   std::vector<std::string> args;  // the words after --
   Site site;
+  DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
   bool describe_only = false;  // stop after the parameters
 

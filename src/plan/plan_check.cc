@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
+#include "base/host_devices.h"
 #include "base/shell_quote.h"
 #include "base/signal_name.h"
 #include "base/utf8.h"
@@ -17,8 +19,9 @@ namespace {
 
 constexpr std::size_t kMaxProblems = 20;
 constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
-constexpr std::size_t kMaxEndings = 1'000;                     // that a restart policy names
-constexpr int kMaxValueDepth = 32;                             // leaves room for what a plan's JSON puts around a value
+constexpr std::uint32_t kMaxCore = 65'536;
+constexpr std::size_t kMaxEndings = 1'000;  // that a restart policy names
+constexpr int kMaxValueDepth = 32;          // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -85,11 +88,18 @@ class Validation {
     for (const TextPiece& piece : *pieces) {
       if (!piece.hole) continue;
       const Hole& hole = *piece.hole;
-      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress;
+      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress ||
+                           hole.kind == Hole::Kind::kDevices;
       if (hole.kind == Hole::Kind::kPort && !plan_.ports.contains(hole.name))
         Wrong(what + " names no port of the plan: " + hole.name);
       if (of_host && hole.host >= plan_.hosts.size())
         Wrong(what + " names no host of the plan: " + std::to_string(hole.host));
+      if (hole.kind == Hole::Kind::kDevices && hole.host < plan_.hosts.size()) {
+        for (const std::uint32_t device : DeviceNumbers(hole.name).value_or(std::vector<std::uint32_t>())) {
+          if (device >= plan_.hosts[hole.host].devices)
+            Wrong(what + " names device " + std::to_string(device) + ", which its host has not");
+        }
+      }
       if (hole.kind == Hole::Kind::kInheritedPath && inherited == Inherited::kNo)
         Wrong(what + " is no variable and cannot go on with an inherited value");
       if (hole.kind != Hole::Kind::kSecret) continue;
@@ -179,6 +189,7 @@ class Validation {
         Wrong(who + " stops by an unknown signal");
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
       Policies(role, who);
+      Cores(role.cores, who);
       Command(role.command, who);
       Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
       for (const std::string& pattern : role.unset) {
@@ -310,7 +321,27 @@ class Validation {
     }
   }
 
+  void Cores(const CoreUse& cores, const std::string& who) {
+    const bool counts = cores.kind == CoreUse::Kind::kCount;
+    const bool lists = cores.kind == CoreUse::Kind::kList;
+    const bool ascends =
+        std::adjacent_find(cores.list.begin(), cores.list.end(), std::greater_equal<>()) == cores.list.end();
+    if (counts == (cores.count == 0) || lists == cores.list.empty() || !ascends ||
+        (lists && cores.list.back() >= kMaxCore) || cores.count > kMaxCore)
+      Wrong(who + " has no possible cores");
+  }
+
   void Devices() {
+    const DeviceUse& use = plan_.device_use;
+    if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr)
+      Wrong("there are no devices of kind " + Shown(use.kind));
+    if (use.any && !use.given.empty()) Wrong("its devices are given, and are whichever are free");
+    if (std::adjacent_find(use.given.begin(), use.given.end(), std::greater_equal<>()) != use.given.end())
+      Wrong("the devices given are not ascending");
+    for (const PlanHost& host : plan_.hosts) {
+      if (!use.given.empty() && host.devices != use.given.size())
+        Wrong("host " + Shown(host.label) + " has not as many devices as are given");
+    }
     std::vector<std::uint64_t> given;
     for (const Process& process : plan_.processes) {
       for (const std::uint32_t device : process.devices) {

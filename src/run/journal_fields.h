@@ -22,11 +22,11 @@ void JournalFields(A& a, AgentConnected& e) {
 }
 template <class A>
 void JournalFields(A& a, PlanBound& e) {
-  a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports);
+  a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports), a("cores", e.cores);
 }
 template <class A>
 void JournalFields(A& a, HostBinding& e) {
-  a("name", e.name), a("address", e.address);
+  a("name", e.name), a("address", e.address), a("devices", e.devices);
 }
 template <class A>
 void JournalFields(A& a, PreparationFailed& e) {

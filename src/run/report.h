@@ -40,6 +40,8 @@ struct ProcessReport {
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
   std::string host;
+  std::vector<std::string> devices;  // that it was given, as they are called on the host
+  std::string cores;                 // "0-3"; empty if it was given none of its own
   std::vector<AttemptReport> attempts;
   // "origin": failed first · "victim": ended because of the origin · "ok": exited 0; with an origin in the run a
   // bystander · "stopped": ended because

@@ -159,6 +159,8 @@ std::string ReportJson(const Report& report) {
                          {"index", process.index},
                          {"rank", OrNull(process.rank)},
                          {"host", Plain(process.host)},
+                         {"devices", Lines(process.devices)},
+                         {"cores", TextOrNull(process.cores)},
                          {"attempts", std::move(attempts)},
                          {"verdict", process.verdict}});
   }

@@ -241,6 +241,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnReady(host, m);
         } else if constexpr (std::is_same_v<M, PortsHeld>) {
           OnPortsHeld(host, m);
+        } else if constexpr (std::is_same_v<M, Allotted>) {
+          OnAllotted(host, m);
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
         } else if constexpr (std::is_same_v<M, PtyBytes>) {
@@ -275,8 +277,7 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
   agents_[host].host_name = ready.host_name;
   HoldPorts ports = PortsOfHost(plan_, host);
   if (ports.ports.empty()) {
-    agents_[host].ready = true;
-    BeginIfReady();
+    AskAllotment(host);
   } else {
     Send(host, std::move(ports));
   }

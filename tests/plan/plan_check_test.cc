@@ -36,6 +36,25 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.roles[0].stop.signal = "TERMINATE"; }, "unknown signal"},
       {[](Plan& p) { p.roles[0].stop.signal = "SIGTERM"; }, "unknown signal"},
       {[](Plan& p) { p.hosts.clear(); }, "host"},
+      {[](Plan& p) { p.device_use.kind = "gpu"; }, "no devices of kind"},
+      {[](Plan& p) {
+         p.device_use.any = true;
+         p.device_use.given = {0, 1, 2, 3};
+       },
+       "and are whichever are free"},
+      {[](Plan& p) {
+         p.device_use.given = {1, 0, 2, 3};
+       },
+       "not ascending"},
+      {[](Plan& p) { p.device_use.given = {5}; }, "not as many devices as are given"},
+      {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:0:4}"; }, "names device 4"},
+      {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:1:0}"; }, "names no host"},
+      {[](Plan& p) { p.roles[0].cores.kind = CoreUse::Kind::kCount; }, "no possible cores"},
+      {[](Plan& p) { p.roles[0].cores.count = 2; }, "no possible cores"},
+      {[](Plan& p) {
+         p.roles[0].cores = {CoreUse::Kind::kList, 0, {1, 1}};
+       },
+       "no possible cores"},
       {[](Plan& p) {
          p.hosts.push_back({"host0", 1});
        },

@@ -190,6 +190,8 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "index": 0,
    "rank": null,
    "host": "node-1",
+   "devices": [],
+   "cores": null,
    "attempts": [
     {
      "attempt": 0,

@@ -233,6 +233,37 @@ TEST_F(SessionTest, StartsNothingIfAPortCannotBeHeld) {
   EXPECT_EQ(report->processes[0].verdict, "not_started");
 }
 
+TEST_F(SessionTest, PassesOnTheDevicesAndCoresThatTheAgentGave) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.hosts[0].devices = 2;
+  plan.device_use.any = true;
+  plan.roles[0].cores.kind = CoreUse::Kind::kAuto;
+  plan.roles[0].env["SEEN"] = "${muster:devices:0:0,1}";
+  for (Process& process : plan.processes) process.devices = {process.index};
+  const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{0, 0}, {1, 0}}, 2));
+  EXPECT_EQ(outcome.outcome, "ok");
+  const auto starts = Heard<StartProcess>();
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_EQ(starts[1].cores, std::vector<std::uint32_t>{1});
+  EXPECT_NE(ContentOf(outcome.run_dir + "/binding.json").find("\"devices\":[\"4\",\"5\"]"), std::string::npos);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->processes[1].devices, std::vector<std::string>{"5"});
+  EXPECT_EQ(report->processes[1].cores, "1");
+}
+
+TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.hosts[0].devices = 1;
+  plan.processes[0].devices = {0};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<Allot>(command)) return agent.Say(Allotted{{}, {}, {}, "device 0 is held by ann"});
+    agent.Obey(command);
+  });
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(Heard<StartProcess>().empty());
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "host0: device 0 is held by ann");
+}
+
 TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.ports["rpc"] = {0, 0, ""};
