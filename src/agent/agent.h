@@ -24,6 +24,7 @@
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/given_ports.h"
+#include "agent/host_activation.h"
 #include "agent/log_times.h"
 #include "agent/protocol.h"
 #include "agent/ready_watch.h"
@@ -71,6 +72,7 @@ class Agent {
   void Do(Finish& command);
   void Do(AskOutput& command);
   void Do(TakeDump& command);
+  void Do(Activate& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -81,7 +83,9 @@ class Agent {
   void Send(const AgentMessage& message);
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
-  bool Owns(pid_t pid) const { return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid); }
+  bool Owns(pid_t pid) const {
+    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || activation_.Owns(pid);
+  }
 
   void WatchSignals();
   void OnSignals();
@@ -110,6 +114,7 @@ class Agent {
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
   DumpTaker dumps_;
+  HostActivation activation_;
   LogTimes log_times_;
   EndWitness witness_;
   WatchedFd signals_;

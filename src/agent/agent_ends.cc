@@ -45,7 +45,7 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() || over_) return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   cgroup_.reset();
@@ -91,6 +91,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   children_.Abandon();
   probes_.Abandon();
   dumps_.Abandon();
+  activation_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   log_times_.EndAll();
@@ -161,7 +162,10 @@ void Agent::ReapOrphans() {
     // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; OnExited
     // comes back here.
     if (Owns(info.si_pid)) {
-      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid)) return;
+      if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
+          !activation_.Ended(info.si_pid)) {
+        return;
+      }
       if (over_) return;
       continue;
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "muster/activation.h"
 #include "muster/event.h"
 
 namespace muster {
@@ -35,6 +36,16 @@ struct Hello {
 struct DefineEnvironment {
   std::uint32_t block = 0;
   std::vector<std::string> variables;
+};
+
+// Do these steps in one shell and tell what they changed in its environment: answered by HostActivated. Once, before
+// the first start.
+struct Activate {
+  std::vector<ActivationStep> steps;
+  std::vector<std::string> environment;  // "NAME=value": what the shell begins with
+  std::string cwd;                       // absolute
+  std::string log_path;                  // absolute; created exclusively with mode 0600: what the steps say
+  std::uint32_t within_ms = 0;           // then the shell and what it started are killed
 };
 
 struct PortRequest {
@@ -118,8 +129,8 @@ struct TakeDump {
   std::vector<DumpTarget> processes;
 };
 
-using AgentCommand =
-    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump>;
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
+                                  TakeDump, Activate>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -142,14 +153,26 @@ struct PortsHeld {
   std::string error;  // empty: all held
 };
 
+// Answer to Activate. Names and values come from what was sourced and are not trusted.
+struct HostActivated {
+  std::uint32_t host = 0;
+  std::map<std::string, std::string> set;  // variables that are new, or have another value
+  std::vector<std::string> unset;          // that are gone, in order
+  std::uint64_t took_ms = 0;
+  std::uint32_t failed_step = 0;  // from 1; 0: none, or the shell as a whole
+  std::string error;              // why it failed, a phrase for people; empty if all went well
+
+  bool operator==(const HostActivated&) const = default;
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
 };
 
-using AgentMessage =
-    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
-                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped>;
+using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
+                                  ProcessDumped, HostDumped, HostActivated>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -170,6 +170,8 @@ class WaitLine {
   bool written_ = false;
 };
 
+void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
+
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
@@ -199,7 +201,14 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
   EvaluationOptions evaluation;
   evaluation.describe_only = describe_only;
-  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
+  EvaluationOptions evaluation;
+  evaluation.explain = process;
+  evaluation.on_print = PrintLine;
   return EvaluateAs(options, std::move(evaluation));
 }
 

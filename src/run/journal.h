@@ -26,12 +26,12 @@
 
 namespace muster {
 
-using JournalEntry =
-    std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered, PhaseChanged,
-                 FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered, RunEnded, ProcessStarted,
-                 SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
-                 ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
-                 RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded>;
+using JournalEntry = std::variant<RunBegan, AgentConnected, PlanBound, PreparationFailed, StartOrdered, StopOrdered,
+                                  PhaseChanged, FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered,
+                                  RunEnded, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                                  AgentLost, StopRequested, DeadlinePassed, ProcessReady, OutputSeen, RestartPlanned,
+                                  LimitPassed, FirstOutput, EndEvidence, PortTaken, RebindOrdered, PlanRebound,
+                                  ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded, HostActivated>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

@@ -48,7 +48,7 @@ class Session {
     std::unique_ptr<Channel> channel;
     std::string host_name;
     std::string refusal;  // AgentFailed::why
-    bool ready = false;   // and its ports are held
+    bool ready = false;   // it is activated, and its ports are held
     bool over = false;
   };
 
@@ -69,6 +69,8 @@ class Session {
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
+  void OnActivated(std::uint32_t host, HostActivated told);
+  void HoldPortsOf(std::uint32_t host);
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
   // Empty, with the binding's ports replaced, or why they are not.
   std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);

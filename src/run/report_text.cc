@@ -119,10 +119,12 @@ std::string ReportText(const Report& report) {
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
     text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
+  text += FailedActivationText(report.activations);
   text += DumpLines(report);
   text += RestartLines(report);
   text += Counted(report);
   text += ContextText(report.contexts);
+  text += ActivationText(report.activations);
   text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
   if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);

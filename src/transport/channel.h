@@ -16,9 +16,9 @@
 namespace muster {
 
 // What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty.
-using ChannelMessage =
-    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
-                 AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped>;
+using ChannelMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                    SignalSent, AgentEmpty, AgentLost, ProcessReady, OutputSeen, FirstOutput,
+                                    EndEvidence, PortTaken, ProcessDumped, HostDumped, HostActivated>;
 
 class Channel {
  public:

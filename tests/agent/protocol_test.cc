@@ -23,14 +23,16 @@ std::vector<AgentCommand> EveryCommand() {
   start.release_ports = {"rpc"};
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.passed = {{100, std::string("s\0cret", 6)}};
-  return {Hello{1, "20261120", 5},
-          DefineEnvironment{3, {"A=1", "B="}},
-          HoldPorts{{{"rpc", 0}, {"http", 65535}}},
-          start,
-          StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
-          Finish{},
-          AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}}};
+  return {
+      Hello{1, "20261120", 5},
+      DefineEnvironment{3, {"A=1", "B="}},
+      HoldPorts{{{"rpc", 0}, {"http", 65535}}},
+      start,
+      StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
+      Finish{},
+      AskOutput{},
+      TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -56,7 +58,8 @@ std::vector<AgentMessage> EveryMessage() {
               9,
               {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
               10},
-          HostDumped{1, 1, {{"no_tools", ""}}}};
+          HostDumped{1, 1, {{"no_tools", ""}}},
+          HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

@@ -175,6 +175,11 @@ Plan RandomPlan(std::mt19937& random) {
   for (std::size_t i = 0, n = 1 + Below(random, 4); i < n; ++i) plan.hosts.push_back({"host" + std::to_string(i), 16});
   plan.ports["p0"] = {0, 0, ""};
   plan.secrets["key"] = {"KEY", ""};
+  if (Coin(random)) {
+    plan.activation = {{ActivationStep::Kind::kSource, "/opt/set \"env\".sh"},
+                       {ActivationStep::Kind::kModule, "größe\n/12"},
+                       {ActivationStep::Kind::kConda, "train"}};
+  }
   if (Coin(random)) plan.files["files/a/b.txt"] = {RandomText(random)};
   plan.params["p"] = RandomValue(random);
   plan.derived["d"] = RandomValue(random);

@@ -98,6 +98,7 @@ std::vector<JournalEntry> OneOfEach() {
           DumpRequested{},
           DumpOrdered{1, "silent_job"},
           DumpEnded{1, false},
+          HostActivated{1, {{"A", "ä\n"}, {"TOKEN", "(hidden)"}}, {"B"}, 1'200, 2, "exit code 1"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -60,6 +60,8 @@ class ScriptedAgent {
         if (port.number == 0) port.number = static_cast<std::uint16_t>(20'000 + next_port_++);
       }
       Say(held);
+    } else if (std::holds_alternative<Activate>(command)) {
+      Say(HostActivated{host, {{"ACTIVATED", "on " + std::to_string(host)}}, {"HOME"}, 400, 0, ""});
     } else if (const auto* start = std::get_if<StartProcess>(&command)) {
       SayStarted(start->process);
     } else if (const auto* stop = std::get_if<StopProcesses>(&command)) {
