@@ -150,11 +150,9 @@ local function read_activation(steps, place, into)
               'job:activate { source = "/opt/set_env.sh", module = { "cuda/12" }, conda = "train" }')
   end
   muster.check_keys(steps, ACTIVATION, "job:activate", place)
-  local given = false
   for _, kind in ipairs(ACTIVATION) do
     local list = steps[kind]
     if list ~= nil then
-      given = true
       if type(list) ~= "table" or ONE_ONLY[kind] then list = { list } end
       for position, key in ipairs(host.sorted_keys(list)) do
         if key ~= position then
@@ -165,7 +163,7 @@ local function read_activation(steps, place, into)
       end
     end
   end
-  if not given then
+  if #host.sorted_keys(steps) == 0 then
     host.report("error", "missing", place, "job:activate names nothing", "source, module and conda are what there is")
   end
 end

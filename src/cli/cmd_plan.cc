@@ -96,8 +96,9 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 int ShowEnvironment(const Options& options) {
   const auto choice = ParseChoice(options.env);
   if (!choice) return Refuse(options, choice.error());
-  const auto evaluation = EvaluateExplaining(options.recipe, choice->role + "." + std::to_string(choice->index));
+  auto evaluation = EvaluateExplaining(options.recipe, choice->role + "." + std::to_string(choice->index));
   if (!evaluation) return Refuse(options, evaluation.error());
+  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) return Refuse(options, wrapped.error());
   PrintDiagnostics(evaluation->warnings);
   const Plan& plan = evaluation->plan;
   const auto process = FindProcess(plan, *choice);

@@ -188,8 +188,7 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
 
 TEST_F(HostActivationTest, EndsWhatTakesTooLongWithItsGroup) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", "sleep 1000 & sleep 1000")}}, {}, "/bin/bash", 300);
-  EXPECT_EQ(told.error, "it took longer than 0.3 s");
-  EXPECT_EQ(told.failed_step, 1U);
+  EXPECT_EQ(told.error, "it took longer than 300 ms");
   EXPECT_TRUE(testing::ProcessesWith(mark_).empty());
 }
 
