@@ -118,7 +118,7 @@ local function read_variables(table, place, what, into)
   return into
 end
 
--- Kinds in the order in which those of one call are done, and how many each may have.
+-- Kinds in the order in which those of one call are done. One conda environment replaces another.
 local ACTIVATION = { "source", "module", "conda" }
 local ONE_ONLY = { conda = true }
 

@@ -28,7 +28,7 @@ struct Options {
   bool json = false;
   bool id = false;
   std::vector<std::string> wraps;
-  std::string env;  // ROLE[:INDEX]
+  std::optional<std::string> env;  // ROLE[:INDEX]
 };
 
 struct ProcessChoice {
@@ -94,7 +94,7 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 }
 
 int ShowEnvironment(const Options& options) {
-  const auto choice = ParseChoice(options.env);
+  const auto choice = ParseChoice(*options.env);
   if (!choice) return Refuse(options, choice.error());
   auto evaluation = EvaluateExplaining(options.recipe, choice->role + "." + std::to_string(choice->index));
   if (!evaluation) return Refuse(options, evaluation.error());
@@ -115,7 +115,7 @@ int ShowEnvironment(const Options& options) {
 }
 
 int Run(const Options& options) {
-  if (!options.env.empty()) return ShowEnvironment(options);
+  if (options.env) return ShowEnvironment(options);
   auto evaluation = EvaluateFrom(options.recipe, false);
   if (evaluation) {
     if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) {

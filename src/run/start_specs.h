@@ -20,8 +20,8 @@ struct Surroundings {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
-  std::map<std::uint32_t, std::vector<std::string>> activated =
-      {};  // the environment of hosts that have been activated
+  // By host: the same as its activation left it, of those that have been activated.
+  std::map<std::uint32_t, std::vector<std::string>> activated = {};
 
   // What processes of the host inherit.
   const std::vector<std::string>& Inherited(std::uint32_t host) const {

@@ -187,7 +187,8 @@ TEST(PlanEnv, RefusesAProcessThatThePlanHasNot) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'x' } }");
   for (const auto& [process, says] :
        {std::pair{"worker:2", "there is no worker.2, role worker has 2 processes"},
-        std::pair{"wrker", "the plan has no role \"wrker\""}, std::pair{"worker:x", "the index is no number"}}) {
+        std::pair{"wrker", "the plan has no role \"wrker\""}, std::pair{"worker:x", "the index is no number"},
+        std::pair{"", "the plan has no role"}}) {
     const CommandResult result = Muster({"plan", recipe.path(), "--env", process});
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_EQ(result.out, "");
