@@ -14,6 +14,7 @@
 
 #include <boost/container/flat_map.hpp>
 
+#include "muster/activation.h"
 #include "muster/result.h"
 #include "muster/value.h"
 
@@ -278,6 +279,7 @@ struct Plan {
   std::map<std::string, PlanPort> ports;
   std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
   std::map<std::string, SecretSource> secrets;
+  std::vector<ActivationStep> activation;  // done on every host, in order, before its first process
   // Limits of the whole job in ms; 0: none.
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work
   std::uint64_t start_limit_ms = 0;   // … until every process is ready

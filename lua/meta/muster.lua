@@ -401,6 +401,19 @@ function Job:role(name) end
 ---@param variables table<string, any>
 function Job:env(variables) end
 
+---What a host needs before the first process is started there, in this order; called again it adds.
+---@class muster.Activation
+---Files that a shell reads, as absolute paths.
+---@field source? string|string[]
+---Environment modules: module load.
+---@field module? string|string[]
+---A conda environment: conda activate.
+---@field conda? string
+
+---Done once on every host, in one shell; what it changes in the environment reaches the host's processes.
+---@param steps muster.Activation
+function Job:activate(steps) end
+
 ---Reports an error unless the condition holds, and goes on; the message is formatted as by string.format.
 ---@param condition any
 ---@param message string

@@ -390,6 +390,7 @@ local function make_plan(recipe, parameters, cluster, args)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
   meetings.hold_context_ports(job, contract)
+  for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)
   local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
   describe_processes(job, contract, ask, asked, stages)

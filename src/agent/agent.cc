@@ -116,6 +116,12 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                   [this] {
                     if (finishing_) FinishIfEmpty();
                   }}),
+      activation_(io, launcher_,
+                  [this](HostActivated told) {
+                    if (finishing_) return FinishIfEmpty();
+                    told.host = host_;
+                    Send(told);
+                  }),
       log_times_(
           io,
           [this](const LogTimes::Key& key) {
@@ -231,6 +237,15 @@ void Agent::Do(DefineEnvironment& command) {
     if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
   }
   environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
+}
+
+void Agent::Do(Activate& command) {
+  if (finishing_) return Fail("an activation after the finish");
+  if (started_ > 0 || activation_.begun()) return Fail("an activation that is not the first thing done");
+  for (const std::string& variable : command.environment) {
+    if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
+  }
+  activation_.Begin(command, {RLIMIT_NOFILE, child_descriptors_});
 }
 
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
@@ -473,6 +488,7 @@ void Agent::Do(Finish& command) {
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
   dumps_.Clear();
+  activation_.Kill();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();

@@ -25,6 +25,7 @@
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/given_ports.h"
+#include "agent/host_activation.h"
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
@@ -79,6 +80,7 @@ class Agent {
   void Do(PtyTaken& taken);
   void Do(PtyResized& resized);
   void Do(Allot& command);
+  void Do(Activate& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -92,7 +94,8 @@ class Agent {
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
   bool Owns(pid_t pid) const {
-    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || log_trims_.Owns(pid);
+    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || activation_.Owns(pid) ||
+           log_trims_.Owns(pid);
   }
 
   void WatchSignals();
@@ -123,6 +126,7 @@ class Agent {
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
   DumpTaker dumps_;
+  HostActivation activation_;
   LogTimes log_times_;
   LogPipes log_pipes_;
   LogTrims log_trims_;

@@ -47,7 +47,8 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !log_trims_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() || !log_trims_.empty() || over_)
+    return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   log_pipes_.DrainAll();
@@ -97,6 +98,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   probes_.Abandon();
   dumps_.Abandon();
   log_trims_.Abandon();
+  activation_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
@@ -171,7 +173,7 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !log_trims_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/activation_archive.h"
+
 namespace muster {
 
 // --- the fields of every message, once for both directions -----------------------------------------
@@ -13,6 +15,14 @@ void Fields(A& archive, Hello& m) {
 template <class A>
 void Fields(A& archive, DefineEnvironment& m) {
   archive(m.block, m.variables);
+}
+template <class A>
+void Fields(A& archive, Activate& m) {
+  archive(m.steps, m.environment, m.cwd, m.log_path, m.within_ms);
+}
+template <class A>
+void Fields(A& archive, HostActivated& m) {
+  archive(m.host, m.set, m.unset, m.took_ms, m.failed_step, m.error);
 }
 template <class A>
 void Fields(A& archive, PortRequest& m) {

@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "muster/activation.h"
 #include "muster/event.h"
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::string_view kMagic = "muster-agent/1\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
@@ -36,6 +37,16 @@ struct Hello {
 struct DefineEnvironment {
   std::uint32_t block = 0;
   std::vector<std::string> variables;
+};
+
+// Do these steps in one shell and tell what they changed in its environment: answered by HostActivated. Once, before
+// the first start.
+struct Activate {
+  std::vector<ActivationStep> steps;
+  std::vector<std::string> environment;  // "NAME=value": what the shell begins with
+  std::string cwd;                       // absolute
+  std::string log_path;                  // absolute; created exclusively with mode 0600: what the steps say
+  std::uint32_t within_ms = 0;           // then the shell and what it started are killed
 };
 
 struct PortRequest {
@@ -187,7 +198,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -218,6 +229,18 @@ struct Allotted {
   std::string error;                              // empty: all is given
 };
 
+// Answer to Activate. Names and values come from what was sourced and are not trusted.
+struct HostActivated {
+  std::uint32_t host = 0;
+  std::map<std::string, std::string> set;  // variables that are new, or have another value
+  std::vector<std::string> unset;          // that are gone, in order
+  std::uint64_t took_ms = 0;
+  std::uint32_t failed_step = 0;  // from 1; 0: none, or the shell as a whole
+  std::string error;              // why it failed, a phrase for people; empty if all went well
+
+  bool operator==(const HostActivated&) const = default;
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -225,7 +248,8 @@ struct AgentFailed {
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
                                   SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
-                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted>;
+                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted,
+                                  HostActivated>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

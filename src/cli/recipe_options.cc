@@ -212,6 +212,8 @@ Result<void> CountOwnDevices(Site& site) {
   return {};
 }
 
+void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
+
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
@@ -245,7 +247,14 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
   EvaluationOptions evaluation;
   evaluation.describe_only = describe_only;
-  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
+  EvaluationOptions evaluation;
+  evaluation.explain = process;
+  evaluation.on_print = PrintLine;
   return EvaluateAs(options, std::move(evaluation));
 }
 

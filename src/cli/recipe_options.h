@@ -38,7 +38,10 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);
 
-// The same as if the recipe named that MindSpore release. What the recipe prints is not shown again.
+// The plan, with the sources of the variables of `process` ("worker.2") in the provenance of its role.
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process);
+
+// The plan as if the recipe named that MindSpore release. What the recipe prints is not shown again.
 Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release);
 
 }  // namespace muster

@@ -455,6 +455,11 @@ int AddProcess(lua_State* lua) {
     host.plan.roles[process.role].unset = merged->unset;
     host.provenance[role.name] = std::move(merged->sources);
   }
+  if (process.index > 0 && host.request->explain == name) {
+    // As if it were the first, so that it is told who removes what.
+    layers.push_back(&shared.contract_clear);
+    if (auto whole = MergeEnvironment(layers)) host.provenance[role.name] = std::move(whole->sources);
+  }
   // Last: what runs, and so its environment, is decided by the command that is wrapped.
   if (const Field wrap(lua, 1, "wrap"); wrap.is_table()) {
     std::vector<Text> words;
@@ -499,6 +504,18 @@ int AddPort(lua_State* lua) {
   return 0;
 }
 
+// activate(kind, what): of job:activate
+int AddActivation(lua_State* lua) {
+  std::string kind;
+  ToExactText(lua, 1, kind);
+  const auto known = std::find(kActivationKinds.begin(), kActivationKinds.end(), kind);
+  ActivationStep step;
+  step.kind = static_cast<ActivationStep::Kind>(known - kActivationKinds.begin());
+  ToExactText(lua, 2, step.what);
+  Host::Of(lua).plan.activation.push_back(std::move(step));
+  return 0;
+}
+
 // derived(name, value)
 int AddDerived(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -526,6 +543,7 @@ constexpr HostFunction kFunctions[] = {
     {"enter_process", Guarded<EnterProcess>},
     {"leave_process", Guarded<LeaveProcess>},
     {"port", Guarded<AddPort>},
+    {"activate", Guarded<AddActivation>},
     {"derived", Guarded<AddDerived>},
     {"is_signal", Guarded<IsSignal>},
 };

@@ -27,7 +27,7 @@ void Fields(A& archive, Site& site) {
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.args, request.site,
-          request.devices, request.mindspore, request.describe_only);
+          request.devices, request.mindspore, request.describe_only, request.explain);
 }
 
 template <class A>

@@ -2,6 +2,7 @@
 // here; everything else that a plan must satisfy is ValidatePlan's (plan_check.h).
 #pragma once
 
+#include "base/activation_archive.h"
 #include "base/archive.h"
 #include "base/value_archive.h"
 #include "muster/plan.h"
@@ -85,7 +86,7 @@ void Fields(A& archive, SecretSource& secret) {
 template <class A>
 void Fields(A& archive, Plan& plan) {
   archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.device_use, plan.roles,
-          plan.processes, plan.ports, plan.files, plan.secrets, plan.time_limit_ms, plan.start_limit_ms,
+          plan.processes, plan.ports, plan.files, plan.secrets, plan.activation, plan.time_limit_ms, plan.start_limit_ms,
           plan.silent_limit_ms, plan.doc, plan.params, plan.derived);
 }
 

@@ -21,6 +21,7 @@ constexpr std::size_t kMaxProblems = 20;
 constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
 constexpr std::uint32_t kMaxCore = 65'536;
 constexpr std::size_t kMaxEndings = 1'000;  // that a restart policy names
+constexpr std::size_t kMaxActivation = 1'000;  // steps
 constexpr int kMaxValueDepth = 32;          // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
@@ -33,6 +34,12 @@ bool IsFilePath(std::string_view path) {
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }
+}
+
+bool IsActivation(const ActivationStep& step) {
+  constexpr std::size_t kLongest = 4096;
+  if (step.what.empty() || step.what.size() > kLongest) return false;
+  return step.kind == ActivationStep::Kind::kSource ? step.what[0] == '/' : step.what[0] != '-';
 }
 
 // "set_context.mode"
@@ -51,6 +58,7 @@ class Validation {
   Diagnostics Run() {
     Names();
     HostsPortsFilesAndSecrets();
+    Activation();
     Roles();
     // What follows looks things up by index.
     if (problems_.empty()) Order();
@@ -174,6 +182,17 @@ class Validation {
     for (const auto& [path, file] : plan_.files) {
       if (!IsFilePath(path)) Wrong("a file has the path " + Shown(path));
       Marked(file.content, "file " + Shown(path), Secrets::kWhole);
+    }
+  }
+
+  // What becomes an argument of a shell's command must be no option of it.
+  void Activation() {
+    if (plan_.activation.size() > kMaxActivation) Wrong("it has too many steps of activation");
+    for (const ActivationStep& step : plan_.activation) {
+      const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
+      Plain(step.what, "the activation " + what);
+      if (step.what.find(kHoleOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
+      if (!IsActivation(step)) Wrong("the activation " + what + " is no path from '/' on, or no name");
     }
   }
 

@@ -190,6 +190,11 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
     secrets[name] = Json{{"from_env", secret.from_env}, {"from_file", secret.from_file}};
   }
   Member(out, "secrets", secrets);
+  Json activation = Json::array();
+  for (const ActivationStep& step : plan.activation) {
+    activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});
+  }
+  Member(out, "activation", activation);
   Member(out, "params", ToJson(Value(plan.params)));
   Member(out, "derived", ToJson(Value(plan.derived)));
   Member(out, "inputs", ToJson(inputs));

@@ -12,6 +12,13 @@
 namespace muster {
 namespace {
 
+std::optional<ActivationStep::Kind> ActivationKindNamed(std::string_view name) {
+  for (std::size_t kind = 0; kind < kActivationKinds.size(); ++kind) {
+    if (kActivationKinds[kind] == name) return static_cast<ActivationStep::Kind>(kind);
+  }
+  return std::nullopt;
+}
+
 // An object of the JSON with the name it has in messages. The first failure is kept and ends all reading: what
 // is read after it is empty.
 class Fields {
@@ -292,8 +299,18 @@ class PlanReader {
       fields.Read("from_env", plan.secrets[name].from_env);
       fields.Read("from_file", plan.secrets[name].from_file);
     }
+    if (top.Has("activation")) ReadActivation(top, plan);  // younger than the format
     plan.params = top.Map("params");
     plan.derived = top.Map("derived");
+  }
+
+  void ReadActivation(Fields& top, Plan& plan) {
+    for (const Value& each : top.List("activation")) {
+      Fields fields(each, "step " + std::to_string(plan.activation.size()) + " of the activation", failure_);
+      ActivationStep& step = plan.activation.emplace_back();
+      fields.Read("kind", step.kind, ActivationKindNamed);
+      fields.Read("what", step.what);
+    }
   }
 
   // The index of the role or host that the field names.

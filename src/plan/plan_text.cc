@@ -189,6 +189,9 @@ std::string PlanText(const Plan& plan) {
     Line(out) << "secret " << Word{name} << (from_env ? " variable " : " file ")
               << Word{from_env ? secret.from_env : secret.from_file};
   }
+  for (const ActivationStep& step : plan.activation) {
+    Line(out) << "activate " << ActivationKindName(step.kind) << " " << Word{step.what};
+  }
   for (const auto& [path, file] : plan.files) Line(out) << "file " << Word{path} << " " << Quoted(file.content.marked);
 
   std::vector<std::vector<const Process*>> members(plan.roles.size());

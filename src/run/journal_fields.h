@@ -21,6 +21,11 @@ void JournalFields(A& a, AgentConnected& e) {
       a("memory_kib", e.memory_kib);
 }
 template <class A>
+void JournalFields(A& a, HostActivated& e) {
+  a("host", e.host), a("set", e.set), a("unset", e.unset), a("took_ms", e.took_ms), a("failed_step", e.failed_step),
+      a("error", e.error);
+}
+template <class A>
 void JournalFields(A& a, PlanBound& e) {
   a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports), a("cores", e.cores);
 }

@@ -11,6 +11,7 @@
 
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/activation_report.h"
 #include "run/dropped_logs.h"
 #include "run/dump_report.h"
 #include "run/facts.h"
@@ -137,6 +138,7 @@ struct Report {
   std::int32_t exit_code = 0;
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
+  std::vector<ActivationReport> activations;
   std::vector<RestartReport> restarts;  // in order
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index

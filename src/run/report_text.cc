@@ -140,12 +140,14 @@ std::string ReportText(const Report& report) {
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
     text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
+  text += FailedActivationText(report.activations);
   text += DumpLines(report);
   text += RestartLines(report);
   text += Counted(report);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);
+  text += ActivationText(report.activations);
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   }

@@ -1,15 +1,32 @@
-// The part of the session that binds the plan to hosts, ports, devices and cores, and, when a stranger has a port, to
-// other ports.
+// The part of the session that binds the plan to hosts, as their activation leaves them, to ports, devices and cores;
+// when a stranger has a port, to other ports.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "run/activation.h"
 #include "run/json_text.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
 
 namespace muster {
+
+void Session::OnActivated(std::uint32_t host, HostActivated told) {
+  told.host = host;
+  told = WithoutOwnVariables(std::move(told));
+  Record(Shown(told, HiddenValues(plan_, binding_.secrets)));
+  if (supervisor_.phase() != Phase::kPreparing) return;
+  if (!told.error.empty()) return Unready(ActivationFailure(plan_, agents_[host].host_name, told));
+  surroundings_.activated[host] = ActivatedEnvironment(surroundings_.environment, told);
+  HoldPortsOf(host);
+}
+
+void Session::HoldPortsOf(std::uint32_t host) {
+  HoldPorts ports = PortsOfHost(plan_, host);
+  if (!ports.ports.empty()) return Send(host, std::move(ports));
+  AskAllotment(host);
+}
 
 void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
   if (before_) {

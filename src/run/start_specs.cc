@@ -140,7 +140,7 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
     Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.environment, plan.roles[role], binding, 0);
+        ComposeRoleEnvironment(surroundings.Inherited(host), plan.roles[role], binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
@@ -200,7 +200,8 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
       if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
     }
   }
-  Result<std::vector<std::string>> env = ComposeOwnEnvironment(surroundings_.environment, role, own, binding_, attempt);
+  Result<std::vector<std::string>> env =
+      ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
   start.env = std::move(*env);
 

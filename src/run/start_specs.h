@@ -21,6 +21,14 @@ struct Surroundings {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
+  // By host: the same as its activation left it, of those that have been activated.
+  std::map<std::uint32_t, std::vector<std::string>> activated = {};
+
+  // What processes of the host inherit.
+  const std::vector<std::string>& Inherited(std::uint32_t host) const {
+    const auto found = activated.find(host);
+    return found == activated.end() ? environment : found->second;
+  }
 };
 
 // Ports that host `host` has to hold, by name: all, or those whose number muster chooses.

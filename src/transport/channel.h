@@ -19,7 +19,7 @@ namespace muster {
 using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
-                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted>;
+                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated>;
 
 class Channel {
  public:

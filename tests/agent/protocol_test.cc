@@ -37,7 +37,8 @@ std::vector<AgentCommand> EveryCommand() {
           PtyBytes{3, 1, std::string("\x03\0", 2)},
           PtyTaken{3, 1, 65'536},
           PtyResized{3, 1, {65535, 0}},
-          Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}}};
+          Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
+          Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -68,7 +69,8 @@ std::vector<AgentMessage> EveryMessage() {
           PtyClosed{1, 2, 1ULL << 40, 7, 4},
           PtyBytes{1, 2, "\x1b[H"},
           PtyTaken{1, 2, 1},
-          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"}};
+          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
+          HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

@@ -70,6 +70,38 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.files["journal.jsonl"] = {}; }, "a file has the path"},
       {[](Plan& p) { p.secrets["key"] = {}; }, "no source"},
       {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kSource, "set_env.sh"}};
+       },
+       "is no path from '/' on"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kModule, ""}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kModule, "--force"}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, "-p"}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, std::string(5000, 'x')}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, "a\xff"}};
+       },
+       "no UTF-8"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kSource, "/${muster:run_dir}"}};
+       },
+       "holds a hole"},
+      {[](Plan& p) {
+         p.activation.assign(1001, {ActivationStep::Kind::kConda, "a"});
+       },
+       "too many steps"},
+      {[](Plan& p) {
          p.secrets["key"] = {"A", "/b"};
        },
        "no source, or two"},

@@ -193,6 +193,11 @@ Plan RandomPlan(std::mt19937& random) {
   RandomDeviceUse(random, plan);
   plan.ports["p0"] = {0, 0, ""};
   plan.secrets["key"] = {"KEY", ""};
+  if (Coin(random)) {
+    plan.activation = {{ActivationStep::Kind::kSource, "/opt/set \"env\".sh"},
+                       {ActivationStep::Kind::kModule, "größe\n/12"},
+                       {ActivationStep::Kind::kConda, "train"}};
+  }
   if (Coin(random)) plan.files["files/a/b.txt"] = {RandomText(random)};
   plan.params["p"] = RandomValue(random);
   plan.derived["d"] = RandomValue(random);
