@@ -246,10 +246,10 @@ struct AgentFailed {
   std::string why;
 };
 
-using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
-                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted,
-                                  HostActivated>;
+using AgentMessage =
+    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_quote.h"
-#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/log_limit_option.h"
@@ -20,6 +19,7 @@
 #include "plan/explained_environment.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "run/process_choice.h"
 
 namespace muster {
 namespace {
@@ -30,38 +30,19 @@ struct Options {
   bool id = false;
   std::vector<std::string> wraps;
   std::string log_max;
-  std::optional<std::string> env;  // ROLE[:INDEX]
+  std::optional<std::string> env;  // ROLE[:RANK]
 };
 
-struct ProcessChoice {
-  std::string role;
-  std::uint32_t index = 0;
-};
-
-Result<ProcessChoice> ParseChoice(const std::string& text) {
-  ProcessChoice choice{text.substr(0, text.find(':')), 0};
-  if (choice.role.size() == text.size()) return choice;
+// ROLE[:RANK] with the rank as a plain number, as EvaluationRequest::explain wants it; a role alone is its first
+// process.
+Result<std::string> ExplainedWord(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return text;
+  std::uint32_t rank = 0;
   const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + choice.role.size() + 1, end, choice.index);
-  if (error == std::errc() && rest == end) return choice;
-  return Fail(Error("env", {}, "--env " + Quoted(text) + ": the index is no number", "--env worker:3"));
-}
-
-Result<const Process*> FindProcess(const Plan& plan, const ProcessChoice& choice) {
-  std::vector<std::string> roles;
-  std::uint32_t count = 0;
-  for (const Role& role : plan.roles) roles.push_back(role.name);
-  for (const Process& process : plan.processes) {
-    if (plan.roles[process.role].name != choice.role) continue;
-    if (process.index == choice.index) return &process;
-    ++count;
-  }
-  if (count > 0) {
-    return Fail(Error("env", {},
-                      "--env: there is no " + choice.role + "." + std::to_string(choice.index) + ", role " +
-                          choice.role + " has " + std::to_string(count) + " processes"));
-  }
-  return Fail(Error("env", {}, "--env: the plan has no role " + Quoted(choice.role), DidYouMean(choice.role, roles)));
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
+  if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
+  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is no rank", "--env worker:3"));
 }
 
 std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {
@@ -96,23 +77,24 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 }
 
 int ShowEnvironment(const Options& options) {
-  const auto choice = ParseChoice(*options.env);
-  if (!choice) return Refuse(options, choice.error());
-  auto evaluation = EvaluateExplaining(options.recipe, choice->role + "." + std::to_string(choice->index));
+  const auto word = ExplainedWord(*options.env);
+  if (!word) return Refuse(options, word.error());
+  auto evaluation = EvaluateExplaining(options.recipe, *word);
   if (!evaluation) return Refuse(options, evaluation.error());
   if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) return Refuse(options, wrapped.error());
   PrintDiagnostics(evaluation->warnings);
   const Plan& plan = evaluation->plan;
-  const auto process = FindProcess(plan, *choice);
-  if (!process) return Refuse(options, process.error());
-  const auto sources = evaluation->provenance.find(choice->role);
+  const auto chosen = ExplainedProcess(plan, *word);
+  if (!chosen) return Refuse(options, chosen.error());
+  const Process& process = plan.processes[*chosen];
+  const auto sources = evaluation->provenance.find(plan.roles[process.role].name);
   const std::vector<ExplainedVariable> variables = ExplainEnvironment(
-      plan, **process,
+      plan, process,
       sources == evaluation->provenance.end() ? std::map<std::string, VariableSource>() : sources->second);
-  std::fputs((options.json ? EnvironmentJson(plan, **process, variables)
-                           : ExplainedEnvironmentText(plan, **process, variables))
-                 .c_str(),
-             stdout);
+  std::fputs(
+      (options.json ? EnvironmentJson(plan, process, variables) : ExplainedEnvironmentText(plan, process, variables))
+          .c_str(),
+      stdout);
   return kExitOk;
 }
 
@@ -147,7 +129,7 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
   app.add_option("--env", options->env, "print the variables of one process instead, with who set or removed each")
-      ->type_name("ROLE[:INDEX]")
+      ->type_name("ROLE[:RANK]")
       ->excludes(id);
   return [options] { return Run(*options); };
 }

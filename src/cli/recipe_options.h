@@ -20,7 +20,7 @@ struct RecipeOptions {
   std::vector<std::string> hosts;  // lists (plan/host_list.h)
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
-  std::string devices;  // --devices; empty: not given
+  std::string devices;               // --devices; empty: not given
   bool share_devices = false;
   std::vector<std::string> args;
   Without without = WithoutByEnvironment();

@@ -261,6 +261,8 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   BindDevices(lua, host);
   BindArithmetic(lua, host);
   BindFiles(lua, host);
+  BindRoles(lua, host);
+  BindProcesses(lua, host);
   BindPlan(lua, host);
   PushNull(lua);
   lua_setfield(lua, host_table, "null");

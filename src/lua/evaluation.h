@@ -42,7 +42,8 @@ struct EvaluationRequest {
   DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
   bool describe_only = false;  // stop after the parameters
-  // "worker.2": the process of its role whose variables' sources the answer has; else, the role's first one.
+  // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
+  // answer has; else, the role's first one.
   std::string explain = {};
 
   bool operator==(const EvaluationRequest&) const = default;

@@ -116,8 +116,8 @@ class ClusterResolver {
     auto count = static_cast<std::size_t>(
         Number("hosts", 1, {.named = named ? std::optional(facts.named.size()) : std::nullopt}, hosts_text_));
     std::string devices_text;
-    const std::int64_t each = Number("devices_per_host", 0,
-                                     {.site = named ? 0U : site.host_devices, .chosen = chosen.size()}, devices_text);
+    const std::int64_t each =
+        Number("devices_per_host", 0, {.site = named ? 0U : site.host_devices, .chosen = chosen.size()}, devices_text);
     if (named) {
       if (count > facts.named.size()) {
         diagnostics_.push_back(Error("hosts", {},
@@ -223,10 +223,10 @@ class ClusterResolver {
       const std::int64_t otherwise = *state.value->AsInt();
       state.value = Value(static_cast<std::int64_t>(defaults.chosen));
       if (state.origin != ParameterOrigin::kDefault && otherwise != *state.value->AsInt()) {
-        diagnostics_.push_back(Error("conflict", {},
-                                     name + " = " + std::to_string(otherwise) + " (" + origin +
-                                         "), and --devices names " + ToText(*state.value),
-                                     "give one of the two"));
+        diagnostics_.push_back(Error(
+            "conflict", {},
+            name + " = " + std::to_string(otherwise) + " (" + origin + "), and --devices names " + ToText(*state.value),
+            "give one of the two"));
       }
       origin = "--devices";
     }
@@ -304,7 +304,8 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
     resolved.parameters.push_back(std::move(state));
   }
 
-  resolved.cluster = ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site, request.devices.given);
+  resolved.cluster =
+      ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site, request.devices.given);
 
   for (const Override& override : request.overrides) {
     if (std::find(known.begin(), known.end(), override.name) != known.end()) continue;

@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t kMaxProblems = 20;
 constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
 constexpr std::uint32_t kMaxCore = 65'536;
-constexpr std::size_t kMaxEndings = 1'000;  // that a restart policy names
+constexpr std::size_t kMaxEndings = 1'000;     // that a restart policy names
 constexpr std::size_t kMaxActivation = 1'000;  // steps
-constexpr int kMaxValueDepth = 32;          // leaves room for what a plan's JSON puts around a value
+constexpr int kMaxValueDepth = 32;             // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;

@@ -26,19 +26,20 @@ std::vector<AgentCommand> EveryCommand() {
   start.cores = {0, 65535};
   start.passed = {{100, std::string("s\0cret", 6)}};
   start.pty = PtySize{24, 65535};
-  return {Hello{1, "20261120", 5, "/run/logs"},
-          DefineEnvironment{3, {"A=1", "B="}},
-          HoldPorts{{{"rpc", 0}, {"http", 65535}}},
-          start,
-          StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
-          Finish{},
-          AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
-          PtyBytes{3, 1, std::string("\x03\0", 2)},
-          PtyTaken{3, 1, 65'536},
-          PtyResized{3, 1, {65535, 0}},
-          Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
-          Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7}};
+  return {
+      Hello{1, "20261120", 5, "/run/logs"},
+      DefineEnvironment{3, {"A=1", "B="}},
+      HoldPorts{{{"rpc", 0}, {"http", 65535}}},
+      start,
+      StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
+      Finish{},
+      AskOutput{},
+      TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+      PtyBytes{3, 1, std::string("\x03\0", 2)},
+      PtyTaken{3, 1, 65'536},
+      PtyResized{3, 1, {65535, 0}},
+      Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
+      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {

@@ -183,12 +183,24 @@ TEST(PlanEnv, NamesWhoSetsAndRemovesTheVariablesOfOneProcess) {
   for (const json& removed : whole["removed"]) EXPECT_EQ(KeysOf(removed), (Keys{"name", "layer", "file", "line"}));
 }
 
+TEST(PlanEnv, CountsByRankAsEveryOtherOptionDoes) {
+  const OneRecipe recipe(
+      "job:role 'a' { as = 'worker', count = 2, command = { 'x' } }\n"
+      "job:role 'b' { as = 'worker', count = 2, command = { 'x' },\n"
+      "each = function(process) process.env['OF_' .. process.rank] = 1 end }",
+      "framework = 'torch',");
+  const CommandResult text = Muster({"plan", recipe.path(), "--env", "b:03"});
+  EXPECT_EQ(text.out.rfind("environment of b.1,", 0), 0U) << text.out << text.err;
+  EXPECT_NE(text.out.find("each              OF_3=1"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("OF_2"), std::string::npos) << text.out;
+}
+
 TEST(PlanEnv, RefusesAProcessThatThePlanHasNot) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'x' } }");
   for (const auto& [process, says] :
-       {std::pair{"worker:2", "there is no worker.2, role worker has 2 processes"},
-        std::pair{"wrker", "the plan has no role \"wrker\""}, std::pair{"worker:x", "the index is no number"},
-        std::pair{"", "the plan has no role"}}) {
+       {std::pair{"worker:2", "--env \"worker:2\": the plan has no such process"},
+        std::pair{"wrker", "did you mean \"worker\"?"}, std::pair{"worker:x", "what follows the colon is no rank"},
+        std::pair{"", "the plan has no such process"}}) {
     const CommandResult result = Muster({"plan", recipe.path(), "--env", process});
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_EQ(result.out, "");
