@@ -230,13 +230,13 @@ TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
       "'wait' }, done = 'never', ready = { line = 'ready' } }\n"
       "job:workers { count = 1, devices = 0, after = 'server', command = { probe, 'exit', '0' } }",
       "params = { devices = muster.int { 1 } }, cluster = { device_kind = 'cuda', devices_per_host = 8 },");
-  const int all = std::getenv("MUSTER_LONG") != nullptr ? 500 : 100;
+  constexpr int kAll = 500;
   std::atomic<int> runs = 0;
   std::atomic<int> failures = 0;
   const auto work = [&](int devices) {
     while (failures == 0) {
       const int number = runs++;
-      if (number >= all) return;
+      if (number >= kAll) return;
       const CommandResult result = host.Run("job", "run" + std::to_string(number),
                                             {"--devices", "free", "devices=" + std::to_string(devices), "--quiet"});
       if (result.exit_code != 0 && failures++ == 0) ADD_FAILURE() << result.out << result.err;
@@ -246,7 +246,7 @@ TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
   for (const int devices : {1, 2, 2, 3}) threads.emplace_back(work, devices);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(failures, 0);
-  EXPECT_GE(runs, all);
+  EXPECT_GE(runs, kAll);
 }
 
 // That the test above would see it.
