@@ -30,6 +30,22 @@ TEST(OwnRecipes, RunTheWordsAfterTheDashes) {
   EXPECT_NE(ContentOf(folder / "run/inputs.json").find("\"@torch\""), std::string::npos);
 }
 
+TEST(OwnRecipes, TakeDevicesWhereTheCommandLineChoosesThem) {
+  for (const std::string& recipe : {std::string("@torch"), std::string("@mindspore"), std::string("@mpi")}) {
+    const TempDir folder;
+    Command command;
+    command.argv = {MusterProgram(), "plan", recipe, "workers=2", "--devices", "4-5", "--", "train"};
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=8"};
+    command.cwd = folder.path();
+    const CommandResult result = RunCommand(command);
+    EXPECT_EQ(result.exit_code, 0) << recipe << result.err;
+    EXPECT_NE(result.out.find("devices 2\n"), std::string::npos) << result.out;
+    if (recipe == "@mpi") continue;
+    command.argv.insert(command.argv.begin() + 4, "devices=0");
+    EXPECT_NE(RunCommand(command).err.find("no role takes a device"), std::string::npos);
+  }
+}
+
 TEST(OwnRecipes, PlanWhereverTheyAreAskedFor) {
   const TempDir folder;
   for (const char* name : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) {

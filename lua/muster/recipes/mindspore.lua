@@ -10,13 +10,13 @@ return muster.recipe {
 
   params = {
     workers  = muster.int { 1, min = 1, doc = "worker processes; a scheduler is added" },
-    devices  = muster.int { 0, min = 0, doc = "devices of each worker; devices_per_host=N says how many a host has" },
+    devices  = muster.int { -1, min = -1, doc = "devices of each worker; -1: one with --devices, else none" },
     restarts = muster.int { 0, min = 0, doc = "how often failed workers are started again" },
   },
 
   plan = function(p, job)
     job:check(#job.args > 0, "there is nothing to run: write the command after --, as in: muster run @mindspore workers=8 -- python3 train.py")
-    job:workers { count = p.workers, devices = p.devices, command = #job.args > 0 and job.args or { "true" },
-                  restart = { max = p.restarts } }
+    job:workers { count = p.workers, devices = p.devices >= 0 and p.devices or nil,
+                  command = #job.args > 0 and job.args or { "true" }, restart = { max = p.restarts } }
   end,
 }

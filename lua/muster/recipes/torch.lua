@@ -10,7 +10,7 @@ return muster.recipe {
 
   params = {
     workers  = muster.int { 1, min = 1, doc = "worker processes" },
-    devices  = muster.int { 0, min = 0, doc = "devices of each worker; devices_per_host=N says how many a host has" },
+    devices  = muster.int { -1, min = -1, doc = "devices of each worker; -1: one with --devices, else none" },
     threads  = muster.int { 0, min = 0, doc = "OMP_NUM_THREADS of each worker; 0: as torchrun sets it" },
     restarts = muster.int { 0, min = 0, doc = "how often all workers are started again after a failure" },
   },
@@ -18,7 +18,7 @@ return muster.recipe {
   plan = function(p, job)
     job:check(#job.args > 0, "there is nothing to run: write the command after --, as in: muster run @torch workers=8 -- python3 train.py")
     if p.threads > 0 then job:env { OMP_NUM_THREADS = p.threads } end
-    job:workers { count = p.workers, devices = p.devices, command = #job.args > 0 and job.args or { "true" },
-                  restart = { max = p.restarts, scope = "role" } }
+    job:workers { count = p.workers, devices = p.devices >= 0 and p.devices or nil,
+                  command = #job.args > 0 and job.args or { "true" }, restart = { max = p.restarts, scope = "role" } }
   end,
 }
