@@ -40,6 +40,18 @@ foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libsecc
   endif()
 endforeach()
 
+# Their archives, which are in the same packages (see muster_program).
+foreach(dependency "LUAJIT|libluajit-5.1.a" "LIBMD|libmd.a" "RE2|libre2.a")
+  string(REPLACE "|" ";" pair ${dependency})
+  list(GET pair 0 prefix)
+  list(GET pair 1 file)
+  find_library(${prefix}_ARCHIVE ${file} HINTS ${${prefix}_LIBRARY_DIRS})
+  mark_as_advanced(${prefix}_ARCHIVE)
+  if(${prefix}_ARCHIVE)
+    set_target_properties(PkgConfig::${prefix} PROPERTIES INTERFACE_LINK_LIBRARIES "${${prefix}_ARCHIVE};m;dl")
+  endif()
+endforeach()
+
 if(MUSTER_TESTS)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)

@@ -11,6 +11,15 @@ function(muster_room name)
   target_link_libraries(muster_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
 endfunction()
 
+# muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half of
+# such a start is the loader's work for shared C++ libraries, so what is written in C++ is linked in; the C library stays
+# shared. Sanitizers want the C++ library shared, too.
+function(muster_program name)
+  if(NOT MUSTER_SANITIZE)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+  endif()
+endfunction()
+
 # muster_test(NAME SOURCES … LINKS …): one GoogleTest program per room; every TEST is a ctest case.
 function(muster_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})

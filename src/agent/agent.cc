@@ -212,8 +212,9 @@ void Agent::Do(Hello& command) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
   }
+  const bool enters = cgroup_ && !launcher_.StartIn(cgroup_->Open());
   if (cgroup_) {
-    ready.mechanisms.emplace_back("cgroup");
+    ready.mechanisms.emplace_back(enters ? "cgroup-entered" : "cgroup");
     ready.cgroup = cgroup_->path();
   }
   if (!command.logs.empty()) {
@@ -226,7 +227,7 @@ void Agent::Do(Hello& command) {
   ready.at = MonotonicNowNs();
   Send(ready);
   // Entering waits for the kernel: meanwhile the head can do its part.
-  if (!cgroup_) return;
+  if (!enters) return;
   wire_->WhenWritten([this] {
     if (cgroup_ && !cgroup_->Enter()) cgroup_.reset();
   });

@@ -19,32 +19,37 @@ LogTimes::LogTimes(boost::asio::io_context& io, Told first_write, Told too_long)
       too_long_(std::move(too_long)),
       writes_(io.get_executor()),
       pause_(io.get_executor()),
+      first_look_(io.get_executor()),
       wall_minus_monotonic_(WallNowNs() - MonotonicNowNs()) {}
 
 std::uint64_t LogTimes::Now() const { return MonotonicNowNs() + wall_minus_monotonic_; }
 
 void LogTimes::Began(const Key& key, std::string log_path, std::uint64_t limit) {
-  if (!writes_.is_open()) {
-    UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    boost::system::error_code error;
-    if (inotify) writes_.assign(inotify.get(), error);
-    if (inotify && !error) {
-      inotify.release();
-      AwaitWrites();
-    }
-  }
   Log& log = logs_[key];
   log.path = std::move(log_path);
   log.limit = limit;
   log.begin = log.last = {Now(), 0};
-  AwaitFirstWrite(key, log);
-  // What came between the start and the watch.
-  if (Look(key, log, true) == Growth::kNoted) SetActive(key);
+  if (Look(key, log, true) == Growth::kNoted) return SetActive(key);
+  if (!fresh_.insert(key).second || fresh_.size() > 1) return;  // the timer runs
+  first_look_.expires_after(kFirstLook);
+  first_look_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) OnFirstLook();
+  });
+}
+
+void LogTimes::OnFirstLook() {
+  for (const Key& key : std::exchange(fresh_, {})) {
+    Log& log = logs_.at(key);
+    AwaitFirstWrite(key, log);
+    // What came between the start and the watch.
+    if (Look(key, log, true) == Growth::kNoted) SetActive(key);
+  }
 }
 
 void LogTimes::Replaced(const Key& key) {
   const auto found = logs_.find(key);
-  if (found == logs_.end() || active_.contains(key)) return;  // who is active is looked at by its path
+  // Who is active or new is looked at by its path.
+  if (found == logs_.end() || active_.contains(key) || fresh_.contains(key)) return;
   AwaitFirstWrite(key, found->second);
 }
 
@@ -54,8 +59,10 @@ void LogTimes::Ended(const Key& key) {
   Look(key, found->second, true);
   StopWaiting(found->second);
   active_.erase(key);
+  fresh_.erase(key);
   logs_.erase(found);
   if (active_.empty()) pause_.cancel();
+  if (fresh_.empty()) first_look_.cancel();
 }
 
 void LogTimes::EndAll() {
@@ -115,9 +122,19 @@ void LogTimes::Write(Log& log) {
   if (wrote == static_cast<ssize_t>(bytes.size())) log.entries += entries;
 }
 
+void LogTimes::Watch() {
+  UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  boost::system::error_code error;
+  if (inotify) writes_.assign(inotify.get(), error);
+  if (!inotify || error) return;
+  inotify.release();
+  AwaitWrites();
+}
+
 // One event and no more: a process that writes without end does not wake us for each write.
 void LogTimes::AwaitFirstWrite(const Key& key, Log& log) {
   StopWaiting(log);
+  if (!writes_.is_open()) Watch();
   if (!writes_.is_open()) return;
   log.watch = ::inotify_add_watch(writes_.native_handle(), log.path.c_str(), IN_MODIFY | IN_ONESHOT | IN_DONT_FOLLOW);
   if (log.watch >= 0) by_watch_.insert_or_assign(log.watch, key);

@@ -1,8 +1,10 @@
 // When the logs grew: a sparse index of times beside each log (base/time_index.h), kept while its process runs.
 //
 // Woken by the first write after a silence (inotify(7)) and then every kPause for as long as the log grows, however
-// often it is written to; without a timer while all are silent. Knows files, not what is in them, and no process.
-// Whatever fails here (a full disk, no more watches) costs times, never output.
+// often it is written to; without a timer while all are silent. A process younger than kFirstLook is not watched:
+// closing an inotify descriptor after a watch has gone waits 10 to 20 ms for the kernel (SRCU), longer than many a
+// process lives. Knows files, not what is in them, and no process. Whatever fails here (a full disk, no more watches)
+// costs times, never output.
 #pragma once
 
 #include <chrono>
@@ -31,8 +33,11 @@ class LogTimes {
   static constexpr std::chrono::milliseconds kPause{100};
   // … and in twice that after so many entries (1 MiB of index, nearly two hours of steady writing), and so on.
   static constexpr std::uint64_t kEntriesPerPause = 65'536;
+  // How long after its beginning a log is looked at first, at most.
+  static constexpr std::chrono::milliseconds kFirstLook{20};
 
-  // `first_write` (may be empty) is called once for each log that is written to, as the kernel tells of it.
+  // `first_write` (may be empty) is called once for each log that is written to: as the kernel tells of it, or at the
+  // first look, or at its process's end.
   // `too_long` (likewise) for each log that was found longer than its limit, as often as it is looked at.
   using Told = std::function<void(const Key&)>;
   explicit LogTimes(boost::asio::io_context& io, Told first_write = {}, Told too_long = {});
@@ -74,6 +79,8 @@ class LogTimes {
   void StopWaiting(Log& log);
   void AwaitWrites();
   void OnWrites();
+  void Watch();
+  void OnFirstLook();
   void SetActive(const Key& key);
   void OnPause();
   std::uint64_t Now() const;
@@ -82,9 +89,11 @@ class LogTimes {
   Told too_long_;
   WatchedFd writes_;
   Timer pause_;
+  Timer first_look_;
   std::uint64_t wall_minus_monotonic_;  // one clock for all entries: it does not jump
   std::map<Key, Log> logs_;
   std::map<int, Key> by_watch_;
+  std::set<Key> fresh_;   // not looked at yet
   std::set<Key> active_;  // grew lately: looked at after the pause
 };
 

@@ -15,7 +15,16 @@
 
 namespace muster {
 
-enum class Mechanism : std::uint8_t { kPidfd, kCloseRange, kCloneFiles, kLandlock, kSeccomp, kCgroup, kCollapse };
+enum class Mechanism : std::uint8_t {
+  kPidfd,
+  kCloseRange,
+  kCloneFiles,
+  kLandlock,
+  kSeccomp,
+  kCgroup,
+  kCloneCgroup,
+  kCollapse
+};
 
 struct MechanismFact {
   std::string_view name;
@@ -24,7 +33,7 @@ struct MechanismFact {
 };
 
 // In the order of Mechanism; `muster docs mechanisms` shows it.
-inline constexpr std::array<MechanismFact, 7> kMechanismFacts = {{
+inline constexpr std::array<MechanismFact, 8> kMechanismFacts = {{
     {"pidfd", "watching, reaping and ending a child by a descriptor (Linux 5.4)",
      "SIGCHLD and the pids of children that are not reaped yet: sigchld"},
     {"close_range", "closing a new process's other descriptors at once (5.9)", "a walk over /proc/self/fd: proc-fd"},
@@ -34,6 +43,8 @@ inline constexpr std::array<MechanismFact, 7> kMechanismFacts = {{
     {"seccomp", "ending an evaluator that makes a call it must not", "no descriptor can be had any more: fd-limit"},
     {"cgroup", "ending all that an agent started at one blow (cgroup.kill, 5.14)",
      "killing and reaping all children of the agent until there are none: children"},
+    {"clone_cgroup", "starting a process in its cgroup (CLONE_INTO_CGROUP, 5.7)",
+     "the agent moves into the group before it starts anything: cgroup-entered"},
     {"collapse_range", "cutting off the head of a log that has a limit, where the file system can (ext4, XFS)",
      "a pipe through the agent, which keeps the log short: log-pipe"},
 }};

@@ -61,6 +61,7 @@ class Session {
   Result<void> MakeDirectory();
   void ListenForCommands();
   void Connect();
+  void Greet();
   Result<void> OpenTerminal();
   void CatchSignals();
   void AwaitSignal();

@@ -91,6 +91,7 @@ Result<RunOutcome> Session::Run() {
   binding_.secrets = std::move(*secrets);
   if (Result<void> opened = OpenTerminal(); !opened) return Fail(std::move(opened.error()));
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
+  Connect();  // agents come up while the files are written
   Result<UniqueFd> logs =
       WriteRunFiles(directory_->folder(), plan_, request_.inputs,
                     RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
@@ -123,7 +124,7 @@ Result<RunOutcome> Session::Run() {
   console_.ShowProgress(
       [this] { return ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic()); });
 
-  Connect();
+  Greet();
   const auto until_ended = boost::asio::make_work_guard(io_);
   io_.run();
   return outcome_;
@@ -229,8 +230,13 @@ void Session::Connect() {
     }
     agents_[host].channel = std::move(*channel);
     agents_[host].channel->SetReceiver([this, host](ChannelMessage message) { OnMessage(host, std::move(message)); });
-    const bool limited =
-        std::any_of(plan_.roles.begin(), plan_.roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
+  }
+}
+
+void Session::Greet() {
+  const bool limited =
+      std::any_of(plan_.roles.begin(), plan_.roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Send(host, Hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()});
   }
   boost::asio::post(io_, [this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for

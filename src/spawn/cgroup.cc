@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
-
 namespace muster {
 namespace {
 
@@ -63,7 +61,7 @@ std::optional<Cgroup> Cgroup::MakeBelowOwn(const std::string& name) {
   std::string path = above + "/" + name;
   if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
   Cgroup made(std::move(path), above);
-  // To leave again it must be possible to write above, too.
+  // To be born here, and to leave again, one must be able to write above, too.
   for (const std::string& file : {made.path_ + "/cgroup.kill", made.path_ + "/cgroup.procs", above + "/cgroup.procs"}) {
     if (::access(file.c_str(), W_OK) != 0) return std::nullopt;
   }
@@ -80,6 +78,8 @@ Cgroup::~Cgroup() {
   if (inside_) Order(above_ + "/cgroup.procs", kThisProcess);
   RemoveCgroup(path_);
 }
+
+UniqueFd Cgroup::Open() const { return UniqueFd(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)); }
 
 bool Cgroup::Enter() { return inside_ = Order(path_ + "/cgroup.procs", kThisProcess); }
 

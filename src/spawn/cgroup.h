@@ -12,6 +12,8 @@
 
 #include <sys/types.h>
 
+#include "base/unique_fd.h"
+
 namespace muster {
 
 // The folder of a process's cgroup v2, from its /proc/PID/cgroup and /proc/PID/mountinfo. Empty if the hierarchy is not
@@ -28,14 +30,17 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
   Cgroup& operator=(Cgroup&&) = delete;
-  ~Cgroup();  // leaves the group, and removes it if nobody is in it any more
+  ~Cgroup();  // leaves the group if it is inside, and removes it if nobody is in it any more
 
   const std::string& path() const { return path_; }
 
-  // This process, and what it starts from here on; false if the kernel refuses. Takes some milliseconds.
+  // The folder, for Launcher::StartIn: what is started is born in the group. None if it cannot be opened.
+  UniqueFd Open() const;
+  // The other way: this process, and what it starts from here on; false if the kernel refuses. Takes some milliseconds
+  // in which the kernel waits for all processors, and so does leaving the group again.
   bool Enter();
-  // Leaves the group and ends everything in it. True if there was anything and it was told to end; it is still to be
-  // reaped then.
+  // Ends everything in the group, which this process leaves before. True if there was anything and it was told to end;
+  // it is still to be reaped then.
   bool Kill();
 
  private:

@@ -57,5 +57,7 @@ struct ChildOrders {
 
 // Entry point for clone(2); `orders` is a ChildOrders*. Does not return.
 int RunChild(void* orders);
+// Another one, for a child that is to do nothing: it exits with 0. `unused` may be null.
+int EndChild(void* unused);
 
 }  // namespace muster

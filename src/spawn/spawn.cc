@@ -18,6 +18,7 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "spawn/child_side.h"
+#include "spawn/clone_into.h"
 #include "spawn/find_program.h"
 
 // clone(2) under the name that no sanitizer intercepts: clang's TSan ends a process that calls `clone` with
@@ -44,6 +45,9 @@ tl::unexpected<SpawnError> NoDescriptor(int error) {
   if (error != EMFILE) return Failed(SpawnStage::kDescriptors, error);
   return Failed(SpawnStage::kDescriptors, error, fmt::format("RLIMIT_NOFILE is {}", SoftLimit(RLIMIT_NOFILE)));
 }
+
+// Whether another start may go better, with nothing done about it.
+bool MayPass(int error) { return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE; }
 
 // Zero bytes would silently cut a string short on its way through execve.
 bool HasZero(const std::string& text) { return text.find('\0') != std::string::npos; }
@@ -111,6 +115,29 @@ Launcher::Launcher(Mechanisms wanted) : mechanisms_(wanted) {
 }
 
 Launcher::~Launcher() = default;
+
+bool Launcher::StartIn(UniqueFd group) {
+  if (!mechanisms_.clone_cgroup || !group || !Prepare(0)) return false;
+  CloneIntoOrders trial;
+  trial.group = group.get();
+  trial.flags = CLONE_VM | CLONE_VFORK;
+  trial.stack = memory_->stack;
+  trial.stack_bytes = kStackBytes;
+  trial.entry = EndChild;
+  pid_t pid = -1;
+  {
+    const SignalsBlocked blocked;
+    pid = CloneInto(trial);
+  }
+  int status = 0;
+  while (pid > 0 && ::waitpid(pid, &status, __WALL) < 0 && errno == EINTR) {
+  }
+  // Since 6.14 the kernel ends a process born in a group if that group and its parent's have not been killed equally
+  // often (cgroup.kill).
+  if (pid <= 0 || status != 0) return mechanisms_.clone_cgroup = false;
+  group_ = std::move(group);
+  return true;
+}
 
 tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
   if (!memory_) {
@@ -222,6 +249,23 @@ tl::expected<void, SpawnError> Launcher::OpenPidfd(Spawned& spawned) {
   return NoDescriptor(error);
 }
 
+// The child's pid, or minus an errno.
+pid_t Launcher::CloneOnce(int& pidfd) {
+  Memory& memory = *memory_;
+  int flags = CLONE_VM | CLONE_VFORK;
+  if (mechanisms_.clone_files) flags |= CLONE_FILES;
+  if (mechanisms_.clone_pidfd) flags |= CLONE_PIDFD;
+  // The child shares our memory: no handler of ours may run in it, and none in us while it is half made.
+  const SignalsBlocked blocked;
+  if (group_) {
+    return CloneInto({group_.get(), static_cast<std::uint64_t>(flags), SIGCHLD, &pidfd, memory.stack, kStackBytes,
+                      RunChild, &memory.orders});
+  }
+  const pid_t pid =
+      ::__clone(RunChild, memory.stack + kStackBytes, flags | SIGCHLD, &memory.orders, &pidfd, nullptr, nullptr);
+  return pid < 0 ? -errno : pid;
+}
+
 tl::expected<Spawned, SpawnError> Launcher::Clone() {
   Memory& memory = *memory_;
   for (;;) {
@@ -229,20 +273,15 @@ tl::expected<Spawned, SpawnError> Launcher::Clone() {
     memory.orders.report = memory.report;
     memory.orders.unshare = mechanisms_.clone_files;
     memory.orders.close_range = mechanisms_.close_range;
-    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
-    if (mechanisms_.clone_files) flags |= CLONE_FILES;
-    if (mechanisms_.clone_pidfd) flags |= CLONE_PIDFD;
-
     int pidfd = -1;
-    pid_t pid = -1;
-    int error = 0;
-    {
-      // The child shares our memory: no handler of ours may run in it, and none in us while it is half made.
-      const SignalsBlocked blocked;
-      pid = ::__clone(RunChild, memory.stack + kStackBytes, flags, &memory.orders, &pidfd, nullptr, nullptr);
-      error = errno;
-    }
+    const pid_t pid = CloneOnce(pidfd);
     if (pid < 0) {
+      const int error = -pid;
+      if (group_ && !MayPass(error)) {
+        group_.reset();
+        mechanisms_.clone_cgroup = false;
+        continue;
+      }
       const bool refused = error == EINVAL || error == ENOSYS || error == EPERM;
       if (refused && (mechanisms_.clone_pidfd || mechanisms_.clone_files)) {
         mechanisms_.clone_pidfd = mechanisms_.clone_files = false;
@@ -368,6 +407,7 @@ Mechanisms MechanismsBut(const Without& without) {
   left.pidfd = left.clone_pidfd = !without.Has(Mechanism::kPidfd);
   left.close_range = !without.Has(Mechanism::kCloseRange);
   left.clone_files = left.close_range && !without.Has(Mechanism::kCloneFiles);
+  left.clone_cgroup = !without.Has(Mechanism::kCloneCgroup);
   return left;
 }
 

@@ -109,10 +109,11 @@ struct Spawned {
 // What the kernel is asked to help with. Each can be switched off; each is given up at run time where the
 // kernel or a seccomp filter refuses it, at the price of speed only.
 struct Mechanisms {
-  bool pidfd = true;        // a pidfd of each process (5.4); else SIGCHLD tells of ends, and pids that are not reaped
-  bool clone_pidfd = true;  // CLONE_PIDFD (5.2); else pidfd_open(2) (5.3)
-  bool close_range = true;  // close_range(2) (5.9); else a walk over /proc/self/fd
-  bool clone_files = true;  // CLONE_FILES with CLOSE_RANGE_UNSHARE; else the table is copied
+  bool pidfd = true;         // a pidfd of each process (5.4); else SIGCHLD tells of ends, and pids that are not reaped
+  bool clone_pidfd = true;   // CLONE_PIDFD (5.2); else pidfd_open(2) (5.3)
+  bool close_range = true;   // close_range(2) (5.9); else a walk over /proc/self/fd
+  bool clone_files = true;   // CLONE_FILES with CLOSE_RANGE_UNSHARE; else the table is copied
+  bool clone_cgroup = true;  // CLONE_INTO_CGROUP (5.7); else StartIn() refuses
 
   bool operator==(const Mechanisms&) const = default;
 };
@@ -136,6 +137,11 @@ class Launcher {
   // parent's own SIGCHLD is set to its default if it was ignored, since its children could not be waited for.
   tl::expected<Spawned, SpawnError> Spawn(const SpawnSpec& spec);
 
+  // Everything that is started from here on is born in the cgroup (version 2) whose folder this is. False, and nothing
+  // has changed, if that is not to be had: found out with a process that ends at once. A start that the group refuses
+  // later on is made outside of it, and so are those that follow.
+  bool StartIn(UniqueFd group);
+
   // What is in use: what was wanted, less what the kernel turned out to refuse.
   const Mechanisms& mechanisms() const { return mechanisms_; }
 
@@ -146,9 +152,11 @@ class Launcher {
   tl::expected<void, SpawnError> FillSlots(const SpawnSpec& spec);
   void ClearSlots();
   tl::expected<Spawned, SpawnError> Clone();
+  pid_t CloneOnce(int& pidfd);
   tl::expected<void, SpawnError> OpenPidfd(Spawned& spawned);
 
   Mechanisms mechanisms_;
+  UniqueFd group_;
   UniqueFd null_;
   // Low descriptors kept open on /dev/null. The child's own ends are put there before the clone, so that it
   // can leave the parent's descriptor table with one call that copies only what lies below them.

@@ -94,6 +94,17 @@ TEST_F(LogTimesTest, NotesWhatWasWrittenBeforeItBegan) {
   EXPECT_EQ(Offsets(), (Numbers{0, 6}));
 }
 
+TEST_F(LogTimesTest, WatchesNobodyWhoEndsBeforeTheFirstLook) {
+  times.Began(key, folder / "w.0.log");
+  for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the iterator's own
+    EXPECT_NE(std::filesystem::read_symlink(open.path(), gone), "anon_inode:inotify");
+  }
+  times.Ended(key);
+  io.run();  // returns: there is no first look any more
+  EXPECT_EQ(Index(), "");
+}
+
 TEST_F(LogTimesTest, TakesALastLook) {
   times.Began(key, folder / "w.0.log");
   Write("last words");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include "spawn/run_probe.h"
@@ -64,6 +65,78 @@ TEST(Cgroup, EndsWhatWasStartedInIt) {
   const std::string path = group->path();
   group.reset();
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Cgroup, HoldsWhatIsBornInItAndNotWhoStartsIt) {
+  auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
+  if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
+  for (const bool clone_pidfd : {true, false}) {
+    Mechanisms wanted;
+    wanted.clone_pidfd = wanted.clone_files = clone_pidfd;
+    Launcher launcher(wanted);
+    if (!launcher.StartIn(group->Open())) GTEST_SKIP() << "CLONE_INTO_CGROUP";
+    SpawnSpec spec;
+    spec.argv = {ProbePath(), "wait"};
+    auto spawned = launcher.Spawn(spec);
+    ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+    EXPECT_EQ(CgroupMembers(group->path()), std::vector<pid_t>{spawned->pid});
+    KillChild(spawned->ref());
+    EXPECT_TRUE(ReapAtEnd(spawned->ref()).signalled);
+
+    spec.argv = {"/no/such/program"};
+    EXPECT_EQ(launcher.Spawn(spec).error().stage, SpawnStage::kExec) << "what failed is told as ever";
+    EXPECT_TRUE(CgroupMembers(group->path()).empty());
+  }
+}
+
+TEST(Cgroup, IsEndedWithWhatWasBornInIt) {
+  auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
+  if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
+  Launcher launcher;
+  if (!launcher.StartIn(group->Open())) GTEST_SKIP() << "CLONE_INTO_CGROUP";
+  SpawnSpec spec;
+  spec.argv = {ProbePath(), "wait"};
+  auto spawned = launcher.Spawn(spec);
+  ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+  EXPECT_TRUE(group->Kill());
+  EXPECT_EQ(ReapAtEnd(spawned->ref()).code, SIGKILL);
+
+  // Some kernels end whatever is born in a group that has been killed; a launcher that says it can must be able to.
+  Launcher later;
+  if (later.StartIn(group->Open())) {
+    auto again = later.Spawn(spec);
+    ASSERT_TRUE(again) << SpawnErrorText(again.error());
+    EXPECT_FALSE(HasEnded(again->ref()));
+    KillChild(again->ref());
+    ReapAtEnd(again->ref());
+  } else {
+    EXPECT_FALSE(later.mechanisms().clone_cgroup);
+  }
+}
+
+TEST(Cgroup, ThatIsGoneKeepsNothingFromBeingStarted) {
+  auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
+  if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
+  Launcher launcher;
+  if (!launcher.StartIn(group->Open())) GTEST_SKIP() << "CLONE_INTO_CGROUP";
+  ASSERT_TRUE(RemoveCgroup(group->path()));
+  SpawnSpec spec;
+  spec.argv = {ProbePath(), "wait"};
+  auto spawned = launcher.Spawn(spec);
+  ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
+  EXPECT_TRUE(spawned->pidfd) << "nothing else is given up for it";
+  EXPECT_FALSE(launcher.mechanisms().clone_cgroup);
+  KillChild(spawned->ref());
+  ReapAtEnd(spawned->ref());
+}
+
+TEST(Cgroup, IsNotStartedInWithoutTheMeans) {
+  Without without;
+  without.Add(Mechanism::kCloneCgroup);
+  Launcher launcher(MechanismsBut(without));
+  EXPECT_FALSE(launcher.StartIn(UniqueFd(::open("/", O_PATH))));
+  EXPECT_FALSE(Launcher().StartIn(UniqueFd())) << "no group";
+  EXPECT_FALSE(Launcher().StartIn(UniqueFd(::open("/", O_PATH)))) << "no group either";
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ TEST_P(WithoutOne, EndsEverythingAndNamesWhatStoodIn) {
   if (name == "cgroup") {
     EXPECT_TRUE(!Has(by, "cgroup.kill") && Has(by, "children")) << by;
   }
+  if (name == "clone_cgroup") {
+    const bool grouped = !muster.Journal("agent_connected")[0]["cgroup"].get<std::string>().empty();
+    EXPECT_EQ(Has(used, "cgroup-entered"), grouped) << used;
+    EXPECT_FALSE(Has(used, "cgroup")) << used;
+  }
   EXPECT_EQ(StartedMuster::Content(muster.run_dir() + "/logs/worker.0.0.log").find(kWithoutVariable),
             std::string::npos);
 }
