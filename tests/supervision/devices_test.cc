@@ -102,6 +102,16 @@ std::string Holding(int count, const std::string& run) {
          ", command = muster.shell(('echo ready > %s/ready-" + run + "; exec %s wait'):format(folder, probe)) }";
 }
 
+// Returns once its agent, a child of ours then, has ended what is left and itself.
+void KillHead(const Spawned& head) {
+  KillChild(head.ref());
+  ReapAtEnd(head.ref());
+  for (const pid_t child : ChildrenNow()) {
+    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
+  }
+}
+
 TEST(Devices, GivenAreWhatTheProcessesFind) {
   DeviceHost host(8);
   host.Recipe("job", kShow, kCuda);
@@ -149,12 +159,7 @@ TEST(Devices, ThatAnotherRunHoldsAreRefusedWithItsName) {
       << "the holder does not share";
 
   // However the head ends, its devices are free once its processes are gone.
-  KillChild(head.ref());
-  ReapAtEnd(head.ref());
-  for (const pid_t child : ChildrenNow()) {
-    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-    EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
-  }
+  KillHead(head);
   EXPECT_EQ(host.Run("job", "after", {"--devices", "1-2"}).exit_code, 0);
   KillDescendants({});
 }
@@ -165,8 +170,7 @@ TEST(Devices, OfTheRecipesOwnNumbersAreLeasedToo) {
   host.Recipe("job", kShow, kCuda);
   const Spawned head = host.Start("holder", "first", {});
   EXPECT_EQ(host.Run("job", "taken").exit_code, 3) << "device 0 is the other's";
-  KillChild(head.ref());
-  ReapAtEnd(head.ref());
+  KillHead(head);
   KillDescendants({});
 }
 
@@ -180,8 +184,7 @@ TEST(Devices, AreHeldOverRestarts) {
   host.Recipe("job", "job:workers { count = 1, devices = 1, command = { probe, 'env' } }", kCuda);
   const Spawned head = host.Start("holder", "first", {});
   EXPECT_EQ(host.Run("job", "taken", {"--devices", "free"}).exit_code, 3);
-  KillChild(head.ref());
-  ReapAtEnd(head.ref());
+  KillHead(head);
   KillDescendants({});
 }
 
@@ -264,8 +267,7 @@ TEST(Devices, ThatAreSharedAreFoundToBeSomebodyElses) {
   const CommandResult result = host.Run("job", "second", {"--share-devices"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(host.Report("second")["first_failure"]["exit_code"], 92);
-  KillChild(head.ref());
-  ReapAtEnd(head.ref());
+  KillHead(head);
   KillDescendants({});
 }
 
