@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/log_files.h"
+#include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/log_bytes.h"
 #include "base/units.h"
@@ -47,19 +48,6 @@ std::vector<std::string> CommandLine(bool py_spy, pid_t pid) {
   line.insert(line.end(), words.begin(), words.end());
   line.push_back(std::to_string(pid));
   return line;
-}
-
-std::string ReadOutput(int fd) {
-  std::string text(kMostToolOutput, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
 }
 
 // What the Yama module of the kernel allows is the usual reason (Documentation/admin-guide/LSM/Yama.rst).
@@ -217,7 +205,7 @@ void DumpTaker::StartFinders() {
 }
 
 void DumpTaker::FinderDone(const Finder& finder) {
-  const std::string said = ReadOutput(finder.output.get());
+  const std::string said = ReadText(finder.output.get(), kMostToolOutput);
   for (std::string_view rest = said; !rest.empty();) {
     const std::string_view path = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(path.size() + 1, rest.size()));
@@ -355,7 +343,7 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
   FoundProcess& process = subjects_[tool.look.subject].found[tool.look.process];
   const bool py_spy = tool.look.tool == Tool::kPySpy;
   const std::string name = NameOf(py_spy);
-  std::string output = ReadOutput(tool.output.get());
+  std::string output = ReadText(tool.output.get(), kMostToolOutput);
   if (py_spy) output = WithoutCommandLine(output);
   const std::size_t room = kMostKept - std::min(kept_, kMostKept);
   const std::string_view kept = std::string_view(output).substr(0, room);

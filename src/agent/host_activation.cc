@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/log_files.h"
+#include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/signal_name.h"
 #include "base/units.h"
@@ -118,19 +119,10 @@ tl::expected<UniqueFd, SpawnError> MakeAccount() {
   return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, errno, "a text held in memory"});
 }
 
-// What has been written from the beginning on: the shell writes at the position that is ours, too.
+// The shell writes at the position that is ours, too.
 std::string ReadAccount(int fd) {
   const off_t end = ::lseek(fd, 0, SEEK_CUR);
-  std::string text(end <= 0 ? 0 : std::min(static_cast<std::size_t>(end), HostActivation::kMostAccount), '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
+  return end <= 0 ? std::string() : ReadText(fd, std::min(static_cast<std::size_t>(end), HostActivation::kMostAccount));
 }
 
 // Every shell, or every step into another folder, makes them different.

@@ -31,4 +31,17 @@ tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content) {
   return file;
 }
 
+std::string ReadText(int fd, std::size_t most) {
+  std::string text(most, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
 }  // namespace muster

@@ -3,45 +3,29 @@
 #pragma once
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
-#include "support/await.h"
-#include "support/command.h"
-#include "support/places.h"
-#include "support/processes.h"
-#include "support/temp_dir.h"
+#include "support/run_folder.h"
 
 namespace muster::testing {
 
-using nlohmann::json;
-using Words = std::vector<std::string>;
-
-inline std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // A folder with a recipe whose `body` may name `probe`.
-class BackgroundRun : public ::testing::Test {
+class BackgroundRun : public ::testing::Test, public RunFolder {
  protected:
   ~BackgroundRun() override {
     if (::faccessat(AT_FDCWD, RunDir().c_str(), F_OK, 0) == 0) Muster({"stop", RunDir(), "--now", "--wait"});
-    AwaitEnds();
+    AwaitNothingLeft();  // a head lets its folder go a moment before it is gone itself
     // A head that could not be asked to end is ended all the same, and its agent ends the rest.
-    for (const pid_t left : ProcessesWith(folder_.path())) {
+    for (const pid_t left : ProcessesWith(Folder())) {
       const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
       if (!process) continue;  // it has ended since
       ADD_FAILURE() << "process " << left << " is left";
@@ -50,29 +34,8 @@ class BackgroundRun : public ::testing::Test {
     }
   }
 
-  // A head lets its folder go a moment before it is gone itself.
-  void AwaitEnds() const {
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process) AwaitReadable(process.get());
-    }
-  }
-
-  std::string RunDir() const { return folder_ / run_name; }
-
-  CommandResult Muster(Words words) const {
-    Command command;
-    command.argv = {MusterProgram()};
-    command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.cwd = folder_.path();
-    command.env.push_back("HERE=" + folder_.path());  // by which processes are found
-    return RunCommand(command);
-  }
-
   CommandResult Detach(const std::string& body, Words more = {}) {
-    std::ofstream(folder_ / "recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
-        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
+    WriteRecipe(body);
     Words words = {"run", "recipe.lua", "--detach", "--run-dir", RunDir()};
     words.insert(words.end(), more.begin(), more.end());
     return Muster(words);
@@ -127,9 +90,6 @@ class BackgroundRun : public ::testing::Test {
     }
     ADD_FAILURE() << "the run never came to " << phase;
   }
-
-  std::string run_name = "run";
-  TempDir folder_;
 };
 
 }  // namespace muster::testing

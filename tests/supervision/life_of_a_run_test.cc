@@ -55,7 +55,7 @@ TEST_F(LifeOfARun, HoldsNoPipeOfItsCaller) {
   Command command;
   command.argv = {"/bin/sh", "-c", "\"$0\" run recipe.lua --detach --run-dir \"$1\" 2>&1 7>&1 | cat", MusterProgram(),
                   RunDir()};
-  command.cwd = folder_.path();
+  command.cwd = Folder();
   EXPECT_NE(RunCommand(command).out.find(" " + RunDir() + "\n"), std::string::npos);
   EXPECT_EQ(Record("run_ended"), json());
   EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
@@ -112,7 +112,7 @@ TEST_F(LifeOfARun, ASecondMusterLeavesAtOnce) {
 
 TEST_F(LifeOfARun, IsListedWhileItRunsAndAfterwards) {
   run_name = "runs/job/20261120-120616-3f9a1c2b4d5e";
-  std::filesystem::create_directories(folder_ / "runs/job");
+  std::filesystem::create_directories(Folder() + "/runs/job");
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   AwaitPhase("running");
   const auto runs = [this](const char* command) { return json::parse(Muster({command, "--json"}).out)["runs"]; };
@@ -140,14 +140,14 @@ TEST_F(LifeOfARun, IsListedWhileItRunsAndAfterwards) {
 }
 
 TEST_F(LifeOfARun, IsWatchedToItsEndAndItsCode) {
-  ASSERT_EQ(Detach("job:workers { count = 1, command = { probe, 'await', '" + (folder_ / "go") + "', 'exit', '7' } }")
+  ASSERT_EQ(Detach("job:workers { count = 1, command = { probe, 'await', '" + (Folder() + "/go") + "', 'exit', '7' } }")
                 .exit_code,
             0);
   const UniqueFd watcher = Connect();
   Say(watcher, "{\"format\":1,\"ask\":\"watch\"}\n");
   const json answer = json::parse(Hear(watcher));
   EXPECT_EQ(answer["ok"], true);
-  std::ofstream(folder_ / "go") << "x";
+  std::ofstream(Folder() + "/go") << "x";
   const CommandResult watched = Muster({"watch", RunDir()});
   EXPECT_EQ(watched.exit_code, 1) << watched.err;
   EXPECT_NE(watched.err.find("worker.0 exited with code 7"), std::string::npos) << watched.err;

@@ -31,8 +31,8 @@ inline std::string ContentOf(const std::string& path) {
 class RunFolder {
  public:
   std::string Folder() const { return folder_.path(); }
-  std::string RunDir() const { return folder_ / "run"; }
-  std::string Log(const std::string& name) const { return ContentOf(folder_ / ("run/logs/" + name + ".log")); }
+  std::string RunDir() const { return folder_ / run_name; }
+  std::string Log(const std::string& name) const { return ContentOf(RunDir() + "/logs/" + name + ".log"); }
 
   // recipe.lua, of this plan function. In it `probe` is the program that tests start, and `here` the folder.
   void WriteRecipe(const std::string& body, const std::string& fields = "") const {
@@ -71,6 +71,8 @@ class RunFolder {
       if (process) AwaitReadable(process.get());
     }
   }
+
+  std::string run_name = "run";  // of the run's folder
 
  private:
   TempDir folder_;
