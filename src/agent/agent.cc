@@ -138,6 +138,12 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
       ptys_(io, [this](const AgentMessage& message) { Send(message); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
+      beats_(io, {.send = [this](const AgentBeat& beat) { Send(beat); },
+                  .unheard =
+                      [this](const std::string& why) {
+                        const AgentMessage last = AgentFailed{why};  // a head that hears after all is told
+                        EndAtOnce(kAgentLostHead, &last);
+                      }}),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
 
@@ -219,6 +225,7 @@ void Agent::Do(Hello& command) {
   ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
   Send(ready);
+  if (command.lease_ms > 0) beats_.Begin(command.lease_ms);
   // Entering waits for the kernel: meanwhile the head can do its part.
   if (!cgroup_) return;
   wire_->WhenWritten([this] {
@@ -417,6 +424,8 @@ void Agent::Do(PtyBytes& typed) {
 void Agent::Do(PtyTaken& taken) { ptys_.Taken(taken); }
 
 void Agent::Do(PtyResized& resized) { ptys_.Resized(resized); }
+
+void Agent::Do(HeadBeat& answer) { beats_.Answered(answer.number); }
 
 tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& command) const {
   rlimit limit = {};

@@ -20,6 +20,7 @@
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
 
+#include "agent/beats.h"
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
@@ -77,6 +78,7 @@ class Agent {
   void Do(PtyBytes& typed);
   void Do(PtyTaken& taken);
   void Do(PtyResized& resized);
+  void Do(HeadBeat& answer);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -128,6 +130,7 @@ class Agent {
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;
+  Beats beats_;
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;

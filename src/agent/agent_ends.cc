@@ -58,6 +58,7 @@ void Agent::FinishIfEmpty() {
 
   if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   over_ = true;
+  beats_.End();
   exit_code_ = kAgentFinished;
   if (adopted_ > 0) means_.insert("subreaper");
   AgentEmpty empty;
@@ -86,6 +87,7 @@ void Agent::Fail(const std::string& why) {
 void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (over_) return;
   over_ = true;
+  beats_.End();
   exit_code_ = exit_code;
   ports_.Clear();
   // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events

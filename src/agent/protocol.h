@@ -1,8 +1,9 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 2.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 3.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
-// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped.
+// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped; the number
+// in it is the version of the protocol, so that an agent of another one is known before anything else is said.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
-inline constexpr std::string_view kMagic = "muster-agent/1\n";
+inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::string_view kMagic = "muster-agent/3\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -30,6 +31,9 @@ struct Hello {
   std::string run_id;
   std::uint32_t host = 0;  // index into Plan::hosts
   std::string logs;        // absolute path of the folder of the logs, if some have a limit; else empty
+  // How long the head waits for a word of the agent before it takes the host for lost (base/lease.h): from the Hello on
+  // the agent sends beats, and ends everything if they are not answered. 0: the connection itself is proof of life.
+  std::uint64_t lease_ms = 0;
 };
 
 // A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
@@ -110,6 +114,11 @@ struct Finish {
   bool unused = false;
 };
 
+// Answer to AgentBeat, at once.
+struct HeadBeat {
+  std::uint32_t number = 0;
+};
+
 // How much have the running processes written? Answered by OutputSeen.
 struct AskOutput {
   bool unused = false;
@@ -158,7 +167,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, HeadBeat>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -181,6 +190,14 @@ struct PortsHeld {
   std::string error;  // empty: all held
 };
 
+// It lives. The number counts from 1; what it says of the beat that was answered last tells how long the way is.
+struct AgentBeat {
+  std::uint32_t number = 0;
+  MonotonicNs at = 0;
+  std::uint32_t answered = 0;   // 0: none was yet
+  MonotonicNs answered_at = 0;  // when the answer came
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -188,7 +205,7 @@ struct AgentFailed {
 
 using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
                                   SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
-                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken>;
+                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, AgentBeat>;
 
 // --- frames ----------------------------------------------------------------------------------------
 
@@ -200,7 +217,7 @@ std::optional<AgentMessage> DecodeMessage(std::string_view payload);
 // Cuts a stream of bytes into frame payloads. Bytes are untrusted.
 class FrameReader {
  public:
-  // With a magic, bytes before it are skipped, at most kMaxNoise of them.
+  // With a magic, bytes before it are skipped, at most kMaxNoise of them; one that differs in its number is an error.
   static constexpr std::size_t kMaxNoise = 64U << 10;
   explicit FrameReader(std::string_view magic = {});
 

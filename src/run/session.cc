@@ -243,6 +243,12 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnPortsHeld(host, m);
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
+        } else if constexpr (std::is_same_v<M, ClockCompared>) {
+          m.host = host;
+          Record(m);
+        } else if constexpr (std::is_same_v<M, AgentUnreachable>) {
+          agents_[host].over = true;
+          Happened(AgentLost{host, m.why, 0});
         } else if constexpr (std::is_same_v<M, PtyBytes>) {
           if (terminal_) terminal_->Written(m);
         } else if constexpr (std::is_same_v<M, PtyTaken>) {

@@ -25,7 +25,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
   start.passed = {{100, std::string("s\0cret", 6)}};
   start.pty = PtySize{24, 65535};
-  return {Hello{1, "20261120", 5, "/run/logs"},
+  return {Hello{1, "20261120", 5, "/run/logs", 10'000},
           DefineEnvironment{3, {"A=1", "B="}},
           HoldPorts{{{"rpc", 0}, {"http", 65535}}},
           start,
@@ -35,7 +35,8 @@ std::vector<AgentCommand> EveryCommand() {
           TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
           PtyBytes{3, 1, std::string("\x03\0", 2)},
           PtyTaken{3, 1, 65'536},
-          PtyResized{3, 1, {65535, 0}}};
+          PtyResized{3, 1, {65535, 0}},
+          HeadBeat{7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -65,7 +66,8 @@ std::vector<AgentMessage> EveryMessage() {
           PtyOpened{1, 2, 3},
           PtyClosed{1, 2, 1ULL << 40, 7, 4},
           PtyBytes{1, 2, "\x1b[H"},
-          PtyTaken{1, 2, 1}};
+          PtyTaken{1, 2, 1},
+          AgentBeat{8, ~0ULL, 7, 1}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
@@ -189,6 +191,20 @@ TEST(FrameReader, SkipsOnlySoMuchNoise) {
     EXPECT_EQ(reader.Next().has_value(), noise <= FrameReader::kMaxNoise) << noise;
     EXPECT_EQ(reader.error().empty(), noise <= FrameReader::kMaxNoise) << noise;
   }
+}
+
+TEST(FrameReader, KnowsTheGreetingOfAnotherVersion) {
+  FrameReader reader(kMagic);
+  reader.Feed("Welcome to n7\nmuster-agent/1");
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.error(), "") << "there may be more digits to come";
+  reader.Feed("\n");
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.error(), "it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
+  FrameReader talk(kMagic);
+  talk.Feed("muster-agent/ is what greets with muster-agent/1.5\n");
+  EXPECT_FALSE(talk.Next());
+  EXPECT_EQ(talk.error(), "");
 }
 
 }  // namespace

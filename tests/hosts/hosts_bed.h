@@ -85,6 +85,8 @@ class HostsBed {
   // Below it nothing is seen by the hosts, folder() apart.
   std::string own_folder() const { return folder_.path(); }
   std::string ssh_config() const { return folder() + "/ssh_config"; }
+  // A program to be called in the place of ssh, from anywhere.
+  std::string ssh() const { return folder() + "/ssh"; }
 
   // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {

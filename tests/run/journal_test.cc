@@ -100,6 +100,7 @@ std::vector<JournalEntry> OneOfEach() {
           DumpEnded{1, false},
           PtyOpened{3, 1, 81},
           PtyClosed{3, 1, 1ULL << 40, 7, 82},
+          ClockCompared{1, -(1LL << 40), 250'000},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 
