@@ -17,6 +17,8 @@ namespace muster {
 struct HostBinding {
   std::string name;
   std::string address;  // IP literal
+  // What its devices are called there, by the plan's number; empty texts for those that no process has.
+  std::vector<std::string> devices = {};
 
   bool operator==(const HostBinding&) const = default;
 };
@@ -26,7 +28,8 @@ struct Binding {
   std::string run_dir;             // absolute
   std::vector<HostBinding> hosts;  // one per Plan::hosts
   std::map<std::string, std::uint16_t> ports;
-  std::map<std::string, std::string> secrets;  // never written anywhere by muster
+  std::map<std::uint32_t, std::vector<std::uint32_t>> cores;  // of processes that got some, by index into the plan's
+  std::map<std::string, std::string> secrets;                 // never written anywhere by muster
 
   bool operator==(const Binding&) const = default;
 };

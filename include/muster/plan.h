@@ -14,6 +14,7 @@
 
 #include <boost/container/flat_map.hpp>
 
+#include "muster/activation.h"
 #include "muster/result.h"
 #include "muster/value.h"
 
@@ -25,6 +26,8 @@ namespace muster {
 //   ${muster:run_id}             identity of the run
 //   ${muster:host_name:INDEX}    name of host INDEX
 //   ${muster:host_address:INDEX} its address, an IP literal
+//   ${muster:devices:INDEX:LIST} what the devices of host INDEX are called there, joined by ','; LIST has the plan's
+//                                numbers of them, "0,1,5"
 //   ${muster:attempt}            0 for the first start of a process, then 1, 2, …
 //   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable, attribute or file
 //   ${muster:inherited_path:NAME} allowed in variables only: ':' and the inherited value of NAME, if the process
@@ -40,11 +43,12 @@ struct Hole {
     kAttempt,
     kSecret,
     kInheritedPath,
+    kDevices,
     kLiteral
   };
   Kind kind = Kind::kLiteral;
-  std::string name;        // kPort, kSecret, kInheritedPath
-  std::uint32_t host = 0;  // kHostName, kHostAddress
+  std::string name;        // kPort, kSecret, kInheritedPath; kDevices: the list
+  std::uint32_t host = 0;  // kHostName, kHostAddress, kDevices
 
   bool operator==(const Hole&) const = default;
 };
@@ -52,6 +56,8 @@ struct Hole {
 inline constexpr std::string_view kHoleOpen = "${muster:";
 
 std::string HoleText(const Hole& hole);
+// The numbers in the list of a hole for devices, in its order; nothing if it is none.
+std::optional<std::vector<std::uint32_t>> DeviceNumbers(std::string_view list);
 
 // A string that may contain holes. `marked` is the text as printed, stored and hashed.
 struct Text {
@@ -154,6 +160,32 @@ struct RoleLimits {
   bool operator==(const RoleLimits&) const = default;
 };
 
+// Which processor cores each process of a role is to have; which they are is known at the start.
+struct CoreUse {
+  enum class Kind : std::uint8_t {
+    kAny,    // those that muster may use
+    kAuto,   // its equal share of them
+    kCount,  // so many of its own
+    kList    // these, for all processes of the role
+  };
+  Kind kind = Kind::kAny;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> list;  // ascending
+
+  bool operator==(const CoreUse&) const = default;
+};
+
+// What the plan's device numbers, from 0 on every host, stand for there. Number n of what muster may use is the n-th
+// that it can see (docs/devices.md). No two jobs of a host have a device at the same time, unless both share.
+struct DeviceUse {
+  bool any = false;                  // whichever are free at the start; else …
+  std::vector<std::uint32_t> given;  // … these numbers, ascending; empty: themselves
+  bool shared = false;
+  std::string kind;  // "ascend", "cuda", "hip"; empty: muster knows no variable that processes would heed
+
+  bool operator==(const DeviceUse&) const = default;
+};
+
 struct Role {
   std::string name;   // "worker"
   std::string plays;  // the contract's role: "scheduler", "server", "worker", or "other"
@@ -166,6 +198,7 @@ struct Role {
   Readiness ready;
   RestartPolicy restart;
   RoleLimits limits;
+  CoreUse cores;
 
   // Common to every process of the role; a process overrides or adds (see Process).
   std::vector<Text> command;
@@ -186,7 +219,7 @@ struct Process {
   std::uint32_t local_rank = 0;  // among the world's processes on this host; without ranks, among the role's
   std::uint32_t local_size = 1;
   std::uint32_t host = 0;              // index into Plan::hosts
-  std::vector<std::uint32_t> devices;  // device numbers on that host
+  std::vector<std::uint32_t> devices;  // the plan's numbers for devices of that host (see DeviceUse)
   std::uint32_t stage = 0;             // pipeline stage
   std::uint32_t rank_in_stage = 0;
 
@@ -201,8 +234,8 @@ struct Process {
 };
 
 struct PlanHost {
-  std::string label;  // "host0" …: how the plan speaks of it; its name and address are holes
-  std::uint32_t devices = 0;
+  std::string label;          // "host0" …: how the plan speaks of it; its name and address are holes
+  std::uint32_t devices = 0;  // that the job may use, numbered from 0
   // As the user named it; empty: nobody did. Where a run begins looking for it; not part of the plan's id.
   std::string name = {};
 
@@ -240,11 +273,13 @@ struct Plan {
   // Whether a script may import another release and still get its context.
   bool accept_release = false;
   std::vector<PlanHost> hosts;
+  DeviceUse device_use;
   std::vector<Role> roles;         // in the recipe's order; names are unique
   std::vector<Process> processes;  // by role, then index
   std::map<std::string, PlanPort> ports;
   std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
   std::map<std::string, SecretSource> secrets;
+  std::vector<ActivationStep> activation;  // done on every host, in order, before its first process
   // Limits of the whole job in ms; 0: none.
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work
   std::uint64_t start_limit_ms = 0;   // … until every process is ready

@@ -21,6 +21,8 @@ struct Site {
   // Hosts named by the user, in order. Empty: the recipe's counts decide, and names stay holes.
   std::vector<SiteHost> hosts;
   std::uint64_t host_memory_bytes = 0;  // of the local host; 0 unknown
+  std::uint32_t host_devices = 0;       // of the local host, as far as they can be counted; 0 unknown
+  std::string device_kind;              // of those: "cuda", …; empty unknown
 
   bool operator==(const Site&) const = default;
 };

@@ -59,10 +59,14 @@ local muster = {}
 
 ---@class muster.ClusterDefaults
 ---@field hosts? integer
----Of hosts that say nothing of their own.
+---Of hosts that say nothing of their own: what this machine has, or 1, unless given.
 ---@field devices_per_host? integer
 ---The hosts by name instead of their number: `{ "n[01-04]:8", "n5:4" }`.
 ---@field host_list? string|string[]
+---Of which kind they are, where no `device_target` of the context tells.
+---@field device_kind? "ascend"|"cuda"|"hip"
+---Other runs that say the same may have the job's devices at the same time.
+---@field share_devices? boolean
 
 ---@class muster.Limits
 ---Run limit of the whole job: seconds, or "90s", "12h", "1d12h".
@@ -333,6 +337,8 @@ function muster.file(name) end
 ---@field devices? integer
 ---What each process sees: every device that the job holds on the host, or its own only.
 ---@field visible? "job"|"own"
+---Processor cores of each process: its equal share, a number of its own, or a list for all of them: "0-7,16-23".
+---@field cores? "auto"|integer|string
 ---Fill hosts one after the other, or spread evenly.
 ---@field spread? "pack"|"deal"
 ---Numbers of the hosts that may be used, from 0.
@@ -395,6 +401,19 @@ function Job:role(name) end
 ---@param variables table<string, any>
 function Job:env(variables) end
 
+---What a host needs before the first process is started there, in this order; called again it adds.
+---@class muster.Activation
+---Files that a shell reads, as absolute paths.
+---@field source? string|string[]
+---Environment modules: module load.
+---@field module? string|string[]
+---A conda environment: conda activate.
+---@field conda? string
+
+---Done once on every host, in one shell; what it changes in the environment reaches the host's processes.
+---@param steps muster.Activation
+function Job:activate(steps) end
+
 ---Reports an error unless the condition holds, and goes on; the message is formatted as by string.format.
 ---@param condition any
 ---@param message string
@@ -442,7 +461,7 @@ function Job:port(port) end
 ---@field world_size integer
 ---@field local_size integer
 ---@field host muster.Host
----Numbers of its devices on the host.
+---The plan's numbers for its devices on the host; what they are called there is known at the start.
 ---@field devices integer[]
 ---Pipeline stage, and rank within it; workers only.
 ---@field stage? integer

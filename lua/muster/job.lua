@@ -3,10 +3,11 @@
 local host, prelude, muster, policies = ...
 
 local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
-                       "apply_context", "wrap" }
+                       "apply_context", "wrap", "cores" }
 local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
 -- What changes the description of the job: only before its processes are laid out.
-local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, file = true, derive = true }
+local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, activate = true, file = true,
+                    derive = true }
 local PLAYS = { "other", "scheduler", "server", "worker" }
 
 local function shown(value) return host.show(value) end
@@ -117,6 +118,56 @@ local function read_variables(table, place, what, into)
   return into
 end
 
+-- Kinds in the order in which those of one call are done. One conda environment replaces another.
+local ACTIVATION = { "source", "module", "conda" }
+local ONE_ONLY = { conda = true }
+
+-- One step into `into`; what becomes an argument of a shell's command must be no option of it.
+local function read_step(kind, what, place, into)
+  local function refuse(error_kind, why, hint)
+    host.report("error", error_kind, place, ("job:activate: %s %s"):format(kind, why), hint)
+  end
+  if type(what) ~= "string" then
+    refuse("type", ("is %s, got %s"):format(kind == "source" and "the path of a file" or "a name", shown(what)))
+  elseif not host.is_text(what) then
+    refuse("text", "is not valid UTF-8 without NUL: " .. shown(what))
+  elseif what:find("${muster:", 1, true) then
+    refuse("activation", shown(what) .. " is known only when the job starts, after the activation",
+           'muster.here "set_env.sh" names a file beside the recipe')
+  elseif kind == "source" and what:sub(1, 1) ~= "/" then
+    refuse("activation", shown(what) .. " is no path from / on", 'muster.here "set_env.sh" names a file beside the recipe')
+  elseif what == "" or what:sub(1, 1) == "-" or #what > 4096 then
+    refuse("activation", shown(what) .. " is no name", "a name is not empty and does not begin with '-'")
+  else
+    into[#into + 1] = { kind = kind, what = what, place = place }
+  end
+end
+
+-- The steps of one call into `into`; false is skipped, as in a command.
+local function read_activation(steps, place, into)
+  if type(steps) ~= "table" then
+    host.stop("type", place, "job:activate wants a table, got " .. shown(steps),
+              'job:activate { source = "/opt/set_env.sh", module = { "cuda/12" }, conda = "train" }')
+  end
+  muster.check_keys(steps, ACTIVATION, "job:activate", place)
+  for _, kind in ipairs(ACTIVATION) do
+    local list = steps[kind]
+    if list ~= nil then
+      if type(list) ~= "table" or ONE_ONLY[kind] then list = { list } end
+      for position, key in ipairs(host.sorted_keys(list)) do
+        if key ~= position then
+          host.report("error", "type", place, ("job:activate: %s is a list, got the key %s where %d is next"):format(kind, shown(key), position))
+          break
+        end
+        if list[key] ~= false then read_step(kind, list[key], place, into) end
+      end
+    end
+  end
+  if #host.sorted_keys(steps) == 0 then
+    host.report("error", "missing", place, "job:activate names nothing", "source, module and conda are what there is")
+  end
+end
+
 local function read_hosts(hosts, place, role, cluster)
   if hosts == nil then return nil end
   local list = type(hosts) == "number" and { hosts } or hosts
@@ -155,6 +206,18 @@ local function read_ports(ports, place, role)
     end
   end
   return names
+end
+
+-- cores = "auto", a number for each process, or "0-7,16-23" for all of them: { kind, number or list }, or nil.
+local function read_cores(cores, place, role)
+  if cores == nil then return nil end
+  if cores == "auto" then return { "auto" } end
+  if is_count(cores, 1) and cores <= 65536 then return { "count", cores } end
+  local list = type(cores) == "string" and host.number_list(cores)
+  if list then return { "list", list } end
+  host.report("error", type(cores) == "string" and "format" or "type", place,
+              ("cores of role %s is \"auto\", a number for each process or a list, got %s"):format(role, shown(cores)),
+              'cores = "auto", cores = 4 or cores = "0-7,16-23"')
 end
 
 -- Checks a role's table and gives the role as layout.lua wants it.
@@ -229,6 +292,7 @@ local function read_role(job, name, plays, options, place)
   role.hosts = read_hosts(options.hosts, place, name, job.cluster)
   role.ports = read_ports(options.ports, place, name)
   for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do role.ports[#role.ports + 1] = port end
+  role.cores = read_cores(options.cores, place, name)
   policies.read(options, role, place, read_command)
   role.env = options.env ~= nil and read_variables(options.env, place, "env of role " .. name, {}) or {}
   if muster.contents(options.wrap, "a shell command") then
@@ -261,7 +325,8 @@ end
 
 -- `contract` says what a role may be, and which may go without a command.
 local function new_job(cluster, args, contract)
-  local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, ports = {}, files = {}, derived = {}, args_used = false }
+  local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, activation = {},
+                ports = {}, files = {}, derived = {}, args_used = false }
   for _, word in ipairs(PLAYS) do job.plays[word] = true end
   for word in pairs(contract.roles) do job.plays[word] = true end
   local object = {}
@@ -329,6 +394,12 @@ local function new_job(cluster, args, contract)
 
   function object.env(self, variables)
     read_variables(variables, host.here(), "job:env", job.env)
+  end
+
+  -- job:activate { source = "/opt/…/set_env.sh", module = { "cuda/12", … }, conda = "train" }: done on every host, in this
+  -- order and after those of earlier calls, before its first process.
+  function object.activate(self, steps)
+    read_activation(steps, host.here(), job.activation)
   end
 
   -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts.

@@ -69,10 +69,41 @@ local function settle_roles(job, contract, recipe)
     role.linger_ms = (rule.linger or 0) * 1000
     role.python, role.python_surely = python_use(role, contract, recipe)
     if role.devices == nil then
-      local target = host.setting("set_context", "device_target")
-      role.devices = rule.devices or role.plays == "worker" and (target == "Ascend" or target == "GPU") and 1 or 0
+      role.devices = rule.devices or role.plays == "worker" and (job.device_kind or host.devices_asked()) and 1 or 0
     end
     if rule.command and not role.command then role.command = { words = rule.command } end
+  end
+end
+
+-- Which kind of devices a MindSpore target runs on.
+local KIND_OF_TARGET = { Ascend = "ascend", GPU = "cuda" }
+
+-- Of which kind the job's devices are, as far as the recipe says.
+local function kind_of_devices(recipe)
+  local kind, target = (recipe.cluster or {}).device_kind, host.setting("set_context", "device_target")
+  local of_target = KIND_OF_TARGET[target]
+  if kind and of_target and kind ~= of_target then
+    host.report("error", "conflict", recipe.place, ("cluster.device_kind = %s, and device_target = %s runs on %s"):format(shown(kind), shown(target), of_target),
+                "leave device_kind out")
+  end
+  return kind or of_target
+end
+
+-- What the plan says of devices: of which kind they are, and whether others may have them too. Where the recipe does
+-- not tell the kind, it is what this machine has.
+local function settle_devices(job, recipe)
+  local used = false
+  for _, role in ipairs(job.roles) do used = used or role.devices > 0 end
+  local asked = host.devices_asked()
+  if used then
+    job.device_kind = job.device_kind or host.site_device_kind()
+    host.use_devices(job.device_kind, (recipe.cluster or {}).share_devices)
+    if asked and not job.device_kind then
+      host.report("warning", "devices", recipe.place, "--devices is given, and of the devices' kind nothing is known: processes find theirs in MUSTER_DEVICES alone",
+                  'cluster = { device_kind = "cuda" }')
+    end
+  elseif asked then
+    host.report("error", "devices", recipe.place, "--devices is given, and no role takes a device", "devices = 1 in a role gives every process of it one")
   end
 end
 
@@ -177,17 +208,16 @@ local function devices_held(job)
   return held
 end
 
--- The variable by which a device target learns what it may see.
-local VISIBLE = { Ascend = "ASCEND_RT_VISIBLE_DEVICES", GPU = "CUDA_VISIBLE_DEVICES" }
-
 -- Index style (the default): a process sees every device that the job holds on its host, and picks one by its
 -- number among them; the variable is left alone when that is every device. "own": it sees its own and no other.
 -- Returns the value of the variable or nil, the number of its first device among the visible, and how many these are.
+-- Which devices of the host the plan's numbers stand for, only a start knows.
 local function visibility(role, placed, held, cluster)
   if #placed.devices == 0 then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
   if role.visible == "own" then visible, first = placed.devices, 0 end
-  return #visible < cluster.devices_of[placed.host + 1] and table.concat(visible, ",") or nil, first, #visible
+  local some = host.devices_asked() or #visible < cluster.devices_of[placed.host + 1]
+  return some and host.hole("devices", placed.host, table.concat(visible, ",")) or nil, first, #visible
 end
 
 -- What a contract is asked about: filled in as the job becomes known. contract.lua tells what is in it.
@@ -241,7 +271,7 @@ local function describe_processes(job, contract, ask, asked, stages)
   for index = 0, job.cluster.hosts - 1 do
     hosts[index] = { index = index, name = host.hole("host_name", index), address = host.hole("host_address", index) }
   end
-  local visible_name = VISIBLE[host.setting("set_context", "device_target")]
+  local visible_name = host.device_variable(job.device_kind)
   local clear = type(contract.clear) == "function" and contract.clear(asked.option) or contract.clear
   local numbers = {}  -- of the next process that plays a part, over all roles that do
   contracts.warn_of_absent(contract, job.env, "job:env")
@@ -259,6 +289,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       contract_env = of_contract and ask.common(role, asked) or nil,
     }
     if not role.added then contracts.warn_of_absent(contract, role.env, "env of role " .. role.name) end
+    if role.cores then host.role_cores(role_index - 1, unpack(role.cores)) end
     for index, placed in ipairs(role.placed) do
       local name = role.name .. "." .. (index - 1)
       local number = numbers[role.plays] or 0
@@ -344,7 +375,9 @@ local function make_plan(recipe, parameters, cluster, args)
   host.stop_if_errors()
 
   local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
+  job.device_kind = kind_of_devices(recipe)
   settle_roles(job, contract, recipe)
+  settle_devices(job, recipe)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
   local asked = contract_job(job, contract, option, recipe)
@@ -357,6 +390,7 @@ local function make_plan(recipe, parameters, cluster, args)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
   meetings.hold_context_ports(job, contract)
+  for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)
   local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
   describe_processes(job, contract, ask, asked, stages)

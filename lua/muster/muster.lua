@@ -124,7 +124,15 @@ function muster.recipe(given)
     for _, name in ipairs(host.sorted_keys(source)) do copied[name] = rawget(source, name) end
     recipe[key] = copied
   end
-  copy("cluster", { "hosts", "devices_per_host", "host_list" })
+  copy("cluster", { "hosts", "devices_per_host", "host_list", "device_kind", "share_devices" })
+  local cluster = recipe.cluster or {}
+  if cluster.device_kind ~= nil and not host.device_variable(cluster.device_kind) then
+    host.report("error", "enum", place, ("cluster.device_kind is none of %s, got %s"):format(shown(host.device_kinds()), shown(cluster.device_kind)),
+                host.nearest(host.tostring(cluster.device_kind), host.device_kinds()))
+  end
+  if cluster.share_devices ~= nil and type(cluster.share_devices) ~= "boolean" then
+    host.report("error", "type", place, ("cluster.share_devices is true or false, got %s"):format(shown(cluster.share_devices)))
+  end
   copy("limits", { "time", "start", "silent" })
   copy("logs", { "max" })
   copy("params")

@@ -116,6 +116,12 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                   [this] {
                     if (finishing_) FinishIfEmpty();
                   }}),
+      activation_(io, launcher_,
+                  [this](HostActivated told) {
+                    if (finishing_) return FinishIfEmpty();
+                    told.host = host_;
+                    Send(told);
+                  }),
       log_times_(
           io,
           [this](const LogTimes::Key& key) {
@@ -240,7 +246,22 @@ void Agent::Do(DefineEnvironment& command) {
   environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
 }
 
+void Agent::Do(Activate& command) {
+  if (finishing_) return Fail("an activation after the finish");
+  if (started_ > 0 || activation_.begun()) return Fail("an activation that is not the first thing done");
+  for (const std::string& variable : command.environment) {
+    if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
+  }
+  activation_.Begin(command, {RLIMIT_NOFILE, child_descriptors_});
+}
+
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
+
+void Agent::Do(Allot& command) {
+  if (allotted_ || started_ > 0) return Fail("asked for devices and cores twice, or after a start");
+  allotted_ = true;
+  Send(allotment_.Give(command));
+}
 
 void Agent::Do(StartProcess& command) {
   if (finishing_) return Fail("a start after the finish");
@@ -299,6 +320,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   spec.env = Overlaid(block, own);
   // The agent has raised its own limit; a process gets what the user had.
   spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
+  spec.cores = command.cores;
 
   std::vector<UniqueFd> held_texts;
   for (const PassedText& passed : command.passed) {
@@ -432,7 +454,7 @@ tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& comma
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const std::size_t have = limit.rlim_cur;
   const std::size_t need =
-      own_descriptors_ + ports_.held() +
+      own_descriptors_ + ports_.held() + allotment_.held() +
       kDescriptorsPerChild * (children_.size() + probes_.size() + dumps_.size() + log_trims_.size() + 1) +
       kDescriptorsPerPipe * (log_pipes_.size() + 1) +
       PtySet::kDescriptorsPerPty * (ptys_.size() + (command.pty ? 1 : 0)) +
@@ -475,6 +497,7 @@ void Agent::Do(Finish& command) {
   if (!children_.empty()) means_.insert("process-group");
   ready_.Clear();
   dumps_.Clear();
+  activation_.Kill();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();

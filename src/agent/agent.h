@@ -20,11 +20,13 @@
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
 
+#include "agent/allotment.h"
 #include "agent/beats.h"
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/given_ports.h"
+#include "agent/host_activation.h"
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
@@ -78,6 +80,8 @@ class Agent {
   void Do(PtyBytes& typed);
   void Do(PtyTaken& taken);
   void Do(PtyResized& resized);
+  void Do(Allot& command);
+  void Do(Activate& command);
   void Do(HeadBeat& answer);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
@@ -92,7 +96,8 @@ class Agent {
 
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
   bool Owns(pid_t pid) const {
-    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || log_trims_.Owns(pid);
+    return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || activation_.Owns(pid) ||
+           log_trims_.Owns(pid);
   }
 
   void WatchSignals();
@@ -123,6 +128,7 @@ class Agent {
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;
   DumpTaker dumps_;
+  HostActivation activation_;
   LogTimes log_times_;
   LogPipes log_pipes_;
   LogTrims log_trims_;
@@ -134,6 +140,7 @@ class Agent {
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;
+  bool allotted_ = false;
   bool finishing_ = false;
   bool over_ = false;
   bool reap_pending_ = false;
@@ -143,6 +150,7 @@ class Agent {
   std::size_t own_descriptors_ = 0;  // open before the first start
   std::map<std::uint32_t, Environment> environments_;
   GivenPorts ports_;
+  Allotment allotment_;
   // What a probe needs of its process's start.
   struct Probe {
     std::vector<std::string> argv;

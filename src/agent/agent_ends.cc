@@ -47,7 +47,8 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !log_trims_.empty() || over_) return;
+  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() || !log_trims_.empty() || over_)
+    return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   log_pipes_.DrainAll();
@@ -56,6 +57,8 @@ void Agent::FinishIfEmpty() {
   if (report.killed > 0) means_.insert("children");
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
+  // The last process is gone, and the next job may begin as soon as this one is told to be over.
+  allotment_.GiveUp();
   if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   over_ = true;
   beats_.End();
@@ -97,10 +100,12 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   probes_.Abandon();
   dumps_.Abandon();
   log_trims_.Abandon();
+  activation_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
   log_pipes_.DrainAll();
+  allotment_.GiveUp();
   log_times_.EndAll();
   cgroup_.reset();
   if (last == nullptr) return io_.stop();
@@ -170,7 +175,7 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !log_trims_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/activation_archive.h"
+
 namespace muster {
 
 // --- the fields of every message, once for both directions -----------------------------------------
@@ -15,12 +17,33 @@ void Fields(A& archive, DefineEnvironment& m) {
   archive(m.block, m.variables);
 }
 template <class A>
+void Fields(A& archive, Activate& m) {
+  archive(m.steps, m.environment, m.cwd, m.log_path, m.within_ms);
+}
+template <class A>
+void Fields(A& archive, HostActivated& m) {
+  archive(m.host, m.set, m.unset, m.took_ms, m.failed_step, m.error);
+}
+template <class A>
 void Fields(A& archive, PortRequest& m) {
   archive(m.name, m.number);
 }
 template <class A>
 void Fields(A& archive, HoldPorts& m) {
   archive(m.ports);
+}
+template <class A>
+void Fields(A& archive, CoreWish& m) {
+  InRange(archive, m.kind, CoreWish::Kind::kList);
+  archive(m.process, m.count, m.list, m.role, m.devices);
+}
+template <class A>
+void Fields(A& archive, Allot& m) {
+  archive(m.devices, m.host_devices, m.any, m.given, m.shared, m.kind, m.whose, m.cores);
+}
+template <class A>
+void Fields(A& archive, Allotted& m) {
+  archive(m.devices, m.cores, m.notes, m.error);
 }
 template <class A>
 void Fields(A& archive, PassedText& m) {
@@ -38,7 +61,7 @@ void Fields(A& archive, PtySize& m) {
 template <class A>
 void Fields(A& archive, StartProcess& m) {
   archive(m.process, m.attempt, m.argv, m.search_dirs, m.cwd, m.environment, m.env, m.log_path, m.log_limit,
-          m.release_ports, m.own_ports, m.passed, m.ready, m.pty);
+          m.release_ports, m.own_ports, m.passed, m.cores, m.ready, m.pty);
 }
 template <class A>
 void Fields(A& archive, ProcessAttempt& m) {

@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 3.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 4.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "muster/activation.h"
 #include "muster/event.h"
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
-inline constexpr std::string_view kMagic = "muster-agent/3\n";
+inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::string_view kMagic = "muster-agent/4\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -42,6 +43,16 @@ struct DefineEnvironment {
   std::vector<std::string> variables;
 };
 
+// Do these steps in one shell and tell what they changed in its environment: answered by HostActivated. Once, before
+// the first start.
+struct Activate {
+  std::vector<ActivationStep> steps;
+  std::vector<std::string> environment;  // "NAME=value": what the shell begins with
+  std::string cwd;                       // absolute
+  std::string log_path;                  // absolute; created exclusively with mode 0600: what the steps say
+  std::uint32_t within_ms = 0;           // then the shell and what it started are killed
+};
+
 struct PortRequest {
   std::string name;
   // 0: the agent chooses one outside the ephemeral range and 8118..16309 that it has not chosen before.
@@ -52,6 +63,34 @@ struct PortRequest {
 // that is held already is given up.
 struct HoldPorts {
   std::vector<PortRequest> ports;
+};
+
+// Which processor cores one process is to have (docs/devices.md).
+struct CoreWish {
+  enum class Kind : std::uint8_t {
+    kAuto,   // its equal share of what is left
+    kCount,  // so many of its own
+    kList    // these
+  };
+  ProcessId process = 0;
+  Kind kind = Kind::kAuto;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> list;     // ascending
+  std::string role;                    // for messages
+  std::vector<std::uint32_t> devices;  // the plan's numbers of its devices
+};
+
+// What of the host the job is to have: asked once, before any start. What is given is the job's until the agent has
+// reaped its last process.
+struct Allot {
+  std::vector<std::uint32_t> devices;  // the plan's numbers of those that are used here, ascending
+  std::uint32_t host_devices = 0;      // how many the plan takes the host to have
+  bool any = false;                    // whichever are free; else …
+  std::vector<std::uint32_t> given;    // … what the plan's numbers stand for; empty: themselves
+  bool shared = false;                 // others who say the same may have them too
+  std::string kind;                    // base/host_devices.h, or empty
+  std::string whose;                   // who has them, for others to read: one line
+  std::vector<CoreWish> cores;
 };
 
 // What a process finds to read at descriptor `number` (100 or more), from its beginning. It is in no file.
@@ -90,6 +129,7 @@ struct StartProcess {
   std::vector<std::string> release_ports;
   std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
   std::vector<PassedText> passed;
+  std::vector<std::uint32_t> cores;  // that it may run on; empty: those that the agent may
   ReadyWhen ready;
   // A pseudo-terminal with a window of this size becomes stdin, stdout, stderr and the controlling terminal. The agent
   // tells PtyOpened, copies what is written there to the log and to the head, and tells PtyClosed before the end.
@@ -167,7 +207,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, HeadBeat>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -190,6 +230,26 @@ struct PortsHeld {
   std::string error;  // empty: all held
 };
 
+// Answer to Allot, in the order asked.
+struct Allotted {
+  std::vector<std::string> devices;               // their names on this host
+  std::vector<std::vector<std::uint32_t>> cores;  // ascending, never empty
+  std::vector<std::string> notes;                 // sentences about what could not be as it should
+  std::string error;                              // empty: all is given
+};
+
+// Answer to Activate. Names and values come from what was sourced and are not trusted.
+struct HostActivated {
+  std::uint32_t host = 0;
+  std::map<std::string, std::string> set;  // variables that are new, or have another value
+  std::vector<std::string> unset;          // that are gone, in order
+  std::uint64_t took_ms = 0;
+  std::uint32_t failed_step = 0;  // from 1; 0: none, or the shell as a whole
+  std::string error;              // why it failed, a phrase for people; empty if all went well
+
+  bool operator==(const HostActivated&) const = default;
+};
+
 // It lives. The number counts from 1; what it says of the beat that was answered last tells how long the way is.
 struct AgentBeat {
   std::uint32_t number = 0;
@@ -203,9 +263,10 @@ struct AgentFailed {
   std::string why;
 };
 
-using AgentMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                  SignalSent, AgentEmpty, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken,
-                                  ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes, PtyTaken, AgentBeat>;
+using AgentMessage =
+    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                 ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

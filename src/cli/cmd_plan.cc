@@ -1,16 +1,25 @@
-// muster plan: the plan of a recipe, as text that reads and compares well, or as JSON.
+// muster plan: the plan of a recipe, as text that reads and compares well, or as JSON; or the environment of one of its
+// processes, with who set what.
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include <nlohmann/json.hpp>
+
+#include "base/shell_quote.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
 #include "cli/wrap_option.h"
+#include "plan/explained_environment.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "run/process_choice.h"
 
 namespace muster {
 namespace {
@@ -21,20 +30,83 @@ struct Options {
   bool id = false;
   std::vector<std::string> wraps;
   std::string log_max;
+  std::optional<std::string> env;  // ROLE[:RANK]
 };
 
+// ROLE[:RANK] with the rank as a plain number, as EvaluationRequest::explain wants it; a role alone is its first
+// process.
+Result<std::string> ExplainedWord(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return text;
+  std::uint32_t rank = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
+  if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
+  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is no rank", "--env worker:3"));
+}
+
+std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {
+  using Json = nlohmann::ordered_json;
+  Json activation = Json::array();
+  for (const ActivationStep& step : plan.activation) {
+    activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});
+  }
+  Json set = Json::array();
+  Json removed = Json::array();
+  for (const ExplainedVariable& variable : variables) {
+    const Place& place = variable.source.place;
+    Json one = {{"name", variable.name}};
+    if (variable.value) one["value"] = variable.value->marked;
+    one["layer"] = LayerName(variable.source.layer);
+    one["file"] = place.file.empty() ? Json(nullptr) : Json(place.file);
+    one["line"] = place.file.empty() ? Json(nullptr) : Json(place.line);
+    (variable.value ? set : removed).push_back(std::move(one));
+  }
+  const Json json = {{"format", 1},
+                     {"process", ProcessName(plan, process)},
+                     {"activation", std::move(activation)},
+                     {"variables", std::move(set)},
+                     {"removed", std::move(removed)}};
+  return json.dump(1) + "\n";
+}
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int ShowEnvironment(const Options& options) {
+  const auto word = ExplainedWord(*options.env);
+  if (!word) return Refuse(options, word.error());
+  auto evaluation = EvaluateExplaining(options.recipe, *word);
+  if (!evaluation) return Refuse(options, evaluation.error());
+  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) return Refuse(options, wrapped.error());
+  PrintDiagnostics(evaluation->warnings);
+  const Plan& plan = evaluation->plan;
+  const auto chosen = ExplainedProcess(plan, *word);
+  if (!chosen) return Refuse(options, chosen.error());
+  const Process& process = plan.processes[*chosen];
+  const auto sources = evaluation->provenance.find(plan.roles[process.role].name);
+  const std::vector<ExplainedVariable> variables = ExplainEnvironment(
+      plan, process,
+      sources == evaluation->provenance.end() ? std::map<std::string, VariableSource>() : sources->second);
+  std::fputs(
+      (options.json ? EnvironmentJson(plan, process, variables) : ExplainedEnvironmentText(plan, process, variables))
+          .c_str(),
+      stdout);
+  return kExitOk;
+}
+
 int Run(const Options& options) {
+  if (options.env) return ShowEnvironment(options);
   auto evaluation = EvaluateFrom(options.recipe, false);
   if (evaluation) {
     auto changed = ApplyWraps(evaluation->plan, options.wraps);
     if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);
     if (!changed) evaluation = tl::unexpected(changed.error());
   }
-  if (!evaluation) {
-    if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
-    PrintDiagnostics(evaluation.error());
-    return ExitCodeFor(evaluation.error());
-  }
+  if (!evaluation) return Refuse(options, evaluation.error());
   PrintDiagnostics(evaluation->warnings);
   if (options.id) {
     std::printf("%s\n", PlanId(evaluation->plan).c_str());
@@ -55,7 +127,10 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
-  app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
+  auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
+  app.add_option("--env", options->env, "print the variables of one process instead, with who set or removed each")
+      ->type_name("ROLE[:RANK]")
+      ->excludes(id);
   return [options] { return Run(*options); };
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/host_name.h"
 #include "base/isolation.h"
 #include "base/shell_quote.h"
 #include "cli/background_run.h"
@@ -81,6 +82,10 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     if (!options.recipe.recipe.empty()) {
       return Fail(
           Error("usage", {}, "--plan and a recipe are given", "give one of them: a plan already has its parameters"));
+    }
+    if (!options.recipe.devices.empty() || options.recipe.share_devices) {
+      return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
+                        "a plan says already which devices it uses: give them to muster plan"));
     }
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());

@@ -24,7 +24,7 @@ constexpr Command kCommands[] = {
     {"plan", "show which processes a recipe leads to, where and with which environment",
      "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
     {"run", "make a recipe true: start its processes, watch them, report",
-     "muster run recipes/parameter_server.lua workers=8 -- --verbose", true, SetupRun},
+     "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
      false, SetupDocs},
     {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},

@@ -13,6 +13,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/host_devices.h"
+#include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
 #include "plan/host_list.h"
@@ -98,6 +100,11 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("--exclude", options.exclude, "hosts of these that are left out")
       ->type_name("LIST")
       ->allow_extra_args(false);
+  app.add_option("--devices", options.devices,
+                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+      ->type_name("LIST|free");
+  app.add_flag("--share-devices", options.share_devices,
+               "other runs that say the same may use these devices at the same time");
   options.args = invocation.words_after_dashes;
 }
 
@@ -171,9 +178,49 @@ class WaitLine {
   bool written_ = false;
 };
 
+// --devices and --share-devices.
+Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
+  constexpr std::uint32_t kMost = 4096;
+  DeviceUse use;
+  use.shared = options.share_devices;
+  if (options.devices.empty()) return use;
+  use.any = options.devices == "free";
+  if (use.any) return use;
+  const auto given = ParseNumberList(options.devices, kMost);
+  if (!given) {
+    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is no list of devices",
+                      "--devices 0-3,6, or --devices free"));
+  }
+  use.given = *given;
+  return use;
+}
+
+// How many devices this machine has, and of which kind.
+Result<void> CountOwnDevices(Site& site) {
+  const DevicesThere there = CountDevices({});
+  site.host_devices = there.count;
+  site.device_kind = there.kind;
+  const char* believed = std::getenv(kHostDevicesVariable);
+  if (believed == nullptr) return {};
+  const auto count = BelievedDevices(believed);
+  if (!count) {
+    return Fail(
+        Error("usage", {},
+              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
+  }
+  site.host_devices = *count;
+  return {};
+}
+
+void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
+
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
+  auto devices = ParseDevices(options);
+  if (!devices) return Fail(devices.error());
+  evaluation.devices = *std::move(devices);
+  if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
   evaluation.recipe_file = options.recipe;
   evaluation.overrides = *std::move(overrides);
   auto hosts = NamedHosts(options);
@@ -200,7 +247,14 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ev
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
   EvaluationOptions evaluation;
   evaluation.describe_only = describe_only;
-  evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
+  EvaluationOptions evaluation;
+  evaluation.explain = process;
+  evaluation.on_print = PrintLine;
   return EvaluateAs(options, std::move(evaluation));
 }
 

@@ -20,11 +20,13 @@ struct RecipeOptions {
   std::vector<std::string> hosts;  // lists (plan/host_list.h)
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
+  std::string devices;               // --devices; empty: not given
+  bool share_devices = false;
   std::vector<std::string> args;
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value … and --unset. The options must live as long as the app.
+// Adds RECIPE, name=value …, --unset, --devices and --share-devices. The options must live as long as the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
@@ -36,7 +38,10 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);
 
-// The same as if the recipe named that MindSpore release. What the recipe prints is not shown again.
+// The plan, with the sources of the variables of `process` ("worker.2") in the provenance of its role.
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process);
+
+// The plan as if the recipe named that MindSpore release. What the recipe prints is not shown again.
 Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release);
 
 }  // namespace muster

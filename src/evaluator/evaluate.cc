@@ -213,8 +213,10 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   }
   request.args = options.args;
   request.site = options.site;
+  request.devices = options.devices;
   request.mindspore = options.mindspore;
   request.describe_only = options.describe_only;
+  request.explain = options.explain;
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t begin = MonotonicNowNs();
   const std::uint64_t deadline = begin + options.limits.wall_ms * 1'000'000;
@@ -267,6 +269,9 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   evaluation.lockdown = std::move(answer->lockdown);
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = std::move(answer->provenance);
+  for (auto& [role, sources] : evaluation.provenance) {
+    for (auto& [variable, source] : sources) source.place = places.Checked(source.place);
+  }
   if (!options.describe_only) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     Diagnostics invalid = ValidatePlan(*answer->plan);

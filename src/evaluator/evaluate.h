@@ -27,8 +27,10 @@ struct EvaluationOptions {
   std::vector<Override> overrides;
   std::vector<std::string> args;
   Site site;
+  DeviceUse devices;      // see EvaluationRequest
   std::string mindspore;  // see EvaluationRequest
   bool describe_only = false;
+  std::string explain;  // see EvaluationRequest
   EvaluationLimits limits;
   Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
@@ -40,8 +42,8 @@ struct Evaluation {
   std::string name;
   std::string doc;
   std::vector<ParameterState> parameters;
-  Plan plan;  // folded and valid; empty if only described
-  Provenance provenance;
+  Plan plan;              // folded and valid; empty if only described
+  Provenance provenance;  // places are known files of the recipe, or nowhere
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;

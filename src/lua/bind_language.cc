@@ -324,11 +324,13 @@ int Print(lua_State* lua) {
   return 0;
 }
 
-// hole(kind, name) -> the spelling of a hole
+// hole(kind, name, list) -> the spelling of a hole
 int HoleSpelling(lua_State* lua) {
   const std::string kind = ArgumentText(lua, 1);
   const std::string name = ArgumentText(lua, 2);
-  PushText(lua, std::string(kHoleOpen) + kind + (name.empty() ? "" : ":" + name) + "}");
+  const std::string list = ArgumentText(lua, 3);
+  PushText(lua,
+           std::string(kHoleOpen) + kind + (name.empty() ? "" : ":" + name) + (list.empty() ? "" : ":" + list) + "}");
   return 1;
 }
 

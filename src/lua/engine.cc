@@ -258,8 +258,11 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int host_table = lua_gettop(lua);
   BindLanguage(lua, host);
   BindContext(lua, host);
+  BindDevices(lua, host);
   BindArithmetic(lua, host);
   BindFiles(lua, host);
+  BindRoles(lua, host);
+  BindProcesses(lua, host);
   BindPlan(lua, host);
   PushNull(lua);
   lua_setfield(lua, host_table, "null");
@@ -383,6 +386,7 @@ int Run(lua_State* lua) {
   EvaluationRequest known;
   known.overrides = WithFileContents(host, parameters);
   known.site = request.site;
+  known.devices = request.devices;
   Resolved resolved =
       ResolveParameters(parameters, cluster, place, known, !request.describe_only, environment, problems);
   host.Report(problems);
@@ -392,6 +396,7 @@ int Run(lua_State* lua) {
   if (HasErrors(host.diagnostics)) Stop(lua);
 
   host.plan.secrets = resolved.secrets;
+  host.plan.device_use = request.devices;
   for (std::size_t i = 0; i < resolved.cluster.devices.size(); ++i) {
     const std::string name = resolved.cluster.named.empty() ? std::string() : resolved.cluster.named[i].name;
     host.plan.hosts.push_back({"host" + std::to_string(i), resolved.cluster.devices[i], name});

@@ -39,8 +39,12 @@ struct EvaluationRequest {
   std::vector<Override> overrides;
   std::vector<std::string> args;  // the words after --
   Site site;
+  DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
   bool describe_only = false;  // stop after the parameters
+  // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
+  // answer has; else, the role's first one.
+  std::string explain = {};
 
   bool operator==(const EvaluationRequest&) const = default;
 };
@@ -53,7 +57,7 @@ struct ParameterState {
   bool operator==(const ParameterState&) const = default;
 };
 
-// Who set a variable of a role's processes, by role and variable.
+// Who set or removed a variable, by role and variable: of each role's first process, or the one that was asked for.
 using Provenance = std::map<std::string, std::map<std::string, VariableSource>>;
 
 struct EvaluationAnswer {

@@ -21,13 +21,13 @@ void Fields(A& archive, SiteHost& host) {
 
 template <class A>
 void Fields(A& archive, Site& site) {
-  archive(site.hosts, site.host_memory_bytes);
+  archive(site.hosts, site.host_memory_bytes, site.host_devices, site.device_kind);
 }
 
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.args, request.site,
-          request.mindspore, request.describe_only);
+          request.devices, request.mindspore, request.describe_only, request.explain);
 }
 
 template <class A>

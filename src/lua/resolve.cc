@@ -101,20 +101,23 @@ class ClusterResolver {
         known_(known),
         diagnostics_(diagnostics) {}
 
-  ClusterFacts Settle(const std::vector<SiteHost>& given) {
+  // `chosen` is what --devices names, of every host.
+  ClusterFacts Settle(const Site& site, const std::vector<std::uint32_t>& chosen) {
     ClusterFacts facts;
-    facts.named = given;
+    facts.named = site.hosts;
     std::string origin = "command line";
-    if (given.empty()) {
+    if (facts.named.empty()) {
       facts.named = NamedByRecipe();
       origin = RecipeOrigin();
     }
     const bool named = !facts.named.empty();
     const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
                                                          [](const SiteHost& host) { return host.devices.has_value(); });
-    auto count = static_cast<std::size_t>(Number("hosts", 1, named ? std::optional(facts.named.size()) : std::nullopt));
+    auto count = static_cast<std::size_t>(
+        Number("hosts", 1, {.named = named ? std::optional(facts.named.size()) : std::nullopt}, hosts_text_));
     std::string devices_text;
-    const std::int64_t each = Number("devices_per_host", 0, std::nullopt, &devices_text);
+    const std::int64_t each =
+        Number("devices_per_host", 0, {.site = named ? 0U : site.host_devices, .chosen = chosen.size()}, devices_text);
     if (named) {
       if (count > facts.named.size()) {
         diagnostics_.push_back(Error("hosts", {},
@@ -131,7 +134,14 @@ class ClusterResolver {
     }
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {
-      facts.devices[i] = facts.named[i].devices.value_or(static_cast<std::uint32_t>(each));
+      const auto own = facts.named[i].devices;
+      facts.devices[i] = own.value_or(static_cast<std::uint32_t>(each));
+      if (own && !chosen.empty() && *own != chosen.size()) {
+        diagnostics_.push_back(Error("conflict", {},
+                                     "host " + facts.named[i].name + " has " + std::to_string(*own) + " devices (" +
+                                         origin + "), and --devices names " + std::to_string(chosen.size()),
+                                     "give one of the two"));
+      }
     }
     return facts;
   }
@@ -179,13 +189,22 @@ class ClusterResolver {
     return {};
   }
 
-  // The default is `named` if anybody has named hosts, then what the recipe says, then 1.
-  std::int64_t Number(const std::string& name, double min, std::optional<std::size_t> named,
-                      std::string* text = nullptr) {
+  // What a number is where neither the recipe nor an override says it.
+  struct Defaults {
+    std::optional<std::size_t> named = std::nullopt;  // counted from a list, which outdoes the recipe's number
+    std::uint32_t site = 0;                           // found on this machine; 0: nothing
+    std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given
+  };
+
+  std::int64_t Number(const std::string& name, double min, const Defaults& defaults, std::string& text) {
     ParameterState state{ClusterParameter(name, min, recipe_place_), Value(1), ParameterOrigin::kDefault};
     std::string origin = "default";
-    if (named) {
-      state.value = Value(static_cast<std::int64_t>(*named));
+    if (defaults.site > 0) {
+      state.value = Value(static_cast<std::int64_t>(defaults.site));
+      origin = "site";
+    }
+    if (defaults.named) {
+      state.value = Value(static_cast<std::int64_t>(*defaults.named));
     } else if (const Value* field = Field(name)) {
       auto value = CheckParameter(state.parameter, *field, recipe_place_, "default");
       if (value) {
@@ -200,7 +219,18 @@ class ClusterResolver {
       if (state.origin != ParameterOrigin::kDefault) origin = ParameterOriginText(state.origin);
       known_.push_back(name);
     }
-    (text != nullptr ? *text : hosts_text_) = name + " " + ToText(*state.value) + " (" + origin + ")";
+    if (defaults.chosen > 0) {
+      const std::int64_t otherwise = *state.value->AsInt();
+      state.value = Value(static_cast<std::int64_t>(defaults.chosen));
+      if (state.origin != ParameterOrigin::kDefault && otherwise != *state.value->AsInt()) {
+        diagnostics_.push_back(Error(
+            "conflict", {},
+            name + " = " + std::to_string(otherwise) + " (" + origin + "), and --devices names " + ToText(*state.value),
+            "give one of the two"));
+      }
+      origin = "--devices";
+    }
+    text = name + " " + ToText(*state.value) + " (" + origin + ")";
     return *state.value->AsInt();
   }
 
@@ -274,7 +304,8 @@ Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value
     resolved.parameters.push_back(std::move(state));
   }
 
-  resolved.cluster = ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site.hosts);
+  resolved.cluster =
+      ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site, request.devices.given);
 
   for (const Override& override : request.overrides) {
     if (std::find(known.begin(), known.end(), override.name) != known.end()) continue;

@@ -50,6 +50,18 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
         filled += hole.kind == Hole::Kind::kHostName ? host.name : host.address;
         break;
       }
+      case Hole::Kind::kDevices: {
+        if (hole.host >= binding.hosts.size()) return Unbound(text, "no host " + std::to_string(hole.host));
+        const std::vector<std::string>& devices = binding.hosts[hole.host].devices;
+        const char* separator = "";
+        for (const std::uint32_t number : DeviceNumbers(hole.name).value_or(std::vector<std::uint32_t>())) {
+          if (number >= devices.size() || devices[number].empty())
+            return Unbound(text, "no device " + std::to_string(number) + " of host " + std::to_string(hole.host));
+          filled += separator + devices[number];
+          separator = ",";
+        }
+        break;
+      }
       case Hole::Kind::kSecret: {
         if (pieces->size() != 1) return Unbound(text, "a secret can only be a whole value");
         const auto secret = binding.secrets.find(hole.name);

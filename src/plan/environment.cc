@@ -315,11 +315,12 @@ void GiveStandardVariables(const Plan& plan, const Process& process,
   add("MUSTER_ATTEMPT", {kAttempt});
   if (!plan.mindspore.empty()) add("MUSTER_CONTEXT", {kRunDir, "/context/", name, ".json"});
   if (!process.devices.empty()) {
-    text.clear();
+    std::string numbers;
     for (const std::uint32_t device : process.devices) {
-      if (!text.empty()) text += ',';
-      text += fmt::format_int(device).c_str();
+      if (!numbers.empty()) numbers += ',';
+      numbers += fmt::format_int(device).c_str();
     }
+    text = HoleText({Hole::Kind::kDevices, std::move(numbers), process.host});
     take("MUSTER_DEVICES", text);
   }
   add("MUSTER_ERROR_FILE", {kRunDir, "/errors/", name, ".", kAttempt, ".json"});

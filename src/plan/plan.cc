@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-enum class Argument : std::uint8_t { kNone, kName, kHost };
+enum class Argument : std::uint8_t { kNone, kName, kHost, kHostAndList };
 
 struct HoleWord {
   Hole::Kind kind;
@@ -16,15 +16,16 @@ struct HoleWord {
   Argument argument;
 };
 
-constexpr std::array<HoleWord, 9> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
-                                                 {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
-                                                 {Hole::Kind::kRunId, "run_id", Argument::kNone},
-                                                 {Hole::Kind::kHostName, "host_name", Argument::kHost},
-                                                 {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
-                                                 {Hole::Kind::kAttempt, "attempt", Argument::kNone},
-                                                 {Hole::Kind::kSecret, "secret", Argument::kName},
-                                                 {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
-                                                 {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
+constexpr std::array<HoleWord, 10> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
+                                                  {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
+                                                  {Hole::Kind::kRunId, "run_id", Argument::kNone},
+                                                  {Hole::Kind::kHostName, "host_name", Argument::kHost},
+                                                  {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
+                                                  {Hole::Kind::kAttempt, "attempt", Argument::kNone},
+                                                  {Hole::Kind::kSecret, "secret", Argument::kName},
+                                                  {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
+                                                  {Hole::Kind::kDevices, "devices", Argument::kHostAndList},
+                                                  {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
 
 bool IsHoleName(std::string_view name) {
   constexpr std::size_t kLongest = 128;
@@ -34,6 +35,14 @@ bool IsHoleName(std::string_view name) {
     if (!word && c != '_' && c != '.' && c != '-') return false;
   }
   return true;
+}
+
+// One number, one spelling.
+bool ReadIndex(std::string_view text, std::uint32_t& index) {
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, index);
+  const bool padded = text.size() > 1 && text[0] == '0';
+  return !text.empty() && error == std::errc() && rest == end && !padded;
 }
 
 // The inside of a marker, between "${muster:" and "}".
@@ -56,11 +65,16 @@ tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
         if (!IsHoleName(argument)) return fail("needs a name of letters, digits, '_', '.' and '-'");
         hole.name = argument;
         break;
-      case Argument::kHost: {
-        const char* end = argument.data() + argument.size();
-        const auto [rest, error] = std::from_chars(argument.data(), end, hole.host);
-        const bool padded = argument.size() > 1 && argument[0] == '0';  // one host, one spelling
-        if (argument.empty() || error != std::errc() || rest != end || padded) return fail("needs the index of a host");
+      case Argument::kHost:
+        if (!ReadIndex(argument, hole.host)) return fail("needs the index of a host");
+        break;
+      case Argument::kHostAndList: {
+        const std::size_t second = argument.find(':');
+        const std::string_view list = second == std::string_view::npos ? "" : argument.substr(second + 1);
+        if (!ReadIndex(argument.substr(0, second), hole.host) || !DeviceNumbers(list)) {
+          return fail("needs the index of a host and numbers of devices");
+        }
+        hole.name = list;
         break;
       }
     }
@@ -71,12 +85,23 @@ tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
 
 }  // namespace
 
+std::optional<std::vector<std::uint32_t>> DeviceNumbers(std::string_view list) {
+  std::vector<std::uint32_t> numbers;
+  for (;;) {
+    const std::size_t comma = list.find(',');
+    if (!ReadIndex(list.substr(0, comma), numbers.emplace_back())) return std::nullopt;
+    if (comma == std::string_view::npos) return numbers;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 std::string HoleText(const Hole& hole) {
   for (const HoleWord& known : kHoleWords) {
     if (known.kind != hole.kind) continue;
     std::string text = std::string(kHoleOpen) + std::string(known.word);
     if (known.argument == Argument::kName) text += ':' + hole.name;
     if (known.argument == Argument::kHost) text += ':' + std::to_string(hole.host);
+    if (known.argument == Argument::kHostAndList) text += ':' + std::to_string(hole.host) + ':' + hole.name;
     return text + '}';
   }
   assert(false && "every kind of hole has a word");

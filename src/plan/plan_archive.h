@@ -2,6 +2,7 @@
 // here; everything else that a plan must satisfy is ValidatePlan's (plan_check.h).
 #pragma once
 
+#include "base/activation_archive.h"
 #include "base/archive.h"
 #include "base/value_archive.h"
 #include "muster/plan.h"
@@ -37,10 +38,21 @@ void Fields(A& archive, RoleLimits& limits) {
 }
 
 template <class A>
+void Fields(A& archive, CoreUse& cores) {
+  InRange(archive, cores.kind, CoreUse::Kind::kList);
+  archive(cores.count, cores.list);
+}
+
+template <class A>
+void Fields(A& archive, DeviceUse& use) {
+  archive(use.any, use.given, use.shared, use.kind);
+}
+
+template <class A>
 void Fields(A& archive, Role& role) {
   archive(role.name, role.plays, role.world);
   InRange(archive, role.ending, Ending::kNever);
-  archive(role.after, role.ready, role.restart, role.limits);
+  archive(role.after, role.ready, role.restart, role.limits, role.cores);
   archive(role.linger_ms, role.stop, role.command, role.shell, role.cwd, role.env, role.unset, role.context);
 }
 
@@ -73,9 +85,9 @@ void Fields(A& archive, SecretSource& secret) {
 
 template <class A>
 void Fields(A& archive, Plan& plan) {
-  archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.roles, plan.processes,
-          plan.ports, plan.files, plan.secrets, plan.time_limit_ms, plan.start_limit_ms, plan.silent_limit_ms, plan.doc,
-          plan.params, plan.derived);
+  archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.device_use, plan.roles,
+          plan.processes, plan.ports, plan.files, plan.secrets, plan.activation, plan.time_limit_ms,
+          plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.params, plan.derived);
 }
 
 }  // namespace muster

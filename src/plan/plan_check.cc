@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
+#include "base/host_devices.h"
 #include "base/host_name.h"
 #include "base/shell_quote.h"
 #include "base/signal_name.h"
@@ -17,8 +19,10 @@ namespace {
 
 constexpr std::size_t kMaxProblems = 20;
 constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
-constexpr std::size_t kMaxEndings = 1'000;                     // that a restart policy names
-constexpr int kMaxValueDepth = 32;                             // leaves room for what a plan's JSON puts around a value
+constexpr std::uint32_t kMaxCore = 65'536;
+constexpr std::size_t kMaxEndings = 1'000;     // that a restart policy names
+constexpr std::size_t kMaxActivation = 1'000;  // steps
+constexpr int kMaxValueDepth = 32;             // leaves room for what a plan's JSON puts around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -30,6 +34,12 @@ bool IsFilePath(std::string_view path) {
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }
+}
+
+bool IsActivation(const ActivationStep& step) {
+  constexpr std::size_t kLongest = 4096;
+  if (step.what.empty() || step.what.size() > kLongest) return false;
+  return step.kind == ActivationStep::Kind::kSource ? step.what[0] == '/' : step.what[0] != '-';
 }
 
 // "set_context.mode"
@@ -48,6 +58,7 @@ class Validation {
   Diagnostics Run() {
     Names();
     HostsPortsFilesAndSecrets();
+    Activation();
     Roles();
     // What follows looks things up by index.
     if (problems_.empty()) Order();
@@ -85,11 +96,18 @@ class Validation {
     for (const TextPiece& piece : *pieces) {
       if (!piece.hole) continue;
       const Hole& hole = *piece.hole;
-      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress;
+      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress ||
+                           hole.kind == Hole::Kind::kDevices;
       if (hole.kind == Hole::Kind::kPort && !plan_.ports.contains(hole.name))
         Wrong(what + " names no port of the plan: " + hole.name);
       if (of_host && hole.host >= plan_.hosts.size())
         Wrong(what + " names no host of the plan: " + std::to_string(hole.host));
+      if (hole.kind == Hole::Kind::kDevices && hole.host < plan_.hosts.size()) {
+        for (const std::uint32_t device : DeviceNumbers(hole.name).value_or(std::vector<std::uint32_t>())) {
+          if (device >= plan_.hosts[hole.host].devices)
+            Wrong(what + " names device " + std::to_string(device) + ", which its host has not");
+        }
+      }
       if (hole.kind == Hole::Kind::kInheritedPath && inherited == Inherited::kNo)
         Wrong(what + " is no variable and cannot go on with an inherited value");
       if (hole.kind != Hole::Kind::kSecret) continue;
@@ -167,6 +185,17 @@ class Validation {
     }
   }
 
+  // What becomes an argument of a shell's command must be no option of it.
+  void Activation() {
+    if (plan_.activation.size() > kMaxActivation) Wrong("it has too many steps of activation");
+    for (const ActivationStep& step : plan_.activation) {
+      const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
+      Plain(step.what, "the activation " + what);
+      if (step.what.find(kHoleOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
+      if (!IsActivation(step)) Wrong("the activation " + what + " is no path from '/' on, or no name");
+    }
+  }
+
   void Roles() {
     std::set<std::string_view> names;
     for (const Role& role : plan_.roles) {
@@ -179,6 +208,7 @@ class Validation {
         Wrong(who + " stops by an unknown signal");
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
       Policies(role, who);
+      Cores(role.cores, who);
       Command(role.command, who);
       Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
       for (const std::string& pattern : role.unset) {
@@ -310,7 +340,27 @@ class Validation {
     }
   }
 
+  void Cores(const CoreUse& cores, const std::string& who) {
+    const bool counts = cores.kind == CoreUse::Kind::kCount;
+    const bool lists = cores.kind == CoreUse::Kind::kList;
+    const bool ascends =
+        std::adjacent_find(cores.list.begin(), cores.list.end(), std::greater_equal<>()) == cores.list.end();
+    if (counts == (cores.count == 0) || lists == cores.list.empty() || !ascends ||
+        (lists && cores.list.back() >= kMaxCore) || cores.count > kMaxCore)
+      Wrong(who + " has no possible cores");
+  }
+
   void Devices() {
+    const DeviceUse& use = plan_.device_use;
+    if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr)
+      Wrong("there are no devices of kind " + Shown(use.kind));
+    if (use.any && !use.given.empty()) Wrong("its devices are given, and are whichever are free");
+    if (std::adjacent_find(use.given.begin(), use.given.end(), std::greater_equal<>()) != use.given.end())
+      Wrong("the devices given are not ascending");
+    for (const PlanHost& host : plan_.hosts) {
+      if (!use.given.empty() && host.devices != use.given.size())
+        Wrong("host " + Shown(host.label) + " has not as many devices as are given");
+    }
     std::vector<std::uint64_t> given;
     for (const Process& process : plan_.processes) {
       for (const std::uint32_t device : process.devices) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_list.h"
 #include "plan/plan_text.h"
 #include "plan/policy_names.h"
 #include "settings/value_json.h"
@@ -63,6 +64,21 @@ Json RestartJson(const RestartPolicy& restart) {
           {"backoff_ms", restart.backoff_ms}};
 }
 
+// null, "auto", a number for each process, or the list for all of them.
+Json CoresJson(const CoreUse& cores) {
+  switch (cores.kind) {
+    case CoreUse::Kind::kAny:
+      return nullptr;
+    case CoreUse::Kind::kAuto:
+      return "auto";
+    case CoreUse::Kind::kCount:
+      return cores.count;
+    case CoreUse::Kind::kList:
+      return NumberListText(cores.list);
+  }
+  return nullptr;
+}
+
 Json RoleJson(const Plan& plan, const Role& role) {
   Json json;
   json["name"] = role.name;
@@ -77,6 +93,7 @@ Json RoleJson(const Plan& plan, const Role& role) {
   json["restart"] = RestartJson(role.restart);
   json["limits"] = {{"time_ms", role.limits.time_ms}, {"silent_ms", role.limits.silent_ms}};
   if (role.limits.log_bytes != 0) json["limits"]["log_bytes"] = role.limits.log_bytes;
+  json["cores"] = CoresJson(role.cores);
   json["shell"] = role.shell;
   json["unset"] = role.unset;
   return json;
@@ -156,6 +173,8 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
     if (!host.name.empty()) json["name"] = host.name;
     return json;
   });
+  const DeviceUse& use = plan.device_use;
+  Member(out, "device_use", Json{{"any", use.any}, {"given", use.given}, {"shared", use.shared}, {"kind", use.kind}});
   Members(out, "roles", plan.roles, [&](const Role& role) { return RoleJson(plan, role); });
   Members(out, "processes", plan.processes, [&](const Process& process) { return ProcessJson(plan, process); });
   Json ports = Json::object();
@@ -171,6 +190,11 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
     secrets[name] = Json{{"from_env", secret.from_env}, {"from_file", secret.from_file}};
   }
   Member(out, "secrets", secrets);
+  Json activation = Json::array();
+  for (const ActivationStep& step : plan.activation) {
+    activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});
+  }
+  Member(out, "activation", activation);
   Member(out, "params", ToJson(Value(plan.params)));
   Member(out, "derived", ToJson(Value(plan.derived)));
   Member(out, "inputs", ToJson(inputs));

@@ -1,6 +1,7 @@
 // Reading a plan from JSON that nobody vouches for: every field has a type, every failure names its field.
 #include <limits>
 
+#include "base/number_list.h"
 #include "plan/fold.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
@@ -10,6 +11,13 @@
 
 namespace muster {
 namespace {
+
+std::optional<ActivationStep::Kind> ActivationKindNamed(std::string_view name) {
+  for (std::size_t kind = 0; kind < kActivationKinds.size(); ++kind) {
+    if (kActivationKinds[kind] == name) return static_cast<ActivationStep::Kind>(kind);
+  }
+  return std::nullopt;
+}
 
 // An object of the JSON with the name it has in messages. The first failure is kept and ends all reading: what
 // is read after it is empty.
@@ -153,6 +161,13 @@ class PlanReader {
       if (fields.Has("name")) fields.Read("name", host.name);
       hosts_.emplace(host.label, static_cast<std::uint32_t>(plan.hosts.size() - 1));
     }
+    if (top.Has("device_use")) {  // younger than the format, as "cores" of roles
+      Fields use(*top.Get("device_use"), "the use of devices", failure_);
+      use.Read("any", plan.device_use.any);
+      use.Read("given", plan.device_use.given);
+      use.Read("shared", plan.device_use.shared);
+      use.Read("kind", plan.device_use.kind);
+    }
     for (const Value& each : top.List("roles")) {
       const std::size_t number = plan.roles.size();
       ReadRole(each, plan.roles.emplace_back(), number);
@@ -179,6 +194,7 @@ class PlanReader {
     stop.Read("signal", role.stop.signal);
     stop.Read("grace_ms", role.stop.grace_ms);
     ReadPolicies(fields, role);
+    if (fields.Has("cores")) ReadCores(fields, role.cores);
     fields.Read("shell", role.shell);
     fields.Read("unset", role.unset);
     roles_.emplace(role.name, static_cast<std::uint32_t>(number));
@@ -209,6 +225,22 @@ class PlanReader {
     limits.Read("time_ms", role.limits.time_ms);
     limits.Read("silent_ms", role.limits.silent_ms);
     if (limits.Has("log_bytes")) limits.Read("log_bytes", role.limits.log_bytes);
+  }
+
+  static void ReadCores(Fields& fields, CoreUse& cores) {
+    const Value* value = fields.Get("cores");
+    if (value->IsNull()) return;
+    if (value->AsInt() != nullptr) {
+      cores.kind = CoreUse::Kind::kCount;
+      return fields.Read("cores", cores.count);
+    }
+    std::string text;
+    fields.Read("cores", text);
+    cores.kind = text == "auto" ? CoreUse::Kind::kAuto : CoreUse::Kind::kList;
+    if (text == "auto" || fields.failed()) return;
+    const auto list = ParseNumberList(text);
+    if (!list) return fields.Wrong("cores", "\"auto\", a number or a list of numbers");
+    cores.list = *list;
   }
 
   // Roles may name later ones.
@@ -267,8 +299,18 @@ class PlanReader {
       fields.Read("from_env", plan.secrets[name].from_env);
       fields.Read("from_file", plan.secrets[name].from_file);
     }
+    if (top.Has("activation")) ReadActivation(top, plan);  // younger than the format
     plan.params = top.Map("params");
     plan.derived = top.Map("derived");
+  }
+
+  void ReadActivation(Fields& top, Plan& plan) {
+    for (const Value& each : top.List("activation")) {
+      Fields fields(each, "step " + std::to_string(plan.activation.size()) + " of the activation", failure_);
+      ActivationStep& step = plan.activation.emplace_back();
+      fields.Read("kind", step.kind, ActivationKindNamed);
+      fields.Read("what", step.what);
+    }
   }
 
   // The index of the role or host that the field names.

@@ -1,6 +1,7 @@
 #include "plan/plan_text.h"
 
 #include "base/fingerprint.h"
+#include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "plan/policy_names.h"
 
@@ -92,6 +93,22 @@ void AppendRestart(std::string& out, const std::string& begin, const RestartPoli
   line << ", waiting " << restart.backoff_ms << " ms";
 }
 
+void AppendCores(std::string& out, const std::string& begin, const CoreUse& cores) {
+  if (cores.kind == CoreUse::Kind::kAny) return;
+  Line line(out);
+  line << begin << " cores ";
+  if (cores.kind == CoreUse::Kind::kAuto) line << "auto";
+  if (cores.kind == CoreUse::Kind::kCount) line << cores.count << " each";
+  if (cores.kind == CoreUse::Kind::kList) line << NumberListText(cores.list);
+}
+
+void AppendDeviceUse(std::string& out, const DeviceUse& use) {
+  if (!use.kind.empty()) Line(out) << "plan device kind " << Word{use.kind};
+  if (use.any) Line(out) << "plan devices free";
+  if (!use.given.empty()) Line(out) << "plan devices " << NumberListText(use.given);
+  if (use.shared) Line(out) << "plan devices shared";
+}
+
 void AppendPolicies(std::string& out, const std::string& begin, const Plan& plan, const Role& role) {
   for (const std::uint32_t other : role.after) Line(out) << begin << " after " << Word{plan.roles[other].name};
   AppendReadiness(out, begin, role.ready);
@@ -117,6 +134,7 @@ void AppendRole(std::string& out, const Plan& plan, const Role& role, std::size_
     Line(out) << begin << " serves until the others end, then has " << role.linger_ms << " ms";
   }
   AppendPolicies(out, begin, plan, role);
+  AppendCores(out, begin, role.cores);
   Line(out) << begin << " stop " << Word{role.stop.signal} << ", KILL after " << role.stop.grace_ms << " ms";
   if (!role.command.empty()) AppendCommand(out, begin, role.shell ? " shell" : " command", role.command);
   if (role.command.empty() && role.shell) Line(out) << begin << " shell";
@@ -159,6 +177,7 @@ std::string PlanText(const Plan& plan) {
   if (plan.start_limit_ms != 0) Line(out) << "plan start limit " << plan.start_limit_ms << " ms";
   if (plan.silent_limit_ms != 0) Line(out) << "plan silent limit " << plan.silent_limit_ms << " ms";
   for (const PlanHost& host : plan.hosts) Line(out) << "host " << Word{host.label} << " devices " << host.devices;
+  AppendDeviceUse(out, plan.device_use);
   for (const auto& [name, port] : plan.ports) {
     Line line(out);
     line << "port " << Word{name} << " host " << Word{plan.hosts[port.host].label} << " number ";
@@ -169,6 +188,9 @@ std::string PlanText(const Plan& plan) {
     const bool from_env = !secret.from_env.empty();
     Line(out) << "secret " << Word{name} << (from_env ? " variable " : " file ")
               << Word{from_env ? secret.from_env : secret.from_file};
+  }
+  for (const ActivationStep& step : plan.activation) {
+    Line(out) << "activate " << ActivationKindName(step.kind) << " " << Word{step.what};
   }
   for (const auto& [path, file] : plan.files) Line(out) << "file " << Word{path} << " " << Quoted(file.content.marked);
 

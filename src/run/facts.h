@@ -81,6 +81,7 @@ struct PlanBound {
   std::string run_dir;
   std::vector<HostBinding> hosts;
   std::map<std::string, std::uint16_t> ports;
+  std::map<std::string, std::string> cores = {};  // of processes that got some: "worker.2" -> "0-3"
 
   bool operator==(const PlanBound&) const = default;
 };

@@ -21,12 +21,17 @@ void JournalFields(A& a, AgentConnected& e) {
       a("memory_kib", e.memory_kib);
 }
 template <class A>
+void JournalFields(A& a, HostActivated& e) {
+  a("host", e.host), a("set", e.set), a("unset", e.unset), a("took_ms", e.took_ms), a("failed_step", e.failed_step),
+      a("error", e.error);
+}
+template <class A>
 void JournalFields(A& a, PlanBound& e) {
-  a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports);
+  a("run_dir", e.run_dir), a("hosts", e.hosts), a("ports", e.ports), a("cores", e.cores);
 }
 template <class A>
 void JournalFields(A& a, HostBinding& e) {
-  a("name", e.name), a("address", e.address);
+  a("name", e.name), a("address", e.address), a("devices", e.devices);
 }
 template <class A>
 void JournalFields(A& a, PreparationFailed& e) {

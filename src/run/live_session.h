@@ -48,8 +48,10 @@ class Session {
   struct Agent {
     std::unique_ptr<Channel> channel;
     std::string host_name;
-    std::string refusal;  // AgentFailed::why
-    bool ready = false;   // and its ports are held
+    std::string refusal;               // AgentFailed::why
+    std::optional<Allot> asked;        // of its host
+    std::vector<std::string> devices;  // that it gave, by the plan's number
+    bool ready = false;                // it is activated, its ports are held, and all that was asked is given
     bool over = false;
   };
 
@@ -71,9 +73,13 @@ class Session {
 
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
+  void OnActivated(std::uint32_t host, HostActivated told);
+  void HoldPortsOf(std::uint32_t host);
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
   // Empty, with the binding's ports replaced, or why they are not.
   std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);
+  void AskAllotment(std::uint32_t host);
+  void OnAllotted(std::uint32_t host, const Allotted& allotted);
   void BeginIfReady();
   Result<void> Bind();
   Result<void> DefineEnvironments();

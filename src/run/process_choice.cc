@@ -65,4 +65,10 @@ Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word) {
             fmt::format("for example --pty {}:{}", plan.roles[first.role].name, first.rank.value_or(first.index))));
 }
 
+Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word) {
+  Result<std::set<ProcessId>> chosen = Chosen(plan, "env", word, "worker:3");
+  if (!chosen) return Fail(std::move(chosen.error()));
+  return *chosen->begin();
+}
+
 }  // namespace muster

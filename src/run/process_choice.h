@@ -1,5 +1,5 @@
-// Processes that the command line of a run names by words: --tee, whose output is shown however many there are, and
-// --pty, who gets a terminal.
+// Processes that a command line names by words: --tee, whose output is shown however many there are, --pty, who gets a
+// terminal, and --env, whose variables are explained.
 #pragma once
 
 #include <set>
@@ -18,5 +18,8 @@ Result<std::set<ProcessId>> TeedProcesses(const Plan& plan, const std::vector<st
 
 // The one process that a word of the same spelling names. Fails with kind "pty".
 Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word);
+
+// The first process that a word of the same spelling names. Fails with kind "env".
+Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word);
 
 }  // namespace muster

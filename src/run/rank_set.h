@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "base/number_list.h"
 
 namespace muster {
 
 class RankSet {
  public:
-  // Numbers and ranges of them (both ends belong to it), separated by commas, without blanks. Nothing if the text is
-  // something else, a range runs backwards, or a number is beyond 32 bits.
+  // Nothing for what ParseNumberRanges refuses.
   static std::optional<RankSet> Parse(std::string_view text);
 
   bool Contains(std::uint32_t rank) const;
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_;
+  std::vector<NumberRange> ranges_;
 };
 
 }  // namespace muster

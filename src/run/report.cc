@@ -71,6 +71,21 @@ class Reading {
     return host < plan_.hosts.size() ? plan_.hosts[host].label : std::string();
   }
 
+  // What its devices are called on the host; empty before they were given.
+  std::vector<std::string> Devices(const Process& process) const {
+    std::vector<std::string> devices;
+    for (const std::uint32_t number : process.devices) {
+      const bool known = process.host < hosts_.size() && number < hosts_[process.host].devices.size();
+      if (known) devices.push_back(hosts_[process.host].devices[number]);
+    }
+    return devices;
+  }
+
+  std::string Cores(const Process& process) const {
+    const auto found = cores_.find(ProcessName(plan_, process));
+    return found == cores_.end() ? std::string() : found->second;
+  }
+
   Receipt MakeReceipt() const {
     Receipt receipt;
     std::set<std::string> by(by_.begin(), by_.end());
@@ -126,6 +141,7 @@ class Reading {
       phases_.emplace(Phase::kPreparing, record.at);
     } else if constexpr (std::is_same_v<E, PlanBound>) {
       hosts_ = e.hosts;
+      cores_ = e.cores;
     } else if constexpr (std::is_same_v<E, PhaseChanged>) {
       phases_.emplace(e.to, record.at);
     } else if constexpr (std::is_same_v<E, FirstFailure>) {
@@ -182,6 +198,7 @@ class Reading {
   std::optional<RunEnded> ended_;
   std::optional<FirstFailure> first_failure_;
   std::vector<HostBinding> hosts_;
+  std::map<std::string, std::string> cores_;  // by process
   std::vector<AgentEmpty> attested_;
   std::vector<std::string> by_;
   std::map<Phase, MonotonicNs> phases_;
@@ -283,7 +300,8 @@ Result<Report> MakeReport(const std::string& run_dir) {
     const Process& process = plan->processes[id];
     const Track& track = reading.track(id);
     ProcessReport told{
-        plan->roles[process.role].name, process.index, process.rank, reading.HostName(process.host), {}, {}};
+        plan->roles[process.role].name, process.index,          process.rank, reading.HostName(process.host),
+        reading.Devices(process),       reading.Cores(process), {},           {}};
     for (const Track& attempt : reading.attempts(id)) {
       if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt));
     }
@@ -294,6 +312,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
   report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
+  report.activations = ReadActivations(*plan, journal, folder.get());
   for (const auto& [restart, wall] : reading.restarts()) {
     const Process& process = plan->processes[restart.process];
     report.restarts.push_back({plan->roles[process.role].name, process.index, restart.attempt, restart.scope,

@@ -11,6 +11,7 @@
 
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/activation_report.h"
 #include "run/dropped_logs.h"
 #include "run/dump_report.h"
 #include "run/facts.h"
@@ -40,6 +41,8 @@ struct ProcessReport {
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
   std::string host;
+  std::vector<std::string> devices;  // that it was given, as they are called on the host
+  std::string cores;                 // "0-3"; empty if it was given none of its own
   std::vector<AttemptReport> attempts;
   // "origin": failed first · "victim": ended because of the origin · "ok": exited 0; with an origin in the run a
   // bystander · "stopped": ended because
@@ -135,6 +138,7 @@ struct Report {
   std::int32_t exit_code = 0;
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
+  std::vector<ActivationReport> activations;
   std::vector<RestartReport> restarts;  // in order
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index

@@ -79,11 +79,8 @@ Json StartupJson(const Startup& startup) {
                      {"ready", StepJson(role.ready)},
                      {"first_output", StepJson(role.first_output)}});
   }
-  return {{"evaluate", Seconds(startup.evaluate)},
-          {"plan", Seconds(startup.plan)},
-          {"agent", Seconds(startup.agent)},
-          {"bind", Seconds(startup.bind)},
-          {"roles", std::move(roles)}};
+  return {{"evaluate", Seconds(startup.evaluate)}, {"plan", Seconds(startup.plan)}, {"agent", Seconds(startup.agent)},
+          {"activate", Seconds(startup.activate)}, {"bind", Seconds(startup.bind)}, {"roles", std::move(roles)}};
 }
 
 Json FailureJson(const FailureReport& failure) {
@@ -142,6 +139,17 @@ Json ContextJson(const ContextReport& context) {
           {"errors", std::move(errors)}};
 }
 
+Json ActivationJson(const ActivationReport& activation) {
+  return {{"host", Plain(activation.host)},
+          {"seconds", Seconds(activation.seconds)},
+          {"set", Lines(activation.set)},
+          {"unset", Lines(activation.unset)},
+          {"failed_step", activation.failed_step == 0 ? Json(nullptr) : Json(activation.failed_step)},
+          {"error", TextOrNull(activation.error)},
+          {"log", Plain(activation.log)},
+          {"last_lines", Lines(activation.last_lines)}};
+}
+
 Json RestartJson(const RestartReport& restart) {
   return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
           {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
@@ -159,11 +167,15 @@ std::string ReportJson(const Report& report) {
                          {"index", process.index},
                          {"rank", OrNull(process.rank)},
                          {"host", Plain(process.host)},
+                         {"devices", Lines(process.devices)},
+                         {"cores", TextOrNull(process.cores)},
                          {"attempts", std::move(attempts)},
                          {"verdict", process.verdict}});
   }
   Json contexts = Json::array();
   for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
+  Json activations = Json::array();
+  for (const ActivationReport& activation : report.activations) activations.push_back(ActivationJson(activation));
   Json restarts = Json::array();
   for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
   Json dumps = Json::array();
@@ -176,6 +188,7 @@ std::string ReportJson(const Report& report) {
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},
                {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+               {"activations", std::move(activations)},
                {"restarts", std::move(restarts)},
                {"dumps", std::move(dumps)},
                {"processes", std::move(processes)},

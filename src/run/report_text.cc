@@ -83,6 +83,27 @@ std::string DumpLines(const Report& report) {
   return text + DumpText(report.dumps.back(), kMostPlaces);
 }
 
+// "worker.0 0-3, worker.1 4-7 and 6 more", of what `of` gives for a process; empty if it gives nothing for any.
+template <class Of>
+std::string Given(const Report& report, const char* name, const Of& of) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t given = 0;
+  for (const ProcessReport& process : report.processes) {
+    const std::string what = of(process);
+    if (what.empty() || ++given > kShown) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", NameOf(process.role, process.index), Printable(what));
+  }
+  if (given == 0) return {};
+  return fmt::format("  {:<10}{}{}\n", name, text, given > kShown ? fmt::format(" and {} more", given - kShown) : "");
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
 // What is not known to be gone is called left only by those who know: an agent that attested its end. A head
 // that was killed attests nothing, though its agents will have ended everything.
 std::string ReceiptLine(const Report& report) {
@@ -119,10 +140,14 @@ std::string ReportText(const Report& report) {
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
     text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
+  text += FailedActivationText(report.activations);
   text += DumpLines(report);
   text += RestartLines(report);
   text += Counted(report);
+  text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
+  text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);
+  text += ActivationText(report.activations);
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   }

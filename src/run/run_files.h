@@ -13,9 +13,10 @@
 
 namespace muster {
 
-// plan.json, plan.txt, inputs.json, recipe/ with the bytes of each of `sources` (paths below it), and the folders logs/
-// and errors/. The folder logs/, open.
+// plan.json, plan.txt, inputs.json with the variables of `inherited` (see RecordedVariables), recipe/ with the bytes of
+// each of `sources` (paths below it), and the folders logs/ and errors/. The folder logs/, open.
 Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs,
+                               const std::map<std::string, std::string>& inherited,
                                const std::map<std::string, std::string>& sources);
 
 // plan.json as it stands. Kind "run" if `folder`, which is `run_dir` open, has none.

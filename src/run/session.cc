@@ -22,7 +22,9 @@
 #include "base/shell_quote.h"
 #include "plan/plan_check.h"
 #include "plan/plan_text.h"
+#include "run/activation.h"
 #include "run/dump_report.h"
+#include "run/environment_record.h"
 #include "run/journal.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -89,7 +91,9 @@ Result<RunOutcome> Session::Run() {
   binding_.secrets = std::move(*secrets);
   if (Result<void> opened = OpenTerminal(); !opened) return Fail(std::move(opened.error()));
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
-  Result<UniqueFd> logs = WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.sources);
+  Result<UniqueFd> logs =
+      WriteRunFiles(directory_->folder(), plan_, request_.inputs,
+                    RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
   Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
@@ -241,6 +245,10 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnReady(host, m);
         } else if constexpr (std::is_same_v<M, PortsHeld>) {
           OnPortsHeld(host, m);
+        } else if constexpr (std::is_same_v<M, Allotted>) {
+          OnAllotted(host, m);
+        } else if constexpr (std::is_same_v<M, HostActivated>) {
+          OnActivated(host, std::move(m));
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
         } else if constexpr (std::is_same_v<M, ClockCompared>) {
@@ -279,13 +287,8 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
     return;
   }
   agents_[host].host_name = ready.host_name;
-  HoldPorts ports = PortsOfHost(plan_, host);
-  if (ports.ports.empty()) {
-    agents_[host].ready = true;
-    BeginIfReady();
-  } else {
-    Send(host, std::move(ports));
-  }
+  if (plan_.activation.empty()) return HoldPortsOf(host);
+  Send(host, ActivateHost(plan_, binding_, surroundings_, host));
 }
 
 void Session::BeginIfReady() {

@@ -1,13 +1,32 @@
-// The part of the session that binds the plan to hosts and ports, and, when a stranger has a port, to others.
+// The part of the session that binds the plan to hosts, as their activation leaves them, to ports, devices and cores;
+// when a stranger has a port, to other ports.
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "run/activation.h"
 #include "run/json_text.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
 
 namespace muster {
+
+void Session::OnActivated(std::uint32_t host, HostActivated told) {
+  told.host = host;
+  told = WithoutOwnVariables(std::move(told));
+  Record(Shown(told, HiddenValues(plan_, binding_.secrets)));
+  if (supervisor_.phase() != Phase::kPreparing) return;
+  if (!told.error.empty()) return Unready(ActivationFailure(plan_, agents_[host].host_name, told));
+  surroundings_.activated[host] = ActivatedEnvironment(surroundings_.environment, told);
+  HoldPortsOf(host);
+}
+
+void Session::HoldPortsOf(std::uint32_t host) {
+  HoldPorts ports = PortsOfHost(plan_, host);
+  if (!ports.ports.empty()) return Send(host, std::move(ports));
+  AskAllotment(host);
+}
 
 void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
   if (before_) {
@@ -21,7 +40,31 @@ void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
     return Happened(PlanRebound{binding_.ports, std::exchange(rebinding_error_, {})});
   }
   if (const std::string error = TakePorts(host, held, PortChoice::kAll); !error.empty()) return Unready(error);
+  AskAllotment(host);
+}
+
+void Session::AskAllotment(std::uint32_t host) {
+  agents_[host].asked = AllotmentOf(plan_, host, binding_.run_id, ::getpid());
+  if (agents_[host].asked) return Send(host, *agents_[host].asked);
   agents_[host].ready = true;
+  BeginIfReady();
+}
+
+void Session::OnAllotted(std::uint32_t host, const Allotted& allotted) {
+  Agent& agent = agents_[host];
+  if (!agent.asked || agent.ready) return;
+  const std::string& label = plan_.hosts[host].label;
+  if (!allotted.error.empty()) return Unready(fmt::format("{}: {}", label, allotted.error));
+  const Allot& asked = *agent.asked;
+  if (asked.devices.size() != allotted.devices.size() || asked.cores.size() != allotted.cores.size())
+    return Unready(fmt::format("the agent of {} gave other devices or cores than asked", label));
+  for (std::size_t i = 0; i < asked.devices.size(); ++i) {
+    if (agent.devices.size() <= asked.devices[i]) agent.devices.resize(std::size_t{asked.devices[i]} + 1);
+    agent.devices[asked.devices[i]] = allotted.devices[i];
+  }
+  for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = allotted.cores[i];
+  for (const std::string& note : allotted.notes) console_.Warn(fmt::format("{}: {}", label, note));
+  agent.ready = true;
   BeginIfReady();
 }
 
@@ -38,17 +81,17 @@ std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortCh
 
 Result<void> Session::Bind() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    HostBinding bound{agents_[host].host_name, "127.0.0.1"};
+    HostBinding bound{agents_[host].host_name, "127.0.0.1", agents_[host].devices};
     if (!request_.hosts.empty()) {
       bound.name = request_.hosts[host].name;
       if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
     }
     binding_.hosts.push_back(std::move(bound));
   }
-  Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports});
+  Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(plan_, binding_)});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!files) return Fail(std::move(files.error()));
-  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
@@ -80,7 +123,7 @@ Result<void> Session::Rebind() {
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
-  files->emplace("binding.json", JsonText(BindingValue(binding_)) + "\n");
+  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
   for (const auto& [path, bytes] : *files) {
     if (const auto before = made->find(path); before != made->end() && before->second == bytes) continue;
     if (Result<void> written = ReplaceFile(directory_->folder(), path, bytes); !written) return written;

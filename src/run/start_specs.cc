@@ -1,5 +1,6 @@
 #include "run/start_specs.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "plan/environment.h"
 #include "plan/plan_json.h"
@@ -90,6 +92,45 @@ HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice) {
   return hold;
 }
 
+namespace {
+
+CoreWish WishOf(const CoreUse& use) {
+  CoreWish wish;
+  wish.kind = use.kind == CoreUse::Kind::kCount  ? CoreWish::Kind::kCount
+              : use.kind == CoreUse::Kind::kList ? CoreWish::Kind::kList
+                                                 : CoreWish::Kind::kAuto;
+  wish.count = use.count;
+  wish.list = use.list;
+  return wish;
+}
+
+}  // namespace
+
+std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid) {
+  Allot allot;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    if (process.host != host) continue;
+    allot.devices.insert(allot.devices.end(), process.devices.begin(), process.devices.end());
+    const Role& role = plan.roles[process.role];
+    if (role.cores.kind == CoreUse::Kind::kAny) continue;
+    CoreWish wish = WishOf(role.cores);
+    wish.process = id;
+    wish.role = role.name;
+    wish.devices = process.devices;
+    allot.cores.push_back(std::move(wish));
+  }
+  if (allot.devices.empty() && allot.cores.empty()) return std::nullopt;
+  std::sort(allot.devices.begin(), allot.devices.end());
+  allot.host_devices = plan.hosts[host].devices;
+  allot.any = plan.device_use.any;
+  allot.given = plan.device_use.given;
+  allot.shared = plan.device_use.shared;
+  allot.kind = plan.device_use.kind;
+  allot.whose = fmt::format("run {} ({}), pid {}", run_id, Printable(plan.name), pid);
+  return allot;
+}
+
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const Surroundings& surroundings, std::uint32_t host) {
   std::set<std::uint32_t> roles;
@@ -99,7 +140,7 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
     Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.environment, plan.roles[role], binding, 0);
+        ComposeRoleEnvironment(surroundings.Inherited(host), plan.roles[role], binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
@@ -159,7 +200,8 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
       if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
     }
   }
-  Result<std::vector<std::string>> env = ComposeOwnEnvironment(surroundings_.environment, role, own, binding_, attempt);
+  Result<std::vector<std::string>> env =
+      ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
   start.env = std::move(*env);
 
@@ -172,6 +214,8 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
     }
     start.passed.push_back({number, secret->second});
   }
+
+  if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;
 
   Result<ReadyWhen> ready = ReadyOf(process, attempt);
   if (!ready) return Fail(std::move(ready.error()));
@@ -285,18 +329,30 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
   return files;
 }
 
-Value BindingValue(const Binding& binding) {
+std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [id, cores] : binding.cores) {
+    texts.emplace(ProcessName(plan, plan.processes[id]), NumberListText(cores));
+  }
+  return texts;
+}
+
+Value BindingValue(const Plan& plan, const Binding& binding) {
   Value::List hosts;
   for (const HostBinding& host : binding.hosts) {
-    hosts.emplace_back(Value::Map{{"name", host.name}, {"address", host.address}});
+    Value::List devices(host.devices.begin(), host.devices.end());
+    hosts.emplace_back(Value::Map{{"name", host.name}, {"address", host.address}, {"devices", std::move(devices)}});
   }
+  Value::Map cores;
+  for (const auto& [name, list] : CoreTexts(plan, binding)) cores.emplace(name, list);
   Value::Map ports;
   for (const auto& [name, number] : binding.ports) ports.emplace(name, std::int64_t{number});
   return Value(Value::Map{{"format", 1},
                           {"run", binding.run_id},
                           {"run_dir", binding.run_dir},
                           {"hosts", std::move(hosts)},
-                          {"ports", std::move(ports)}});
+                          {"ports", std::move(ports)},
+                          {"cores", std::move(cores)}});
 }
 
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,

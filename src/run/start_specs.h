@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,23 @@ struct Surroundings {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
+  // By host: the same as its activation left it, of those that have been activated.
+  std::map<std::uint32_t, std::vector<std::string>> activated = {};
+
+  // What processes of the host inherit.
+  const std::vector<std::string>& Inherited(std::uint32_t host) const {
+    const auto found = activated.find(host);
+    return found == activated.end() ? environment : found->second;
+  }
 };
 
 // Ports that host `host` has to hold, by name: all, or those whose number muster chooses.
 enum class PortChoice : std::uint8_t { kAll, kAuto };
 HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = PortChoice::kAll);
+
+// What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
+// head's.
+std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid);
 
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
@@ -64,8 +77,11 @@ std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Pr
 // {"secret_fd": number} in the place of a secret.
 Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding);
 
+// "worker.2" -> "0-3": the cores of processes that got some.
+std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding);
+
 // binding.json: everything but the secrets.
-Value BindingValue(const Binding& binding);
+Value BindingValue(const Plan& plan, const Binding& binding);
 
 // Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
 // longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.

@@ -47,7 +47,9 @@ class Walk {
     startup.evaluate = static_cast<double>(before_.evaluate_ns) / 1e9;
     startup.plan = static_cast<double>(before_.plan_ns - std::min(before_.plan_ns, before_.evaluate_ns)) / 1e9;
     if (connected_) startup.agent = Seconds(*began_, *connected_);
-    if (connected_ && first_order_) startup.bind = Seconds(*connected_, *first_order_);
+    if (connected_ && activated_) startup.activate = Seconds(*connected_, *activated_);
+    const std::optional<MonotonicNs> prepared = activated_ ? activated_ : connected_;
+    if (prepared && first_order_) startup.bind = Seconds(*prepared, *first_order_);
     for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
       RoleStartup of_role = OfRole(role);
       if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
@@ -86,6 +88,8 @@ class Walk {
       began_ = at;
     } else if constexpr (std::is_same_v<E, AgentConnected>) {
       connected_ = at;
+    } else if constexpr (std::is_same_v<E, HostActivated>) {
+      activated_ = at;
     } else if constexpr (requires { e.process, e.attempt; }) {
       if (e.process >= starts_.size() || e.attempt > 0) return;
       FirstStart& start = starts_[e.process];
@@ -109,6 +113,7 @@ class Walk {
   RunBegan before_;
   std::optional<MonotonicNs> began_;
   std::optional<MonotonicNs> connected_;
+  std::optional<MonotonicNs> activated_;
   std::optional<MonotonicNs> first_order_;
 };
 
@@ -128,8 +133,9 @@ std::string StartupText(const Startup& startup) {
   if (startup.roles.empty()) return {};
   std::string text = "  start-up  ";
   if (startup.evaluate > 0) text += fmt::format("evaluate {}, ", DurationText(startup.evaluate));
-  text += fmt::format("plan {}, agent {}, bind {}; of each role the slowest:\n", DurationText(startup.plan),
-                      DurationText(startup.agent), DurationText(startup.bind));
+  text += fmt::format("plan {}, agent {}, ", DurationText(startup.plan), DurationText(startup.agent));
+  if (startup.activate > 0) text += fmt::format("activate {}, ", DurationText(startup.activate));
+  text += fmt::format("bind {}; of each role the slowest:\n", DurationText(startup.bind));
   std::vector<std::vector<std::string>> rows = {{"role", "ordered at", "spawn", "ready", "first output"}};
   for (const RoleStartup& role : startup.roles) {
     rows.push_back({Printable(role.role), DurationText(role.ordered), Cell(role.spawn, role), Cell(role.ready, role),

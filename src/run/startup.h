@@ -39,6 +39,7 @@ struct Startup {
   double evaluate = 0;             // the evaluator, from its start to its answer; 0 with --plan
   double plan = 0;                 // everything else before the run: reading, checking
   double agent = 0;                // from the run's beginning until the last agent answered
+  double activate = 0;             // from there until the last host was activated; 0 if there is nothing to activate
   double bind = 0;                 // from there to the first order: ports, files, environments
   std::vector<RoleStartup> roles;  // in the plan's order, those of which something was ordered
 };

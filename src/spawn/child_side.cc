@@ -160,6 +160,9 @@ MUSTER_BARE int RunChild(void* argument) {
       Fail(orders, SpawnStage::kLimits, static_cast<unsigned>(i));
     }
   }
+  if (orders.cores != nullptr && ::syscall(SYS_sched_setaffinity, 0, orders.core_bytes, orders.cores) != 0) {
+    Fail(orders, SpawnStage::kAffinity);
+  }
   ResetSignals(orders);
   ::syscall(SYS_execve, orders.path, orders.argv, orders.env);
   Fail(orders, SpawnStage::kExec);

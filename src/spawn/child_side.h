@@ -49,6 +49,8 @@ struct ChildOrders {
   pid_t parent = 0;
   const ResourceLimit* limits = nullptr;
   std::size_t limit_count = 0;
+  const void* cores = nullptr;  // the kernel's set of them; null: stay
+  std::size_t core_bytes = 0;
 
   ChildReport* report = nullptr;
 };

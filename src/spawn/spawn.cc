@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "spawn/child_side.h"
 #include "spawn/find_program.h"
@@ -47,6 +48,17 @@ tl::unexpected<SpawnError> NoDescriptor(int error) {
 // Zero bytes would silently cut a string short on its way through execve.
 bool HasZero(const std::string& text) { return text.find('\0') != std::string::npos; }
 
+// As the kernel wants it: one bit per core, in words.
+std::vector<unsigned long> CoreSet(const std::vector<std::uint32_t>& cores) {
+  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  std::vector<unsigned long> words;
+  for (const std::uint32_t core : cores) {
+    if (words.size() <= core / kBits) words.resize(core / kBits + 1);
+    words[core / kBits] |= 1UL << (core % kBits);
+  }
+  return words;
+}
+
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -76,6 +88,7 @@ struct Launcher::Memory {
   std::vector<int> targets;
   std::vector<int> sorted;
   std::vector<FdGap> gaps;
+  std::vector<unsigned long> cores;
 
   ~Memory() {
     if (stack != nullptr) ::munmap(stack, kStackBytes);
@@ -295,6 +308,9 @@ tl::expected<Spawned, SpawnError> Launcher::Spawn(const SpawnSpec& spec) {
   orders.parent = ::getpid();
   orders.limits = spec.limits.data();
   orders.limit_count = spec.limits.size();
+  memory.cores = CoreSet(spec.cores);
+  orders.cores = memory.cores.empty() ? nullptr : memory.cores.data();
+  orders.core_bytes = memory.cores.size() * sizeof(unsigned long);
 
   if (auto filled = FillSlots(spec); !filled) {
     ClearSlots();
@@ -316,6 +332,9 @@ tl::expected<Spawned, SpawnError> Launcher::Spawn(const SpawnSpec& spec) {
     case SpawnStage::kLimits:
       error.detail = fmt::format("resource {} to {} (hard {})", static_cast<int>(spec.limits[item].resource),
                                  spec.limits[item].value.rlim_cur, spec.limits[item].value.rlim_max);
+      break;
+    case SpawnStage::kAffinity:
+      error.detail = "cores " + NumberListText(spec.cores);
       break;
     case SpawnStage::kSignals:
       error.detail = item == 0 ? "mask" : fmt::format("signal {}", item);

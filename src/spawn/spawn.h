@@ -34,13 +34,14 @@ enum class SpawnStage : std::uint8_t {
   kStdio,
   kTerminal,  // stdin could not become the controlling terminal
   kLimits,
+  kAffinity,
   kSignals,
   kExec,  // the program was not found or could not be executed
 };
 
-inline constexpr std::array<std::string_view, 12> kSpawnStageNames = {
-    "descriptors", "log",   "clone",    "session", "group",   "parent_death",
-    "directory",   "stdio", "terminal", "limits",  "signals", "exec"};
+inline constexpr std::array<std::string_view, 13> kSpawnStageNames = {
+    "descriptors", "log",      "clone",  "session",  "group",   "parent_death", "directory",
+    "stdio",       "terminal", "limits", "affinity", "signals", "exec"};
 static_assert(kSpawnStageNames.size() == static_cast<std::size_t>(SpawnStage::kExec) + 1);
 
 constexpr std::string_view SpawnStageName(SpawnStage stage) {
@@ -91,6 +92,7 @@ struct SpawnSpec {
   bool controlling_terminal = false;
   int parent_death_signal = 0;  // 0: none
   std::vector<ResourceLimit> limits;
+  std::vector<std::uint32_t> cores;  // that it may run on (sched_setaffinity(2)); empty: the parent's
 };
 
 // Pointers to the strings, for SpawnSpec::env; valid as long as `variables` is.

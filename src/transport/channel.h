@@ -26,7 +26,8 @@ struct AgentUnreachable {
 using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
-                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, ClockCompared, AgentUnreachable>;
+                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, ClockCompared,
+                 AgentUnreachable>;
 
 class Channel {
  public:

@@ -23,20 +23,24 @@ std::vector<AgentCommand> EveryCommand() {
   start.log_limit = 1ULL << 40;
   start.release_ports = {"rpc"};
   start.ready = {ReadyWhen::Kind::kCommand, 65535, "up", {"curl", ""}, 500};
+  start.cores = {0, 65535};
   start.passed = {{100, std::string("s\0cret", 6)}};
   start.pty = PtySize{24, 65535};
-  return {Hello{1, "20261120", 5, "/run/logs", 10'000},
-          DefineEnvironment{3, {"A=1", "B="}},
-          HoldPorts{{{"rpc", 0}, {"http", 65535}}},
-          start,
-          StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
-          Finish{},
-          AskOutput{},
-          TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
-          PtyBytes{3, 1, std::string("\x03\0", 2)},
-          PtyTaken{3, 1, 65'536},
-          PtyResized{3, 1, {65535, 0}},
-          HeadBeat{7}};
+  return {
+      Hello{1, "20261120", 5, "/run/logs", 10'000},
+      DefineEnvironment{3, {"A=1", "B="}},
+      HoldPorts{{{"rpc", 0}, {"http", 65535}}},
+      start,
+      StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
+      Finish{},
+      AskOutput{},
+      TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
+      PtyBytes{3, 1, std::string("\x03\0", 2)},
+      PtyTaken{3, 1, 65'536},
+      PtyResized{3, 1, {65535, 0}},
+      Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
+      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
+      HeadBeat{7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -67,6 +71,8 @@ std::vector<AgentMessage> EveryMessage() {
           PtyClosed{1, 2, 1ULL << 40, 7, 4},
           PtyBytes{1, 2, "\x1b[H"},
           PtyTaken{1, 2, 1},
+          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
+          HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
           AgentBeat{8, ~0ULL, 7, 1}};
 }
 

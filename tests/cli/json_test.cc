@@ -144,5 +144,69 @@ TEST(Params, AreATableForPeople) {
             "  lr    = 0.1        float > 0 [command line]  learning rate\n");
 }
 
+TEST(PlanEnv, NamesWhoSetsAndRemovesTheVariablesOfOneProcess) {
+  const OneRecipe recipe(
+      "job:activate { conda = 'train' }\n"
+      "job:env { OF_JOB = 1, GONE = muster.unset }\n"
+      "job:workers { count = 2, command = { 'x' }, env = { OF_ROLE = 2 },\n"
+      "each = function(process) if process.index == 1 then process.env.OF_EACH = 3 end end }",
+      "framework = 'mindspore',");
+  const CommandResult text = Muster({"plan", recipe.path(), "--env", "worker:1"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const std::string at = "  (" + recipe.path() + ":";
+  for (const std::string& line :
+       {std::string("environment of worker.1, over what it inherits\n"),
+        std::string("  activation        conda train\n"), "  job:env           OF_JOB=1" + at + "5)\n",
+        "  role              OF_ROLE=2" + at + "6)\n", "  each              OF_EACH=3" + at + "7)\n",
+        std::string("  contract          RANK_ID=1\n"), std::string("  muster            MUSTER_INDEX=1\n"),
+        std::string("removed from what it inherits\n"), std::string("  contract          OMPI_*\n"),
+        "  job:env           GONE" + at + "5)\n"}) {
+    EXPECT_NE(text.out.find(line), std::string::npos) << line << "is not in\n" << text.out;
+  }
+  EXPECT_EQ(Muster({"plan", recipe.path(), "--env", "worker"}).out.find("OF_EACH"), std::string::npos);
+
+  const json whole = json::parse(Muster({"plan", recipe.path(), "--env", "worker:1", "--json"}).out);
+  EXPECT_EQ(KeysOf(whole), (Keys{"format", "process", "activation", "variables", "removed"}));
+  EXPECT_EQ(whole["process"], "worker.1");
+  EXPECT_EQ(whole["activation"], json({{{"kind", "conda"}, {"what", "train"}}}));
+  bool found = false;
+  for (const json& variable : whole["variables"]) {
+    EXPECT_EQ(KeysOf(variable), (Keys{"name", "value", "layer", "file", "line"}));
+    if (variable["name"] != "OF_EACH") continue;
+    found = true;
+    EXPECT_EQ(variable["value"], "3");
+    EXPECT_EQ(variable["layer"], "each");
+    EXPECT_EQ(variable["file"], recipe.path());
+    EXPECT_EQ(variable["line"], 7);
+  }
+  EXPECT_TRUE(found);
+  for (const json& removed : whole["removed"]) EXPECT_EQ(KeysOf(removed), (Keys{"name", "layer", "file", "line"}));
+}
+
+TEST(PlanEnv, CountsByRankAsEveryOtherOptionDoes) {
+  const OneRecipe recipe(
+      "job:role 'a' { as = 'worker', count = 2, command = { 'x' } }\n"
+      "job:role 'b' { as = 'worker', count = 2, command = { 'x' },\n"
+      "each = function(process) process.env['OF_' .. process.rank] = 1 end }",
+      "framework = 'torch',");
+  const CommandResult text = Muster({"plan", recipe.path(), "--env", "b:03"});
+  EXPECT_EQ(text.out.rfind("environment of b.1,", 0), 0U) << text.out << text.err;
+  EXPECT_NE(text.out.find("each              OF_3=1"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("OF_2"), std::string::npos) << text.out;
+}
+
+TEST(PlanEnv, RefusesAProcessThatThePlanHasNot) {
+  const OneRecipe recipe("job:workers { count = 2, command = { 'x' } }");
+  for (const auto& [process, says] :
+       {std::pair{"worker:2", "--env \"worker:2\": the plan has no such process"},
+        std::pair{"wrker", "did you mean \"worker\"?"}, std::pair{"worker:x", "what follows the colon is no rank"},
+        std::pair{"", "the plan has no such process"}}) {
+    const CommandResult result = Muster({"plan", recipe.path(), "--env", process});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+  }
+}
+
 }  // namespace
 }  // namespace muster::testing

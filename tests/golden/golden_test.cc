@@ -4,8 +4,9 @@
 //   recipes/NAME.lua       -> tests/golden/recipes/NAME.plan
 //   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each is there only if
 //                             there is such output. A first line "-- args: a=1 -- words" gives arguments.
+#include "support/golden.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,7 +15,6 @@
 #include <gtest/gtest.h>
 
 #include "support/command.h"
-#include "support/places.h"
 
 namespace muster::testing {
 namespace {
@@ -30,11 +30,6 @@ std::vector<fs::path> LuaFilesIn(const fs::path& folder) {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-std::string ContentOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 std::vector<std::string> ArgumentsIn(const fs::path& recipe) {
@@ -56,25 +51,13 @@ CommandResult Plan(const fs::path& recipe) {
   return RunCommand(command);
 }
 
-void ExpectGolden(const std::string& said, const fs::path& golden) {
-  if (std::getenv("MUSTER_UPDATE_GOLDENS") != nullptr) {
-    if (said.empty()) {
-      fs::remove(golden);
-    } else {
-      std::ofstream(golden, std::ios::binary) << said;
-    }
-    return;
-  }
-  EXPECT_EQ(said, ContentOf(golden)) << golden << " (tools/update-goldens rewrites it)";
-}
-
 TEST(Golden, EveryRecipeGivesItsPlan) {
   for (const fs::path& recipe : LuaFilesIn(kSource / "recipes")) {
     SCOPED_TRACE(recipe);
     const CommandResult result = Plan(recipe);
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.err, "") << "a recipe that people start from has nothing to warn about";
-    ExpectGolden(result.out, kSource / "tests/golden/recipes" / recipe.filename().replace_extension(".plan"));
+    ExpectGolden(result.out, "tests/golden/recipes/" + recipe.stem().string() + ".plan");
   }
 }
 
@@ -90,8 +73,8 @@ TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
     EXPECT_EQ(result.exit_code, wants_error ? 2 : 0);
     EXPECT_EQ(result.out.empty(), wants_error);
     EXPECT_EQ(result.err.empty(), !wants_error && !name.starts_with("warning."));
-    ExpectGolden(result.out, folder / (name + ".plan"));
-    ExpectGolden(result.err, folder / (name + ".err"));
+    ExpectGolden(result.out, "tests/golden/" + name + ".plan");
+    ExpectGolden(result.err, "tests/golden/" + name + ".err");
   }
   EXPECT_GE(errors, 30U);
 }

@@ -42,6 +42,7 @@ Evaluated Evaluate(const Request& request) {
   asked.args = request.args;
   asked.describe_only = request.describe_only;
   asked.site = request.site;
+  asked.explain = request.explain;
   Evaluated evaluated;
   const auto found = [](const auto& map, const std::string& key, const char* why) {
     const auto entry = map.find(key);

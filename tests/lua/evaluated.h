@@ -37,6 +37,7 @@ struct Request {
   StateLimits limits = {};
   bool describe_only = false;
   Site site = {};
+  std::string explain = {};
 };
 Evaluated Evaluate(const Request& request);
 

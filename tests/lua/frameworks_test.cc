@@ -9,6 +9,7 @@
 #include "lua/evaluated.h"
 #include "muster/binding.h"
 #include "plan/environment.h"
+#include "support/golden.h"
 
 namespace muster::testing {
 namespace {
@@ -21,8 +22,11 @@ Binding BindingOf(const Plan& plan) {
   Binding binding;
   binding.run_id = "0123456789ab";
   binding.run_dir = "/run";
-  for (std::size_t i = 0; i < plan.hosts.size(); ++i)
-    binding.hosts.push_back({"host" + std::to_string(i), "192.0.2." + std::to_string(11 + i)});
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
+    binding.hosts.push_back({"host" + std::to_string(i), "192.0.2." + std::to_string(11 + i), {}});
+    for (std::uint32_t device = 0; device < plan.hosts[i].devices; ++device)
+      binding.hosts.back().devices.push_back(std::to_string(device));
+  }
   std::uint16_t next = 40000;
   for (const auto& [name, port] : plan.ports) binding.ports[name] = port.number > 0 ? port.number : next++;
   return binding;
@@ -313,7 +317,7 @@ const std::vector<std::string> kLeftovers = {"MS_ROLE=MS_PSERVER",
                                              "MUSTER_RANK=7"};
 
 // Of the leftovers only what the framework does not look at may be seen; nothing else may be other than in a clean
-// shell.
+// shell. What each framework lets be is kept, so that it is seen when that changes.
 TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
   const std::map<std::string, std::vector<std::string>> reads = {
       {"mindspore", {"MS_", "RANK_", "DEVICE_ID", "LOCAL_RANK", "OMPI_", "PMIX_"}},
@@ -328,6 +332,7 @@ TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
   const std::vector<std::string> clean = {"PATH=/usr/bin", "HOME=/home/me", "OMPI_ALLOW_RUN_AS_ROOT=1"};
   std::vector<std::string> littered = clean;
   littered.insert(littered.end(), kLeftovers.begin(), kLeftovers.end());
+  std::string let_be;
   for (const auto& [framework, own] : reads) {
     const std::string name = framework == "mindspore-ranktable"
                                  ? "{ 'mindspore-ranktable', servers = { { devices = { '198.51.100.1' } } } }"
@@ -342,8 +347,10 @@ TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
       const auto with = ComposeEnvironment(littered, plan, process, BindingOf(plan), 0);
       ASSERT_TRUE(without && with);
       const std::set<std::string> expected(without->begin(), without->end());
+      let_be += framework + " " + ProcessName(plan, process) + "\n";
       for (const std::string& variable : *with) {
         if (expected.contains(variable)) continue;
+        let_be += "  " + variable + "\n";
         const auto is_own = [&](const std::string& prefix) { return variable.starts_with(prefix); };
         EXPECT_TRUE(std::none_of(own.begin(), own.end(), is_own)) << framework << " " << variable;
         EXPECT_FALSE(variable.starts_with("MUSTER_"));
@@ -351,6 +358,7 @@ TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
       EXPECT_GE(with->size(), without->size());
     }
   }
+  ExpectGolden(let_be, "tests/golden/leftovers.txt");
 }
 
 TEST(Contracts, TellEveryVariableThatTheySet) {

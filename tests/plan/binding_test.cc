@@ -89,6 +89,18 @@ TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
   }
 }
 
+TEST(Binding, CallsDevicesWhatTheirHostCallsThem) {
+  Binding binding = Sample();
+  binding.hosts.front().devices = {"4", "", "GPU-aa"};
+  EXPECT_EQ(*FillHoles("${muster:devices:0:0}", binding, 0), "4");
+  EXPECT_EQ(*FillHoles("see ${muster:devices:0:2,0}", binding, 0), "see GPU-aa,4");
+  for (const char* text :
+       {"${muster:devices:0:1}", "${muster:devices:0:3}", "${muster:devices:9:0}", "${muster:devices:0:}",
+        "${muster:devices:0:01}", "${muster:devices:0:0,}", "${muster:devices:0}", "${muster:devices}"}) {
+    EXPECT_FALSE(FillHoles(text, binding, 0)) << text;
+  }
+}
+
 TEST(Binding, PassesSecretsOnWholeOrNotAtAll) {
   for (const char* text :
        {"key=${muster:secret:key}", "${muster:secret:key} ", "${muster:secret:key}${muster:secret:key}"}) {

@@ -36,6 +36,25 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.roles[0].stop.signal = "TERMINATE"; }, "unknown signal"},
       {[](Plan& p) { p.roles[0].stop.signal = "SIGTERM"; }, "unknown signal"},
       {[](Plan& p) { p.hosts.clear(); }, "host"},
+      {[](Plan& p) { p.device_use.kind = "gpu"; }, "no devices of kind"},
+      {[](Plan& p) {
+         p.device_use.any = true;
+         p.device_use.given = {0, 1, 2, 3};
+       },
+       "and are whichever are free"},
+      {[](Plan& p) {
+         p.device_use.given = {1, 0, 2, 3};
+       },
+       "not ascending"},
+      {[](Plan& p) { p.device_use.given = {5}; }, "not as many devices as are given"},
+      {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:0:4}"; }, "names device 4"},
+      {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:1:0}"; }, "names no host"},
+      {[](Plan& p) { p.roles[0].cores.kind = CoreUse::Kind::kCount; }, "no possible cores"},
+      {[](Plan& p) { p.roles[0].cores.count = 2; }, "no possible cores"},
+      {[](Plan& p) {
+         p.roles[0].cores = {CoreUse::Kind::kList, 0, {1, 1}};
+       },
+       "no possible cores"},
       {[](Plan& p) {
          p.hosts.push_back({"host0", 1});
        },
@@ -50,6 +69,38 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.files["files/./b"] = {}; }, "a file has the path"},
       {[](Plan& p) { p.files["journal.jsonl"] = {}; }, "a file has the path"},
       {[](Plan& p) { p.secrets["key"] = {}; }, "no source"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kSource, "set_env.sh"}};
+       },
+       "is no path from '/' on"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kModule, ""}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kModule, "--force"}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, "-p"}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, std::string(5000, 'x')}};
+       },
+       "or no name"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kConda, "a\xff"}};
+       },
+       "no UTF-8"},
+      {[](Plan& p) {
+         p.activation = {{ActivationStep::Kind::kSource, "/${muster:run_dir}"}};
+       },
+       "holds a hole"},
+      {[](Plan& p) {
+         p.activation.assign(1001, {ActivationStep::Kind::kConda, "a"});
+       },
+       "too many steps"},
       {[](Plan& p) {
          p.secrets["key"] = {"A", "/b"};
        },

@@ -88,7 +88,7 @@ TEST(PlanText, KeepsEveryValueOnItsLine) {
       const std::string line = text.substr(begin, end - begin);
       const std::string first = line.substr(0, line.find(' '));
       EXPECT_TRUE(first == "plan" || first == "host" || first == "port" || first == "secret" || first == "file" ||
-                  first == "role" || first == "process")
+                  first == "activate" || first == "role" || first == "process")
           << line;
       EXPECT_TRUE(std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
           << line;
@@ -108,6 +108,18 @@ TEST(PlanId, TellsEveryDifferenceOfWhatIsExecuted) {
       [](Plan& p) { p.time_limit_ms = 1; },
       [](Plan& p) { p.start_limit_ms = 1; },
       [](Plan& p) { p.silent_limit_ms = 1; },
+      [](Plan& p) {
+        p.activation = {{ActivationStep::Kind::kSource, "/a"}};
+      },
+      [](Plan& p) {
+        p.activation = {{ActivationStep::Kind::kModule, "/a"}};
+      },
+      [](Plan& p) {
+        p.activation = {{ActivationStep::Kind::kConda, "b"}, {ActivationStep::Kind::kModule, "/a"}};
+      },
+      [](Plan& p) {
+        p.activation = {{ActivationStep::Kind::kModule, "/a"}, {ActivationStep::Kind::kConda, "b"}};
+      },
       [](Plan& p) { p.roles[2].ending = Ending::kAny; },
       [](Plan& p) { p.roles[2].after = {0}; },
       [](Plan& p) {

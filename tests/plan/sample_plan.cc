@@ -28,6 +28,7 @@ const char* const kTexts[] = {"",
                               "${muster:run_dir}/x",
                               "${muster:port:p0}",
                               "${muster:literal}",
+                              "${muster:devices:0:3,0,15}",
                               "-",
                               "#",
                               "日本",
@@ -103,6 +104,22 @@ void RandomPolicies(std::mt19937& random, Role& role) {
   if (Coin(random)) role.limits = {random() >> 8, random() >> 8, Coin(random) ? 0 : kLeastLogBytes + random()};
 }
 
+void RandomCores(std::mt19937& random, CoreUse& cores) {
+  cores.kind = static_cast<CoreUse::Kind>(Below(random, 4));
+  if (cores.kind == CoreUse::Kind::kCount) cores.count = 1 + static_cast<std::uint32_t>(Below(random, 9));
+  if (cores.kind == CoreUse::Kind::kList) cores.list = {0, 1, 2, 7};
+}
+
+void RandomDeviceUse(std::mt19937& random, Plan& plan) {
+  DeviceUse& use = plan.device_use;
+  use.any = Coin(random);
+  if (!use.any && Coin(random)) {
+    for (std::uint32_t i = 0; i < plan.hosts.front().devices; ++i) use.given.push_back(i * 2);
+  }
+  use.shared = Coin(random);
+  if (Coin(random)) use.kind = "cuda";
+}
+
 void AddProcesses(Plan& plan, const std::vector<RoleLayout>& layouts) {
   const auto placed = PlaceProcesses(layouts, plan.hosts);
   ASSERT_TRUE(placed) << placed.error().front().message;
@@ -173,8 +190,14 @@ Plan RandomPlan(std::mt19937& random) {
   plan.start_limit_ms = Coin(random) ? 0 : random() >> 24;
   plan.silent_limit_ms = Coin(random) ? 0 : random() >> 24;
   for (std::size_t i = 0, n = 1 + Below(random, 4); i < n; ++i) plan.hosts.push_back({"host" + std::to_string(i), 16});
+  RandomDeviceUse(random, plan);
   plan.ports["p0"] = {0, 0, ""};
   plan.secrets["key"] = {"KEY", ""};
+  if (Coin(random)) {
+    plan.activation = {{ActivationStep::Kind::kSource, "/opt/set \"env\".sh"},
+                       {ActivationStep::Kind::kModule, "größe\n/12"},
+                       {ActivationStep::Kind::kConda, "train"}};
+  }
   if (Coin(random)) plan.files["files/a/b.txt"] = {RandomText(random)};
   plan.params["p"] = RandomValue(random);
   plan.derived["d"] = RandomValue(random);
@@ -186,6 +209,7 @@ Plan RandomPlan(std::mt19937& random) {
     if (Coin(random)) role.world = "world" + std::to_string(Below(random, 2));
     role.ending = static_cast<Ending>(Below(random, 3));
     RandomPolicies(random, role);
+    RandomCores(random, role.cores);
     if (!plan.roles.empty() && Coin(random)) {
       role.after = {static_cast<std::uint32_t>(Below(random, plan.roles.size()))};
     }

@@ -1,8 +1,5 @@
 // Texts that are made from muster's own records and kept in the tree: they are what would be made now.
 // tools/update-goldens writes them anew (MUSTER_UPDATE_GOLDENS=1).
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -13,30 +10,19 @@
 #include "reference/context_stub.h"
 #include "reference/framework_topics.h"
 #include "reference/own_reference.h"
-#include "support/places.h"
+#include "support/golden.h"
 
 namespace muster {
 namespace {
 
-void ExpectFresh(const std::string& made, const std::string& file) {
-  const std::string path = std::string(MUSTER_SOURCE_DIR) + "/" + file;
-  if (std::getenv("MUSTER_UPDATE_GOLDENS") != nullptr) {
-    std::ofstream(path, std::ios::binary) << made;
-    return;
-  }
-  std::ifstream stream(path, std::ios::binary);
-  const std::string kept(std::istreambuf_iterator<char>(stream), {});
-  EXPECT_TRUE(made == kept) << file << " is not what muster's records give now (tools/update-goldens rewrites it)";
-}
-
 TEST(Freshness, TheAttributePageIsWhatTheSchemaSays) {
-  ExpectFresh(ContextReference(OwnSchemaForTests(), OwnOutlineForTests()), "docs/attributes.md");
+  muster::testing::ExpectGolden(ContextReference(OwnSchemaForTests(), OwnOutlineForTests()), "docs/attributes.md");
 }
 
 TEST(Freshness, TheFrameworkPageIsWhatTheContractsSay) {
   const auto records = OwnFrameworks();
   ASSERT_TRUE(records) << records.error().front().message;
-  ExpectFresh(FrameworkReference(*records), "docs/frameworks.md");
+  muster::testing::ExpectGolden(FrameworkReference(*records), "docs/frameworks.md");
 }
 
 TEST(Frameworks, HaveATopicEach) {
@@ -54,7 +40,7 @@ TEST(Frameworks, HaveATopicEach) {
 }
 
 TEST(Freshness, TheEditorsDefinitionsAreWhatTheSchemaSays) {
-  ExpectFresh(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
+  muster::testing::ExpectGolden(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
 }
 
 TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {

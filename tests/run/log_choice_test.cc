@@ -36,10 +36,23 @@ TEST(RankSet, IsNothingElse) {
 
 Report TwoRoles() {
   Report report;
-  report.processes.push_back({.role = "scheduler", .index = 0, .rank = {}, .host = {}, .attempts = {}, .verdict = {}});
+  report.processes.push_back({.role = "scheduler",
+                              .index = 0,
+                              .rank = {},
+                              .host = {},
+                              .devices = {},
+                              .cores = {},
+                              .attempts = {},
+                              .verdict = {}});
   for (std::uint32_t index = 0; index < 4; ++index) {
-    report.processes.push_back(
-        {.role = "worker", .index = index, .rank = index + 10, .host = {}, .attempts = {}, .verdict = {}});
+    report.processes.push_back({.role = "worker",
+                                .index = index,
+                                .rank = index + 10,
+                                .host = {},
+                                .devices = {},
+                                .cores = {},
+                                .attempts = {},
+                                .verdict = {}});
   }
   return report;
 }

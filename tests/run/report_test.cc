@@ -190,6 +190,8 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "index": 0,
    "rank": null,
    "host": "node-1",
+   "devices": [],
+   "cores": null,
    "attempts": [
     {
      "attempt": 0,
@@ -233,6 +235,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "evaluate": 0.009,
    "plan": 0.003,
    "agent": 0.002,
+   "activate": 0.0,
    "bind": 0.002,
    "roles": [
     {

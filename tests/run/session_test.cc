@@ -218,6 +218,84 @@ TEST_F(SessionTest, GivesEachProcessItsEnvironmentPortsAndLog) {
   EXPECT_NE(ContentOf(outcome.run_dir + "/binding.json").find("\"rpc\":20000"), std::string::npos);
 }
 
+TEST_F(SessionTest, ActivatesEveryHostBeforeAnythingElse) {
+  Plan plan = SamplePlan({{"worker", 2}}, 2);
+  plan.activation = {{ActivationStep::Kind::kSource, "/opt/set_env.sh"}};
+  plan.ports = {{"rpc", {1, 0, ""}}};
+  plan.roles[0].unset = {"OMPI_*"};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (std::holds_alternative<StartProcess>(command)) agent.SayExited(agent.host, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  for (const std::uint32_t host : {0U, 1U}) {
+    ASSERT_EQ(Heard<Activate>(host).size(), 1U);
+    EXPECT_TRUE(std::holds_alternative<Activate>(transport->agents.at(host)->heard.at(1)))
+        << "right after the greeting";
+    ASSERT_EQ(Heard<DefineEnvironment>(host).size(), 1U);
+    EXPECT_EQ(Heard<DefineEnvironment>(host)[0].variables,
+              (std::vector<std::string>{"ACTIVATED=on " + std::to_string(host), "TOKEN=canary-4711"}))
+        << "HOME was removed by the activation, OMPI_RANK by the role";
+  }
+  EXPECT_EQ(EventsOf(outcome)[3], "host_activated");
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  ASSERT_EQ(report->activations.size(), 2U);
+  EXPECT_EQ(report->activations[1].host, "node-1");
+  EXPECT_EQ(report->activations[1].set, std::vector<std::string>{"ACTIVATED"});
+  EXPECT_NE(ReportText(*report).find("activated node-1 in 400 ms: 1 set, 1 removed"), std::string::npos)
+      << ReportText(*report);
+}
+
+TEST_F(SessionTest, StartsNothingIfAHostCannotBeActivated) {
+  Plan plan = SamplePlan({{"worker", 2}}, 2);
+  plan.activation = {{ActivationStep::Kind::kSource, "/opt/set_env.sh"}, {ActivationStep::Kind::kModule, "cuda/12"}};
+  plan.ports = {{"rpc", {0, 0, ""}}};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (const auto* activate = std::get_if<Activate>(&command)) {
+      PutFile(activate->log_path, "muster: module cuda/12\nno \x1b such module\n");
+      return agent.Say(HostActivated{agent.host, {}, {}, 7, 2, "exit code 1"});
+    }
+    agent.Obey(command);
+  });
+  EXPECT_EQ(outcome.outcome, "failed");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.why, "the activation of node-0 failed in step 2 (module cuda/12): exit code 1");
+  for (const std::uint32_t host : {0U, 1U}) {
+    EXPECT_TRUE(Heard<HoldPorts>(host).empty());
+    EXPECT_TRUE(Heard<StartProcess>(host).empty());
+  }
+  EXPECT_NE(TextOf(err).find("last lines of logs/activation.host0.log:\n    muster: module cuda/12\n    no \\x1b such"),
+            std::string::npos)
+      << TextOf(err);
+}
+
+TEST_F(SessionTest, WritesDownNoSecretOfAnActivation) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.activation = {{ActivationStep::Kind::kSource, "/opt/set_env.sh"}};
+  plan.secrets["token"] = {"TOKEN", ""};
+  RunRequest request = Request(plan);
+  request.environment.emplace_back("CUDA_VISIBLE_DEVICES=0,1");
+  request.environment.emplace_back("NCCL_NOTE=has canary-4711 inside");
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (const auto* activate = std::get_if<Activate>(&command)) {
+      for (const std::string& entry : activate->environment) EXPECT_FALSE(entry.starts_with("TOKEN=")) << entry;
+      return agent.Say(HostActivated{0, {{"URL", "x:canary-4711@y"}, {"MY_KEY", "canary"}}, {}, 7, 0, ""});
+    }
+    ExitAfterStart({{0, 0}}, 1)(agent, command);
+  });
+  for (const auto& entry : fs::recursive_directory_iterator(outcome.run_dir)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(ContentOf(entry.path()).find("canary"), std::string::npos) << entry.path();
+  }
+  const std::string inputs = ContentOf(outcome.run_dir + "/inputs.json");
+  EXPECT_NE(inputs.find(R"("CUDA_VISIBLE_DEVICES":"0,1")"), std::string::npos) << inputs;
+  EXPECT_NE(inputs.find("\"NCCL_NOTE\":\"(hidden)\""), std::string::npos) << inputs;
+  bool given = false;
+  const std::vector<DefineEnvironment> blocks = Heard<DefineEnvironment>();
+  for (const std::string& variable : blocks.at(0).variables) given = given || variable == "URL=x:canary-4711@y";
+  EXPECT_TRUE(given) << "processes get what is hidden from readers";
+}
+
 TEST_F(SessionTest, StartsNothingIfAPortCannotBeHeld) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.ports["rpc"] = {0, 8118, ""};
@@ -231,6 +309,37 @@ TEST_F(SessionTest, StartsNothingIfAPortCannotBeHeld) {
   const Result<Report> report = MakeReport(outcome.run_dir);
   EXPECT_EQ(report->why, "ports on host0: rpc: 8118 is in use");
   EXPECT_EQ(report->processes[0].verdict, "not_started");
+}
+
+TEST_F(SessionTest, PassesOnTheDevicesAndCoresThatTheAgentGave) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.hosts[0].devices = 2;
+  plan.device_use.any = true;
+  plan.roles[0].cores.kind = CoreUse::Kind::kAuto;
+  plan.roles[0].env["SEEN"] = "${muster:devices:0:0,1}";
+  for (Process& process : plan.processes) process.devices = {process.index};
+  const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{0, 0}, {1, 0}}, 2));
+  EXPECT_EQ(outcome.outcome, "ok");
+  const auto starts = Heard<StartProcess>();
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_EQ(starts[1].cores, std::vector<std::uint32_t>{1});
+  EXPECT_NE(ContentOf(outcome.run_dir + "/binding.json").find("\"devices\":[\"4\",\"5\"]"), std::string::npos);
+  const Result<Report> report = MakeReport(outcome.run_dir);
+  EXPECT_EQ(report->processes[1].devices, std::vector<std::string>{"5"});
+  EXPECT_EQ(report->processes[1].cores, "1");
+}
+
+TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.hosts[0].devices = 1;
+  plan.processes[0].devices = {0};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<Allot>(command)) return agent.Say(Allotted{{}, {}, {}, "device 0 is held by ann"});
+    agent.Obey(command);
+  });
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(Heard<StartProcess>().empty());
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "host0: device 0 is held by ann");
 }
 
 TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {

@@ -199,7 +199,7 @@ TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
 }
 
 TEST(BindingValue, LeavesTheSecretsOut) {
-  const Value binding = BindingValue(SampleBinding());
+  const Value binding = BindingValue(SamplePlan({{"worker", 1}}), SampleBinding());
   EXPECT_EQ(binding.AsMap()->count("secrets"), 0U);
   EXPECT_EQ(*binding.AsMap()->at("ports").AsMap()->at("rpc").AsInt(), 20300);
 }

@@ -311,6 +311,12 @@ TEST(SpawnFailure, NamesTheLimitThatIsRefused) {
   EXPECT_EQ(error.detail, "resource " + std::to_string(RLIMIT_NOFILE) + " to 20 (hard 10)");
 }
 
+TEST(SpawnFailure, NamesCoresOfWhichThereIsNone) {
+  SpawnSpec spec = Command({"/bin/true"});
+  spec.cores = {60'000, 60'001};
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kAffinity, EINVAL, "cores 60000-60001"}));
+}
+
 TEST(SpawnFailure, NamesTheDescriptorThatIsNotOpen) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.stdout_fd = 999;

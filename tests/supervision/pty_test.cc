@@ -8,58 +8,31 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "spawn/descendants.h"
 #include "supervision/job.h"
 #include "support/on_terminal.h"
-#include "support/processes.h"
-#include "support/temp_dir.h"
 
 namespace muster::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
-class Pty : public ::testing::Test {
+class Pty : public ::testing::Test, public RunFolder {
  protected:
   // What a killed head leaves for its agent to end comes to be ours, and not a container's init's.
   Pty() { EXPECT_TRUE(BecomeSubreaper()); }
   ~Pty() override {
     AwaitNothingLeft();
-    EXPECT_TRUE(ProcessesWith(folder_.path()).empty());
+    EXPECT_TRUE(ProcessesWith(Folder()).empty());
     KillDescendants({});
   }
 
-  std::string Folder() const { return folder_.path(); }
-  std::string RunDir() const { return folder_ / "run"; }
-  std::string Log(const std::string& name) const { return ContentOf(folder_ / ("run/logs/" + name + ".log")); }
-
-  CommandResult Muster(Words words) const {
-    words.insert(words.begin(), MusterProgram());
-    return RunCommand({words, {"PATH=/usr/bin:/bin", "HERE=" + folder_.path()}, folder_.path()});
+  // The words of a run of this plan function.
+  Words Run(const std::string& body, const Words& more = {"--pty", "worker:0"}, const std::string& fields = "") const {
+    WriteRecipe(body, fields);
+    return RunWords(more);
   }
 
-  // The words of a run of this plan function; `probe` in it is the program that tests start.
-  Words Run(const std::string& body, Words more = {"--pty", "worker:0"}, const std::string& fields = "") const {
-    std::ofstream(folder_ / "recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal here = \""
-        << folder_.path()
-        << "\"\nreturn muster.recipe { name = \"job\", " + fields + " plan = function(p, job)\n" + body + "\nend }\n";
-    Words words = {MusterProgram(), "run", "recipe.lua", "--run-dir", RunDir()};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  std::vector<json> Records(const std::string& event) const {
-    std::vector<json> records;
-    for (const std::string& line : LinesOf(RunDir() + "/journal.jsonl")) {
-      json record = json::parse(line);
-      if (record["event"] == event) records.push_back(std::move(record));
-    }
-    return records;
-  }
   // Returns once the journal says that this process has ended.
   ::testing::AssertionResult AwaitExit(int process) const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
@@ -74,14 +47,6 @@ class Pty : public ::testing::Test {
       }
     }
   }
-  void AwaitNothingLeft() const {
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process) AwaitReadable(process.get());
-    }
-  }
-
-  TempDir folder_;
 };
 
 std::size_t CountOf(char byte, const std::string& text) {
@@ -218,7 +183,7 @@ TEST_F(Pty, LosesNoByte) {
   ASSERT_TRUE(AwaitExit(1)) << "nobody reads the terminal, and muster goes on";
   EXPECT_NE(Muster({"top", RunDir(), "--once"}).out.find("worker.0"), std::string::npos);
   ASSERT_TRUE(run.Awaits([&] { return CountOf('x', run.written) >= kBytes; }));
-  std::ofstream(folder_ / "go") << "go";
+  std::ofstream(Folder() + "/go") << "go";
   EXPECT_EQ(run.End(), 0);
   EXPECT_EQ(Log("worker.0.0"), std::string(kBytes, 'x'));
   EXPECT_NE(run.written.find(Log("worker.0.0")), std::string::npos) << "in one piece";
@@ -233,7 +198,7 @@ TEST_F(Pty, KeepsKeysUntilTheProcessReadsThem) {
   ASSERT_TRUE(run.Shows("waits"));
   // More than the process's terminal has room for.
   run.Press(typed);
-  std::ofstream(folder_ / "go") << "go";
+  std::ofstream(Folder() + "/go") << "go";
   ASSERT_TRUE(run.Awaits([&] { return run.written.find("heard 399-") != std::string::npos; }));
   run.Press("bye\r");
   EXPECT_EQ(run.End(), 0);

@@ -32,8 +32,9 @@ using namespace std::string_literals;
 class StartedMuster {
  public:
   // `body` is the plan function; `probe` in it is the program that tests start, `folder` this object's folder. The
-  // caller becomes a subreaper, so that nothing escapes it.
-  explicit StartedMuster(std::string body) : body_(std::move(body)) {
+  // caller becomes a subreaper, so that nothing escapes it. `fields` are more fields of the recipe.
+  explicit StartedMuster(std::string body, std::string fields = {})
+      : body_(std::move(body)), fields_(std::move(fields)) {
     EXPECT_TRUE(BecomeSubreaper());
     WriteRecipe(MUSTER_TESTS_DIR "/probe");
   }
@@ -121,11 +122,12 @@ class StartedMuster {
   void WriteRecipe(const std::string& probe) const {
     std::ofstream(folder_ / "recipe.lua")
         << "local muster = require \"muster\"\nlocal probe = \"" << probe << "\"\nlocal folder = \"" << folder_.path()
-        << "\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n"
+        << "\"\nreturn muster.recipe { name = \"job\", " << fields_ << " plan = function(p, job)\n"
         << body_ << "\nend }\n";
   }
 
   std::string body_;
+  std::string fields_;
   TempDir folder_;
   std::string muster_ = MusterProgram();
   std::vector<std::string> before_;

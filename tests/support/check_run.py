@@ -17,6 +17,7 @@ Written from those documents, with the standard library only, and knows nothing 
   I9  dumps are taken one after the other, and each of them ends
   I10 a terminal is opened at most once for an attempt and closed before the attempt's end; its log has what was written
       there; no deadline of the job passes meanwhile
+  I11 each host is activated at most once, all before anything starts, and nothing starts where that failed
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
@@ -235,7 +236,7 @@ def check_logs(run, started):
     known = names(run)
     if known is None:
         return
-    files = {path.name for path in (run.folder / "logs").glob("*.log")}
+    files = {path.name for path in (run.folder / "logs").glob("*.log") if not path.match("activation.host*.log")}
     ordered = {f"{known[r['process']]}.{r['attempt']}.log" for r in run.of("start_ordered")}
     for key in sorted(started):
         name = f"{known[key[0]]}.{key[1]}.log"
@@ -338,6 +339,25 @@ def check_terminals(run):
             run.wrong("I10", f"{key} ended, and its terminal was not closed before")
 
 
+def check_activations(run):
+    """What the plan wants done on every host is done there once, and before the first start."""
+    activated = run.of("host_activated")
+    hosts = [record["host"] for record in activated]
+    starts = run.of("start_ordered")
+    wanted = json.loads((run.folder / "plan.json").read_bytes()).get("activation", [])
+    if len(set(hosts)) != len(hosts):
+        run.wrong("I11", "a host was activated twice")
+    if activated and not wanted:
+        run.wrong("I11", "a host was activated, and the plan has nothing to activate")
+    if starts and wanted and len(hosts) != len(run.of("agent_connected")):
+        run.wrong("I11", f"processes were started with {len(hosts)} hosts activated")
+    for record in activated:
+        if starts and (record["error"] or record["seq"] > starts[0]["seq"]):
+            run.wrong("I11", f"processes were started and host {record['host']} was not activated")
+        if not (run.folder / "logs" / f"activation.host{record['host']}.log").exists() and not record["error"]:
+            run.wrong("I11", f"the activation of host {record['host']} has no log")
+
+
 def check_restarts(run):
     for record in run.of("restart_planned"):
         if record["count"] > record["max"]:
@@ -391,6 +411,7 @@ def check(folder):
             check_restarts(run)
             check_dumps(run)
             check_terminals(run)
+            check_activations(run)
             check_counts(run)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")

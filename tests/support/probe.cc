@@ -10,6 +10,10 @@
 //   orphans N                             fork N orphans that end at once
 //   bomb N                                processes that fork processes, N in all, and never end
 //   flood LINES WIDTH NAME                print LINES lines of WIDTH bytes that begin with NAME and a number
+//   cores                                 print the cores it may run on, as one line of JSON
+//   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES for as long as it lives;
+//   exit
+//                                         with 92 if somebody else has locked one
 //   stop                                  stop itself (SIGSTOP)
 //   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
 //   listen PORT                           listen on that TCP port of 127.0.0.1
@@ -29,6 +33,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +41,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -86,6 +93,29 @@ void Listen(int port) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::exit(97);
   if (::listen(socket, 8) != 0) std::exit(97);
+}
+
+json Cores() {
+  cpu_set_t set = {};
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) std::exit(94);
+  json cores = json::array();
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+void HoldDevices(const std::string& folder) {
+  const char* devices = std::getenv("MUSTER_DEVICES");
+  std::istringstream names(devices == nullptr ? "" : devices);
+  for (std::string name; std::getline(names, name, ',');) {
+    // Left open: the lock ends with the process.
+    const int file = ::open((folder + "/" + name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || ::flock(file, LOCK_EX | LOCK_NB) != 0) {
+      PrintLine("device " + name + " is somebody else's");
+      std::exit(92);
+    }
+  }
 }
 
 [[noreturn]] void WaitForEver() {
@@ -248,6 +278,8 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
           ::getrlimit(RLIMIT_NOFILE, &limit);
           PrintJson(limit.rlim_cur);
         }}},
+      {"cores", {0, [](char**) { PrintJson(Cores()); }}},
+      {"hold", {1, [](char** a) { HoldDevices(a[0]); }}},
       {"print", {1, [](char** a) { PrintLine(a[0]); }}},
       {"exit", {1, [](char** a) { ::_exit(Number(a[0])); }}},
       {"die",

@@ -1,55 +1,34 @@
 // muster on a terminal: `top` with its keys, and what becomes of the terminal on every way out.
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/on_terminal.h"
-#include "support/processes.h"
-#include "support/temp_dir.h"
+#include "support/run_folder.h"
 
 namespace muster::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // A run in the background, ended with the test.
-class TopOnATerminal : public ::testing::Test {
+class TopOnATerminal : public ::testing::Test, public RunFolder {
  protected:
   ~TopOnATerminal() override {
     Muster({"stop", RunDir(), "--now", "--wait"});
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process) AwaitReadable(process.get());
-    }
-    EXPECT_TRUE(ProcessesWith(folder_.path()).empty());
-  }
-
-  std::string RunDir() const { return folder_ / "run"; }
-  std::string Folder() const { return folder_.path(); }
-
-  CommandResult Muster(Words words) const {
-    words.insert(words.begin(), MusterProgram());
-    return RunCommand({words, {"PATH=/usr/bin:/bin", "HERE=" + folder_.path()}, folder_.path()});
+    AwaitNothingLeft();
+    EXPECT_TRUE(ProcessesWith(Folder()).empty());
   }
 
   // Returns once the first worker has printed its lines.
   void Detach(const std::string& body) {
-    std::ofstream(folder_ / "recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
-        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
+    WriteRecipe(body);
     const CommandResult begun = Muster({"run", "recipe.lua", "--detach", "--run-dir", RunDir()});
     ASSERT_EQ(begun.exit_code, 0) << begun.err;
   }
 
   Words TopWords() const { return {MusterProgram(), "top", RunDir()}; }
-
- private:
-  TempDir folder_;
 };
 
 constexpr const char* kThree =
@@ -181,13 +160,9 @@ TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
 
 class RunOnATerminal : public TopOnATerminal {
  protected:
-  Words RunWords(const std::string& body, Words more = {}) const {
-    std::ofstream(Folder() + "/recipe.lua")
-        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
-        << "/probe\"\nreturn muster.recipe { name = \"job\", plan = function(p, job)\n" + body + "\nend }\n";
-    Words words = {MusterProgram(), "run", "recipe.lua", "--run-dir", RunDir()};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  Words RunOf(const std::string& body, const Words& more = {}) const {
+    WriteRecipe(body);
+    return RunWords(more);
   }
 };
 
@@ -196,7 +171,7 @@ constexpr const char* kMany =
     "job:workers { count = 10, command = { probe, 'print', 'said', 'wait' } }";
 
 TEST_F(RunOnATerminal, HasARowForEachRoleUntilTheEnd) {
-  OnTerminal run(RunWords(kMany), Folder());
+  OnTerminal run(RunOf(kMany), Folder());
   EXPECT_TRUE(run.Shows("\nserver  1 running  "));
   EXPECT_TRUE(run.Shows("\nworker  10 running  "));
   EXPECT_TRUE(run.Shows("worker.0: said"));
@@ -217,7 +192,7 @@ TEST_F(RunOnATerminal, HasARowForEachRoleUntilTheEnd) {
 }
 
 TEST_F(RunOnATerminal, LetsOutputScrollAboveTheRows) {
-  OnTerminal run(RunWords(kMany, {"--tee", "worker:2"}), Folder());
+  OnTerminal run(RunOf(kMany, {"--tee", "worker:2"}), Folder());
   EXPECT_TRUE(run.Shows("worker  10 running"));
   EXPECT_TRUE(run.Shows("worker.2 | said"));
   const std::string text = run.screen.Text();
@@ -229,7 +204,7 @@ TEST_F(RunOnATerminal, LetsOutputScrollAboveTheRows) {
 
 TEST_F(RunOnATerminal, HasNoRowsIfTheyAreNotWanted) {
   OnTerminal run(
-      RunWords("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }", {"--no-progress"}),
+      RunOf("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }", {"--no-progress"}),
       Folder());
   EXPECT_TRUE(run.Shows("worker: 10 started"));
   Muster({"stop", RunDir()});
@@ -240,7 +215,7 @@ TEST_F(RunOnATerminal, HasNoRowsIfTheyAreNotWanted) {
 
 // A suspended terminal (Ctrl-S) takes nothing; the head must go on all the same.
 TEST_F(RunOnATerminal, GoesOnWhileTheTerminalIsSuspended) {
-  OnTerminal run(RunWords("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }"), Folder());
+  OnTerminal run(RunOf("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }"), Folder());
   EXPECT_TRUE(run.Shows("worker  10 running"));
   run.Press("\x13");
   std::ofstream(Folder() + "/go") << "go";

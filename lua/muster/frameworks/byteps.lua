@@ -2,6 +2,7 @@
 -- DMLC_NUM_WORKER counts hosts and DMLC_WORKER_ID numbers them, as bpslaunch does. Scheduler and servers run BytePS's
 -- server module and no script of the user.
 local dmlc = part "dmlc"
+local restarts = part "restarts"
 local SERVER = { "python3", "-c", "import byteps.server" }
 
 local variables = { unpack(dmlc.variables) }
@@ -29,12 +30,7 @@ return contract {
   clear = dmlc.clear,
   variables = variables,
   check = function(job)
-    for _, role in ipairs(job.roles) do
-      if role.restart and role.restart.scope ~= "job" and role.plays ~= "other" then
-        host.report("error", "restart", role.place, ("role %s: BytePS takes nobody back"):format(role.name),
-                    'scope = "job" starts all of them again')
-      end
-    end
+    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "BytePS takes nobody back" end, restarts.all)
   end,
   prepare = function(job)
     for _, role in ipairs(job.roles) do

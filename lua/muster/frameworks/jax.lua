@@ -1,5 +1,7 @@
 -- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass number and identity to initialize(); one that
 -- calls it bare finds them only in what JAX takes for a cluster, so a Slurm step can be imitated.
+local restarts = part "restarts"
+
 return contract {
   name = "jax",
   doc = "JAX: numbered workers that meet at the first of them.",
@@ -30,12 +32,9 @@ return contract {
     { "SLURM_LOCALID", "worker", "rank on its host" },
   },
   check = function(job)
-    for _, role in ipairs(job.roles) do
-      if role.restart and role.restart.scope == "process" and role.plays == "worker" then
-        host.report("error", "restart", role.place, ("role %s: JAX does not take a single process back"):format(role.name),
-                    'scope = "role" starts all workers again, scope = "job" the whole job')
-      end
-    end
+    restarts.at_least("role", job, function(role)
+      return role.plays == "worker" and "JAX does not take a single process back"
+    end, restarts.all_workers)
   end,
   common = function(role, job)
     local world = job.worlds[role.world]

@@ -115,6 +115,10 @@ return contract {
     end
   end,
   check = function(job)
+    if host.devices_asked() then
+      host.report("error", "rank_table", job.place, "--devices is given, and a rank table says itself which devices these are, with their addresses",
+                  "leave --devices out; the table has the numbers of the host's devices")
+    end
     for _, role in ipairs(job.roles) do
       if role.plays == "worker" and (role.devices > 1 or (role.devices == 0 and (job.option.table or job.option.version ~= "1.1"))) then
         host.report("error", "rank_table", role.place, ("role %s: a rank of the table has one device, and each process has %d"):format(role.name, role.devices),

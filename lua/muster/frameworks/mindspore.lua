@@ -3,6 +3,7 @@
 -- rank. The variables equal those of msrun; LOCAL_RANK and LOCAL_RANK_SIZE are added, because MindSpore reads
 -- them before init().
 local mindspore = part "mindspore"
+local restarts = part "restarts"
 
 return contract {
   name = "mindspore",
@@ -41,12 +42,9 @@ return contract {
   context = true,
   check = function(job)
     if job.option.recovery == "on" then return end
-    for _, role in ipairs(job.roles) do
-      if role.restart and role.restart.scope == "process" and role.plays ~= "other" then
-        host.report("error", "restart", role.place, ("role %s: the scheduler refuses a %s that registers again"):format(role.name, role.plays),
-                    'framework = { "mindspore", recovery = "on" }, or scope = "job", which starts all of them again')
-      end
-    end
+    restarts.at_least("role", job, function(role)
+      return role.plays ~= "other" and ("the scheduler refuses a %s that registers again"):format(role.plays)
+    end, 'framework = { "mindspore", recovery = "on" }, or scope = "job", which starts all of them again')
   end,
   common = function(role, job)
     local env = {

@@ -2,6 +2,7 @@
 -- variable fixes them; DMLC_TASK_ID is the tracker's number for scripts that want one. Nothing in ps-lite ends a job of
 -- which one process has died: that is muster's to do.
 local dmlc = part "dmlc"
+local restarts = part "restarts"
 
 local variables = { unpack(dmlc.variables) }
 variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of workers" }
@@ -27,12 +28,7 @@ return contract {
   clear = dmlc.clear,
   variables = variables,
   check = function(job)
-    for _, role in ipairs(job.roles) do
-      if role.restart and role.restart.scope ~= "job" and role.plays ~= "other" then
-        host.report("error", "restart", role.place, ("role %s: ps-lite takes nobody back"):format(role.name),
-                    'scope = "job" starts all of them again')
-      end
-    end
+    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "ps-lite takes nobody back" end, restarts.all)
   end,
   common = function(role, job)
     local env = dmlc.common(role, job)

@@ -1,5 +1,7 @@
 -- PyTorch's env:// rendezvous with everything else that torchrun sets: numbered workers that meet at rank 0 of their
 -- world, which serves the store itself. No agent's store: TORCHELASTIC_USE_AGENT_STORE would make rank 0 a client of one.
+local restarts = part "restarts"
+
 return contract {
   name = "torch",
   doc = "PyTorch: numbered workers that meet at the first of them.",
@@ -37,12 +39,9 @@ return contract {
     { "NCCL_ASYNC_ERROR_HANDLING", "worker", "the same for PyTorch before 2.2" },
   },
   check = function(job)
-    for _, role in ipairs(job.roles) do
-      if role.restart and role.restart.scope == "process" and role.plays == "worker" then
-        host.report("error", "restart", role.place, ("role %s: a process group does not take a single worker back"):format(role.name),
-                    'scope = "role" starts all workers again, scope = "job" the whole job')
-      end
-    end
+    restarts.at_least("role", job, function(role)
+      return role.plays == "worker" and "a process group does not take a single worker back"
+    end, restarts.all_workers)
   end,
   defaults = function(role, job)
     return { OMP_NUM_THREADS = job.worlds[role.world].most_local > 1 and 1 or nil,

@@ -1,0 +1,15 @@
+// How a step of an activation crosses borders (base/archive.h): in a plan, and to an agent.
+#pragma once
+
+#include "base/archive.h"
+#include "muster/activation.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, ActivationStep& step) {
+  InRange(archive, step.kind, ActivationStep::Kind::kConda);
+  archive(step.what);
+}
+
+}  // namespace muster

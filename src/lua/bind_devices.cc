@@ -1,0 +1,100 @@
+// Host functions about devices and cores: what the command line chose, what this machine has, and what the plan is to
+// say of them. Which process gets which is placement's.
+#include <iterator>
+#include <string>
+
+#include "base/host_devices.h"
+#include "base/number_list.h"
+#include "lua/host.h"
+#include "lua/host_function.h"
+#include "lua/stack.h"
+
+namespace muster {
+namespace {
+
+// devices_asked() -> whether the command line says which devices the job may use
+int DevicesAsked(lua_State* lua) {
+  const DeviceUse& devices = Host::Of(lua).request->devices;
+  lua_pushboolean(lua, devices.any || !devices.given.empty() ? 1 : 0);
+  return 1;
+}
+
+// site_device_kind() -> the kind of devices that this machine has, or nil
+int SiteDeviceKind(lua_State* lua) {
+  const std::string& kind = Host::Of(lua).request->site.device_kind;
+  if (kind.empty()) return 0;
+  PushText(lua, kind);
+  return 1;
+}
+
+// device_variable(kind) -> the variable that tells a process what it may see, or nil if there is no such kind
+int DeviceVariable(lua_State* lua) {
+  std::string name;
+  if (lua_type(lua, 1) != LUA_TSTRING || !ToExactText(lua, 1, name)) return 0;
+  const DeviceKind* const kind = DeviceKindNamed(name);
+  if (kind == nullptr) return 0;
+  PushText(lua, kind->variable);
+  return 1;
+}
+
+// device_kinds() -> the names of all kinds
+int DeviceKinds(lua_State* lua) {
+  lua_createtable(lua, static_cast<int>(kDeviceKinds.size()), 0);
+  int position = 0;
+  for (const DeviceKind& kind : kDeviceKinds) {
+    PushText(lua, kind.name);
+    lua_rawseti(lua, -2, ++position);
+  }
+  return 1;
+}
+
+// use_devices(kind or nil, shared): of all processes of the plan
+int UseDevices(lua_State* lua) {
+  DeviceUse& use = Host::Of(lua).plan.device_use;
+  if (lua_type(lua, 1) == LUA_TSTRING) ToExactText(lua, 1, use.kind);
+  use.shared = use.shared || lua_toboolean(lua, 2) != 0;
+  return 0;
+}
+
+// role_cores(index, kind, count or list): of a role of the plan, as job.lua checked them
+int RoleCores(lua_State* lua) {
+  const auto index = static_cast<std::size_t>(lua_tonumber(lua, 1));
+  CoreUse& cores = Host::Of(lua).plan.roles.at(index).cores;
+  std::string kind;
+  ToExactText(lua, 2, kind);
+  cores.kind = kind == "count" ? CoreUse::Kind::kCount : kind == "list" ? CoreUse::Kind::kList : CoreUse::Kind::kAuto;
+  if (lua_type(lua, 3) == LUA_TNUMBER) cores.count = static_cast<std::uint32_t>(lua_tonumber(lua, 3));
+  for (int i = 1; lua_istable(lua, 3) && i <= static_cast<int>(lua_objlen(lua, 3)); ++i) {
+    lua_rawgeti(lua, 3, i);
+    cores.list.push_back(static_cast<std::uint32_t>(lua_tonumber(lua, -1)));
+    lua_pop(lua, 1);
+  }
+  return 0;
+}
+
+// number_list(text) -> the numbers of "0-3,7", ascending, or nil
+int NumberList(lua_State* lua) {
+  std::string text;
+  if (lua_type(lua, 1) != LUA_TSTRING || !ToExactText(lua, 1, text)) return 0;
+  const auto numbers = ParseNumberList(text);
+  if (!numbers) return 0;
+  lua_createtable(lua, static_cast<int>(numbers->size()), 0);
+  for (std::size_t i = 0; i < numbers->size(); ++i) {
+    lua_pushnumber(lua, (*numbers)[i]);
+    lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"devices_asked", Guarded<DevicesAsked>},     {"site_device_kind", Guarded<SiteDeviceKind>},
+    {"device_variable", Guarded<DeviceVariable>}, {"device_kinds", Guarded<DeviceKinds>},
+    {"use_devices", Guarded<UseDevices>},         {"role_cores", Guarded<RoleCores>},
+    {"number_list", Guarded<NumberList>},
+};
+
+}  // namespace
+
+void BindDevices(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+// Devices counted in trees that look like those of real hosts.
+#include "base/host_devices.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+void Write(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+TEST(HostDevices, AreCountedByTheirFilesInDev) {
+  const testing::TempDir root;
+  for (const char* name : {"nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
+    Write(root / (std::string("dev/") + name), "");
+  }
+  EXPECT_EQ(CountDevices("cuda", root / ""), (DevicesThere{"cuda", 3}));
+  EXPECT_EQ(CountDevices("", root / ""), (DevicesThere{"cuda", 3}));
+  EXPECT_EQ(CountDevices("ascend", root / ""), DevicesThere{});
+  for (const char* name : {"davinci0", "davinci7", "davinci_manager"}) Write(root / (std::string("dev/") + name), "");
+  EXPECT_EQ(CountDevices("ascend", root / ""), (DevicesThere{"ascend", 2}));
+}
+
+TEST(HostDevices, OfTheKfdTopologyCountOnlyWhereTheyCompute) {
+  const testing::TempDir root;
+  const std::string nodes = root / "sys/class/kfd/kfd/topology/nodes/";
+  Write(nodes + "0/properties", "cpu_cores_count 64\nsimd_count 0\n");
+  Write(nodes + "1/properties", "cpu_cores_count 0\nsimd_count 440\n");
+  Write(nodes + "2/properties", "cpu_cores_count 0\nsimd_count 440\n");
+  EXPECT_EQ(CountDevices("hip", root / ""), (DevicesThere{"hip", 2}));
+}
+
+TEST(HostDevices, MayBeBelieved) {
+  EXPECT_EQ(BelievedDevices("8"), 8U);
+  EXPECT_EQ(BelievedDevices("0"), 0U);
+  for (const char* text : {"", "-1", "eight", "8 ", "4097"}) EXPECT_FALSE(BelievedDevices(text)) << text;
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,273 @@
+// Devices and cores of real processes: what they find, who else may have them, and for how long.
+#include <atomic>
+#include <thread>
+
+#include "agent/host_cores.h"
+#include "base/number_list.h"
+#include "supervision/started_muster.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+using Lines = std::vector<std::string>;
+
+// A host with so many make-believe devices, and recipes that run on it; leases are in a folder of its own.
+class DeviceHost {
+ public:
+  explicit DeviceHost(int devices) {
+    env_ = {"PATH=/usr/bin:/bin", "USER=ann", "MUSTER_LEASES=" + folder_ / "leases",
+            "MUSTER_HOST_DEVICES=" + std::to_string(devices)};
+    std::filesystem::create_directory(folder_ / "held");
+  }
+
+  void Recipe(const std::string& name, const std::string& body, const std::string& fields) const {
+    std::ofstream(folder_ / (name + ".lua"))
+        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal folder = \""
+        << folder_.path() << "\"\nreturn muster.recipe { name = \"" << name << "\", " << fields
+        << " plan = function(p, job)\n"
+        << body << "\nend }\n";
+  }
+
+  std::vector<std::string> Words(const std::string& name, const std::string& run,
+                                 const std::vector<std::string>& options) const {
+    std::vector<std::string> words = {MusterProgram(), "run", name + ".lua", "--run-dir", folder_ / run};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  }
+
+  CommandResult Run(const std::string& name, const std::string& run, const std::vector<std::string>& options = {},
+                    const std::vector<std::string>& more_env = {}) const {
+    Command command;
+    command.argv = Words(name, run, options);
+    command.env = env_;
+    command.env.insert(command.env.end(), more_env.begin(), more_env.end());
+    command.cwd = folder_.path();
+    return RunCommand(command);
+  }
+
+  // In the background, until its first process has written "ready".
+  Spawned Start(const std::string& name, const std::string& run, const std::vector<std::string>& options) {
+    EXPECT_TRUE(BecomeSubreaper());
+    const std::vector<std::string> env = WithoutAsTheSuite(env_);
+    SpawnSpec spec;
+    spec.argv = Words(name, run, options);
+    spec.env = EnvPointers(env);
+    spec.cwd = folder_.path();
+    const UniqueFd fifo = Fifo(run);
+    auto spawned = launcher_.Spawn(spec);
+    EXPECT_TRUE(spawned) << SpawnErrorText(spawned.error());
+    EXPECT_TRUE(AwaitReadable(fifo.get())) << "it does not become ready";
+    return spawned ? std::move(*spawned) : Spawned{};
+  }
+
+  json Report(const std::string& run) const {
+    return json::parse(StartedMuster::Content(folder_ / (run + "/report.json")), nullptr, false);
+  }
+  json Binding(const std::string& run) const {
+    return json::parse(StartedMuster::Content(folder_ / (run + "/binding.json")), nullptr, false);
+  }
+  // The first line that the process wrote, as JSON.
+  json Said(const std::string& run, const std::string& process) const {
+    const Lines lines = LinesOf(folder_ / (run + "/logs/" + process + ".0.log"));
+    return lines.empty() ? json() : json::parse(lines.front(), nullptr, false);
+  }
+  std::string Variable(const std::string& run, const std::string& process, const std::string& name) const {
+    for (const json& variable : Said(run, process)) {
+      const std::string text = variable;
+      if (text.starts_with(name + "=")) return text.substr(name.size() + 1);
+    }
+    return "(not set)";
+  }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  // Made before the run, so that what its process writes there is not missed.
+  UniqueFd Fifo(const std::string& run) const {
+    const std::string path = folder_ / ("ready-" + run);
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    return UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  }
+
+  TempDir folder_;
+  std::vector<std::string> env_;
+  Launcher launcher_;
+};
+
+constexpr const char* kCuda = "cluster = { device_kind = 'cuda' },";
+constexpr const char* kShow = "job:workers { count = 2, devices = 1, command = { probe, 'env' } }";
+// Holds its devices until it is told to end; `run` is the name of its folder.
+std::string Holding(int count, const std::string& run) {
+  return "job:servers { count = 1, devices = " + std::to_string(count) +
+         ", command = muster.shell(('echo ready > %s/ready-" + run + "; exec %s wait'):format(folder, probe)) }";
+}
+
+TEST(Devices, GivenAreWhatTheProcessesFind) {
+  DeviceHost host(8);
+  host.Recipe("job", kShow, kCuda);
+  const CommandResult result = host.Run("job", "run", {"--devices", "4,6"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "4,6");
+  EXPECT_EQ(host.Variable("run", "worker.0", "MUSTER_DEVICES"), "4");
+  EXPECT_EQ(host.Variable("run", "worker.1", "MUSTER_DEVICES"), "6");
+  EXPECT_EQ(host.Report("run")["processes"][1]["devices"], json({"6"}));
+  EXPECT_EQ(host.Binding("run")["hosts"][0]["devices"], json({"4", "6"}));
+  EXPECT_NE(result.err.find("  devices   worker.0 4; worker.1 6\n"), std::string::npos) << result.err;
+}
+
+TEST(Devices, OfTheCallerAreNumberedAsTheCallerSeesThem) {
+  DeviceHost host(8);
+  host.Recipe("job", kShow, kCuda);
+  ASSERT_EQ(host.Run("job", "run", {"--devices", "1-2"}, {"CUDA_VISIBLE_DEVICES=7,5,GPU-aa,3"}).exit_code, 0);
+  EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "5,GPU-aa");
+  const CommandResult beyond = host.Run("job", "beyond", {"--devices", "4,5"}, {"CUDA_VISIBLE_DEVICES=7,5,3"});
+  EXPECT_EQ(beyond.exit_code, 3);
+  EXPECT_NE(beyond.err.find("host0: the job uses devices 4-5, and muster may use 3 (CUDA_VISIBLE_DEVICES=7,5,3)"),
+            std::string::npos)
+      << beyond.err;
+  const CommandResult none = host.Run("job", "none", {"--devices", "free"}, {"CUDA_VISIBLE_DEVICES="});
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_NE(none.err.find("2 devices are wanted, and muster may use 0 (CUDA_VISIBLE_DEVICES=)"), std::string::npos)
+      << none.err;
+}
+
+TEST(Devices, ThatAnotherRunHoldsAreRefusedWithItsName) {
+  DeviceHost host(4);
+  host.Recipe("holder", Holding(2, "first"), kCuda);
+  host.Recipe("job", kShow, kCuda);
+  const Spawned head = host.Start("holder", "first", {"--devices", "1-2"});
+  const CommandResult taken = host.Run("job", "taken", {"--devices", "2-3"});
+  EXPECT_EQ(taken.exit_code, 3);
+  const std::string holder = "device 2 is held by run " + host.Binding("first")["run"].get<std::string>() +
+                             " (holder), pid " + std::to_string(head.pid) + " of ann (uid " +
+                             std::to_string(::geteuid()) + "), since 20";
+  EXPECT_NE(taken.err.find(holder), std::string::npos) << taken.err;
+
+  ASSERT_EQ(host.Run("job", "free", {"--devices", "free"}).exit_code, 0);
+  EXPECT_EQ(host.Variable("free", "worker.0", "CUDA_VISIBLE_DEVICES"), "0,3");
+  EXPECT_EQ(host.Run("job", "shared", {"--devices", "2-3", "--share-devices"}).exit_code, 3)
+      << "the holder does not share";
+
+  // However the head ends, its devices are free once its processes are gone.
+  KillChild(head.ref());
+  ReapAtEnd(head.ref());
+  for (const pid_t child : ChildrenNow()) {
+    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
+  }
+  EXPECT_EQ(host.Run("job", "after", {"--devices", "1-2"}).exit_code, 0);
+  KillDescendants({});
+}
+
+TEST(Devices, OfTheRecipesOwnNumbersAreLeasedToo) {
+  DeviceHost host(4);
+  host.Recipe("holder", Holding(1, "first"), kCuda);
+  host.Recipe("job", kShow, kCuda);
+  const Spawned head = host.Start("holder", "first", {});
+  EXPECT_EQ(host.Run("job", "taken").exit_code, 3) << "device 0 is the other's";
+  KillChild(head.ref());
+  ReapAtEnd(head.ref());
+  KillDescendants({});
+}
+
+TEST(Devices, AreHeldOverRestarts) {
+  DeviceHost host(1);
+  host.Recipe(
+      "holder",
+      "job:workers { count = 1, devices = 1, restart = { max = 1, backoff = 0 }, command = muster.shell(("
+      "'test $MUSTER_ATTEMPT = 1 || exit 1; echo ready > %s/ready-first; exec %s wait'):format(folder, probe)) }",
+      kCuda);
+  host.Recipe("job", "job:workers { count = 1, devices = 1, command = { probe, 'env' } }", kCuda);
+  const Spawned head = host.Start("holder", "first", {});
+  EXPECT_EQ(host.Run("job", "taken", {"--devices", "free"}).exit_code, 3);
+  KillChild(head.ref());
+  ReapAtEnd(head.ref());
+  KillDescendants({});
+}
+
+TEST(Cores, AreThoseThatWereGiven) {
+  DeviceHost host(0);
+  const std::vector<std::uint32_t> own = OwnCores();
+  host.Recipe("job",
+              "job:workers { count = 2, cores = 'auto', command = { probe, 'cores' } }\n"
+              "job:servers { count = 1, cores = '" +
+                  std::to_string(own.front()) + "', command = { probe, 'cores' } }",
+              "");
+  const CommandResult result = host.Run("job", "run");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(host.Said("run", "server.0"), json({own.front()}));
+  std::vector<std::uint32_t> workers;
+  for (const char* worker : {"worker.0", "worker.1"}) {
+    const json said = host.Said("run", worker);
+    ASSERT_FALSE(said.empty());
+    const std::vector<std::uint32_t> cores = said;
+    EXPECT_EQ(host.Binding("run")["cores"][worker], NumberListText(cores));
+    workers.insert(workers.end(), cores.begin(), cores.end());
+  }
+  if (own.size() >= 3) {
+    std::sort(workers.begin(), workers.end());
+    EXPECT_EQ(std::adjacent_find(workers.begin(), workers.end()), workers.end()) << "a core is given twice";
+    EXPECT_EQ(std::count(workers.begin(), workers.end(), own.front()), 0) << "that one is the server's";
+  }
+}
+
+TEST(Cores, ThatMusterMayNotUseAreRefused) {
+  DeviceHost host(0);
+  host.Recipe("job", "job:workers { count = 1, cores = '60000', command = { probe, 'cores' } }", "");
+  const CommandResult result = host.Run("job", "run");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("host0: cores: role worker names the cores 60000; muster may use "), std::string::npos)
+      << result.err;
+}
+
+// Four who run jobs with free devices, one after the other and all at once; together they want all that the host has,
+// so that nobody may ever be refused. A process that finds its device locked by another fails its run.
+TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
+  DeviceHost host(8);
+  host.Recipe(
+      "job",
+      "job:servers { count = p.devices, devices = 1, command = { probe, 'hold', folder .. '/held', 'print', 'ready', "
+      "'wait' }, done = 'never', ready = { line = 'ready' } }\n"
+      "job:workers { count = 1, devices = 0, after = 'server', command = { probe, 'exit', '0' } }",
+      "params = { devices = muster.int { 1 } }, cluster = { device_kind = 'cuda', devices_per_host = 8 },");
+  const int all = std::getenv("MUSTER_LONG") != nullptr ? 500 : 100;
+  std::atomic<int> runs = 0;
+  std::atomic<int> failures = 0;
+  const auto work = [&](int devices) {
+    while (failures == 0) {
+      const int number = runs++;
+      if (number >= all) return;
+      const CommandResult result = host.Run("job", "run" + std::to_string(number),
+                                            {"--devices", "free", "devices=" + std::to_string(devices), "--quiet"});
+      if (result.exit_code != 0 && failures++ == 0) ADD_FAILURE() << result.out << result.err;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (const int devices : {1, 2, 2, 3}) threads.emplace_back(work, devices);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_GE(runs, all);
+}
+
+// That the test above would see it.
+TEST(Devices, ThatAreSharedAreFoundToBeSomebodyElses) {
+  DeviceHost host(1);
+  host.Recipe(
+      "holder",
+      "job:servers { count = 1, devices = 1, command = muster.shell(('exec %s hold %s/held file %s/here wait')"
+      ":format(probe, folder, folder)), ready = { file = folder .. '/here' } }\n"
+      "job:workers { count = 1, devices = 0, after = 'server', command = muster.shell(('echo ready > %s/ready-first; "
+      "exec %s wait'):format(folder, probe)) }",
+      kCuda);
+  host.Recipe("job", "job:workers { count = 1, devices = 1, command = { probe, 'hold', folder .. '/held' } }", kCuda);
+  const Spawned head = host.Start("holder", "first", {"--share-devices"});
+  const CommandResult result = host.Run("job", "second", {"--share-devices"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(host.Report("second")["first_failure"]["exit_code"], 92);
+  KillChild(head.ref());
+  ReapAtEnd(head.ref());
+  KillDescendants({});
+}
+
+}  // namespace
+}  // namespace muster::testing

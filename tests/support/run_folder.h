@@ -1,0 +1,79 @@
+// A temporary folder with a small recipe and the run made of it: writing the one, calling muster, reading the other.
+// What the run is started as, on a terminal or not, and what is expected of it, is the test's.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "support/await.h"
+#include "support/command.h"
+#include "support/places.h"
+#include "support/processes.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+inline std::string ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class RunFolder {
+ public:
+  std::string Folder() const { return folder_.path(); }
+  std::string RunDir() const { return folder_ / "run"; }
+  std::string Log(const std::string& name) const { return ContentOf(folder_ / ("run/logs/" + name + ".log")); }
+
+  // recipe.lua, of this plan function. In it `probe` is the program that tests start, and `here` the folder.
+  void WriteRecipe(const std::string& body, const std::string& fields = "") const {
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal here = \""
+        << folder_.path()
+        << "\"\nreturn muster.recipe { name = \"job\", " + fields + " plan = function(p, job)\n" + body + "\nend }\n";
+  }
+
+  // The words that run it, into RunDir().
+  Words RunWords(const Words& more = {}) const {
+    Words words = {MusterProgram(), "run", "recipe.lua", "--run-dir", RunDir()};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  CommandResult Muster(Words words) const {
+    words.insert(words.begin(), MusterProgram());
+    return RunCommand({words, {"PATH=/usr/bin:/bin", "HERE=" + folder_.path()}, folder_.path()});
+  }
+
+  // The journal's records of one event, in order, as far as they are written.
+  std::vector<json> Records(const std::string& event) const {
+    std::vector<json> records;
+    for (const std::string& line : LinesOf(RunDir() + "/journal.jsonl")) {
+      json record = json::parse(line);
+      if (record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+
+  // Returns when every process that was started with the folder in its environment or command has ended.
+  void AwaitNothingLeft() const {
+    for (const pid_t left : ProcessesWith(folder_.path())) {
+      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      if (process) AwaitReadable(process.get());
+    }
+  }
+
+ private:
+  TempDir folder_;
+};
+
+}  // namespace muster::testing
