@@ -10,7 +10,7 @@ namespace muster {
 
 template <class A>
 void Fields(A& archive, Hello& m) {
-  archive(m.version, m.run_id, m.host, m.logs, m.lease_ms);
+  archive(m.version, m.run_id, m.host, m.logs, m.lease_ms, m.run_dir);
 }
 template <class A>
 void Fields(A& archive, DefineEnvironment& m) {
@@ -74,6 +74,14 @@ void Fields(A& archive, StopProcesses& m) {
 template <class A>
 void Fields(A& archive, Finish& m) {
   archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, PutFile& m) {
+  archive(m.path, m.offset, m.content);
+}
+template <class A>
+void Fields(A& archive, FileBytes& m) {
+  archive(m.path, m.offset, m.content, m.last);
 }
 template <class A>
 void Fields(A& archive, HeadBeat& m) {
@@ -161,7 +169,8 @@ void Fields(A& archive, PortTaken& m) {
 }
 template <class A>
 void Fields(A& archive, AgentReady& m) {
-  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at);
+  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at,
+          m.address, m.shares_run_dir);
 }
 template <class A>
 void Fields(A& archive, PortsHeld& m) {

@@ -35,6 +35,17 @@ struct Hello {
   // How long the head waits for a word of the agent before it takes the host for lost (base/lease.h): from the Hello on
   // the agent sends beats, and ends everything if they are not answered. 0: the connection itself is proof of life.
   std::uint64_t lease_ms = 0;
+  // Of another host than the head's: the run directory, absolute. It holds `probe` with the run's id in it; an agent
+  // that does not find that makes the folder, and sends what is written there (FileBytes). Empty: it is there.
+  std::string run_dir = {};
+};
+
+// A file for a run directory that the agent has made, or the part of it that begins at the offset; the parts of a file
+// come in order. It is replaced if it is there.
+struct PutFile {
+  std::string path;  // relative
+  std::uint64_t offset = 0;
+  std::string content;
 };
 
 // A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
@@ -207,7 +218,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PutFile>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -222,6 +233,8 @@ struct AgentReady {
   std::uint32_t descriptors = 0;        // open in the agent
   std::uint64_t memory_kib = 0;         // resident
   MonotonicNs at = 0;
+  std::string address;         // by which the host was reached; empty if not over a network
+  bool shares_run_dir = true;  // the head's is its own, too
 };
 
 // Answer to HoldPorts: numbers in the order asked, or why not.
@@ -258,6 +271,15 @@ struct AgentBeat {
   MonotonicNs answered_at = 0;  // when the answer came
 };
 
+// What stands at `offset` of a file below the run directory that the agent has made. Those of one file may come out of
+// order: the end of a log comes first when its process has ended.
+struct FileBytes {
+  std::string path;  // relative
+  std::uint64_t offset = 0;
+  std::string content;
+  bool last = false;  // here the file ends
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -266,7 +288,7 @@ struct AgentFailed {
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat>;
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

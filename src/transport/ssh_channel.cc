@@ -86,6 +86,12 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     wire->Send(early);
     ReadWords();
     ssh->AwaitEnd(Later([](Connection& self) { self.OnSshEnd(); }));
+    patience.expires_after(kGreetingPatience);
+    patience.async_wait(Later([](Connection& self, const boost::system::error_code& error) {
+      if (error) return;
+      self.why = "it says nothing";
+      self.KillSsh();
+    }));
   }
 
   // Empty, or why not.
@@ -161,6 +167,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
 
   void Open() {
     state = State::kOpen;
+    patience.cancel();
     early.clear();
     gate->Passed(host.index);
     lease.emplace(lease_ms, MonotonicNowNs());

@@ -22,6 +22,8 @@ class SshChannel final : public Channel {
  public:
   // An ssh that does not end this long after its connection did is killed.
   static constexpr std::chrono::seconds kSshPatience{10};
+  // An agent that has not said anything this long after ssh began is none: a login may hang behind a dead disk.
+  static constexpr std::chrono::seconds kGreetingPatience{30};
   // What a channel that is given up waits for the other side to see it, before ssh is killed.
   static constexpr std::chrono::seconds kPartingPatience{2};
 
