@@ -231,6 +231,15 @@ struct AgentLost {
   bool operator==(const AgentLost&) const = default;
 };
 
+// How the monotonic clock of another host is read on the head's, as far as could be found out up to now.
+struct ClockCompared {
+  std::uint32_t host = 0;
+  std::int64_t offset_ns = 0;  // the head's time is the host's plus this, …
+  std::uint64_t error_ns = 0;  // … give or take this
+
+  bool operator==(const ClockCompared&) const = default;
+};
+
 // --- what the session adds -------------------------------------------------------------------------
 
 // The user asked for an end: 1 is graceful, 2 and more at once.

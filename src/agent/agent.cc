@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <sstream>
 #include <variant>
 
 #include <boost/asio/post.hpp>
@@ -46,6 +48,17 @@ std::map<std::string, std::string> ByName(std::vector<std::string> variables) {
     block.insert_or_assign(std::move(name), std::move(variable));
   }
   return block;
+}
+
+// Of the connection that sshd made for this agent: "client port server port"; empty without one.
+std::string AddressReachedBy() {
+  const char* connection = std::getenv("SSH_CONNECTION");
+  std::istringstream words(connection == nullptr ? "" : connection);
+  std::string client;
+  std::string port;
+  std::string server;
+  words >> client >> port >> server;
+  return IsAddress(server) ? server : std::string();
 }
 
 // Letters, digits and hyphens: fit for a name of ours in the file system.
@@ -144,6 +157,14 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
       ptys_(io, [this](const AgentMessage& message) { Send(message); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
+      beats_(io, {.send = [this](const AgentBeat& beat) { Send(beat); },
+                  .unheard =
+                      [this](const std::string& why) {
+                        const AgentMessage last = AgentFailed{why};  // a head that hears after all is told
+                        EndAtOnce(kAgentLostHead, &last);
+                      }}),
+      folder_(io, {.send = [this](const FileBytes& bytes) { Send(bytes); },
+                   .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
 
@@ -198,7 +219,12 @@ void Agent::Do(Hello& command) {
   }
   greeted_ = true;
   host_ = command.host;
+  if (!command.run_dir.empty()) {
+    if (const std::string error = folder_.Open(command.run_dir, command.run_id); !error.empty()) return Fail(error);
+  }
   AgentReady ready;
+  ready.address = AddressReachedBy();
+  ready.shares_run_dir = !folder_.made();
   ready.pid = space_ ? space_->OwnPid() : ::getpid();
   if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
   ready.host_name = OwnHostName();
@@ -226,6 +252,7 @@ void Agent::Do(Hello& command) {
   ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
   Send(ready);
+  if (command.lease_ms > 0) beats_.Begin(command.lease_ms);
   // Entering waits for the kernel: meanwhile the head can do its part.
   if (!enters) return;
   wire_->WhenWritten([this] {
@@ -290,6 +317,7 @@ void Agent::Do(StartProcess& command) {
     running.search_path.erase(0, running.search_path.find('=') + 1);
     running_.insert_or_assign({command.process, command.attempt}, std::move(running));
     log_times_.Began({command.process, command.attempt}, command.log_path, command.log_limit);
+    folder_.Began(command.log_path, command.log_limit > 0);
     return WatchReady(command, block->second);
   }
   log_pipes_.Drop({command.process, command.attempt});
@@ -407,6 +435,7 @@ void Agent::Do(TakeDump& command) {
     const auto found = running_.find({one.process, one.attempt});
     if (found == running_.end()) continue;
     const Running& running = found->second;
+    folder_.MakeFolderOf(one.path);
     const std::string name = running.mark.substr(running.mark.find('=') + 1);
     targets.push_back({found->first, running.pid,
                        fmt::format("dump {} of {}, {}", command.dump, name, UtcText(WallNowNs())), std::move(one.path),
@@ -440,6 +469,12 @@ void Agent::Do(PtyBytes& typed) {
 void Agent::Do(PtyTaken& taken) { ptys_.Taken(taken); }
 
 void Agent::Do(PtyResized& resized) { ptys_.Resized(resized); }
+
+void Agent::Do(PutFile& file) {
+  if (const std::string error = folder_.Put(file); !error.empty()) Fail(error);
+}
+
+void Agent::Do(HeadBeat& answer) { beats_.Answered(answer.number); }
 
 tl::expected<void, SpawnError> Agent::CheckDescriptors(const StartProcess& command) const {
   rlimit limit = {};

@@ -21,11 +21,13 @@
 #include <sys/resource.h>
 
 #include "agent/allotment.h"
+#include "agent/beats.h"
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/given_ports.h"
 #include "agent/host_activation.h"
+#include "agent/host_folder.h"
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
@@ -81,6 +83,8 @@ class Agent {
   void Do(PtyResized& resized);
   void Do(Allot& command);
   void Do(Activate& command);
+  void Do(HeadBeat& answer);
+  void Do(PutFile& file);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -134,11 +138,15 @@ class Agent {
   EndWitness witness_;
   WatchedFd signals_;
   Timer patience_;
+  Beats beats_;
+  HostFolder folder_;
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;
   bool allotted_ = false;
   bool finishing_ = false;
+  bool sending_files_ = false;
+  bool files_sent_ = false;
   bool over_ = false;
   bool reap_pending_ = false;
   int exit_code_ = kAgentLostHead;

@@ -35,6 +35,7 @@ void Agent::OnExited(const ProcessExited& event) {
   probes_.Stop(event.process, event.attempt, SIGKILL, std::chrono::milliseconds(0));
   if (const auto running = running_.extract(key)) {
     for (const PortTaken& taken : ports_.Ended(event, running.mapped().log)) Send(taken);
+    folder_.Ended(running.mapped().log);
     if (!running.mapped().mark.empty()) {
       ended_marks_.insert(running.mapped().mark);
       if (!finishing_) EndLeftoversSoon();
@@ -47,7 +48,8 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (!children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() || !log_trims_.empty() || over_)
+  if (sending_files_ || !children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() ||
+      !log_trims_.empty() || over_)
     return;
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
@@ -55,12 +57,20 @@ void Agent::FinishIfEmpty() {
   cgroup_.reset();
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("children");
+  if (folder_.made() && !std::exchange(files_sent_, true)) {
+    sending_files_ = true;
+    return folder_.SendAll([this] {
+      sending_files_ = false;
+      FinishIfEmpty();
+    });
+  }
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
   // The last process is gone, and the next job may begin as soon as this one is told to be over.
   allotment_.GiveUp();
   if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   over_ = true;
+  beats_.End();
   exit_code_ = kAgentFinished;
   if (adopted_ > 0) means_.insert("subreaper");
   AgentEmpty empty;
@@ -74,7 +84,10 @@ void Agent::FinishIfEmpty() {
   empty.memory_kib = count.memory_kib;
   Send(empty);
   wire_->StopReading();
-  wire_->WhenWritten([this] { io_.stop(); });
+  wire_->WhenWritten([this] {
+    folder_.Remove();
+    io_.stop();
+  });
 }
 
 void Agent::KillCgroupOfProcesses() {
@@ -89,6 +102,7 @@ void Agent::Fail(const std::string& why) {
 void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (over_) return;
   over_ = true;
+  beats_.End();
   exit_code_ = exit_code;
   ports_.Clear();
   // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events

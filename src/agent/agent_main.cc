@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/agent_guard.h"
 #include "agent/log_collapse.h"
 #include "agent/wire.h"
 #include "base/fault.h"
@@ -55,6 +56,7 @@ itself; there is no need to run one by hand.
 
 example: ssh host.example muster-agent --stdio
 
+With --stdio a second process guards the first: it ends what that leaves behind if it is killed.
 If the connection ends, or on SIGTERM, everything that was started is killed. Exit code: 0 finished, 1 a
 command was refused, 2 wrong usage, 3 the head was lost.
 )";
@@ -188,6 +190,7 @@ int Main(int argc, char** argv) {
   if (!options->collapse.empty()) return CollapseLog(options->collapse) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
+  if (options->stdio) BeGuarded(kAgentFailed);
   // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
   // head and sshd see to.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;

@@ -10,7 +10,7 @@ namespace muster {
 
 template <class A>
 void Fields(A& archive, Hello& m) {
-  archive(m.version, m.run_id, m.host, m.logs);
+  archive(m.version, m.run_id, m.host, m.logs, m.lease_ms, m.run_dir);
 }
 template <class A>
 void Fields(A& archive, DefineEnvironment& m) {
@@ -74,6 +74,22 @@ void Fields(A& archive, StopProcesses& m) {
 template <class A>
 void Fields(A& archive, Finish& m) {
   archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, PutFile& m) {
+  archive(m.path, m.offset, m.content);
+}
+template <class A>
+void Fields(A& archive, FileBytes& m) {
+  archive(m.path, m.offset, m.content, m.last);
+}
+template <class A>
+void Fields(A& archive, HeadBeat& m) {
+  archive(m.number);
+}
+template <class A>
+void Fields(A& archive, AgentBeat& m) {
+  archive(m.number, m.at, m.answered, m.answered_at);
 }
 template <class A>
 void Fields(A& archive, AskOutput& m) {
@@ -153,7 +169,8 @@ void Fields(A& archive, PortTaken& m) {
 }
 template <class A>
 void Fields(A& archive, AgentReady& m) {
-  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at);
+  archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at,
+          m.address, m.shares_run_dir);
 }
 template <class A>
 void Fields(A& archive, PortsHeld& m) {
@@ -203,6 +220,18 @@ std::size_t LengthAt(std::string_view bytes) {
   return length;
 }
 
+// The number in another agent's greeting, if that is what stands in the bytes: "muster-agent/7\n".
+std::optional<std::string> OtherVersion(std::string_view bytes, std::string_view magic) {
+  const std::string_view name = magic.substr(0, magic.find('/') + 1);
+  for (std::size_t at = bytes.find(name); at != std::string_view::npos; at = bytes.find(name, at + 1)) {
+    const std::string_view rest = bytes.substr(at + name.size());
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (digits > 0 && digits < 10 && digits < rest.size() && rest[digits] == '\n')
+      return std::string(rest.substr(0, digits));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string EncodeFrame(const AgentCommand& command) { return Framed(Archived(command)); }
@@ -224,6 +253,10 @@ std::optional<std::string> FrameReader::Next() {
   if (!error_.empty()) return std::nullopt;
   if (!magic_.empty()) {
     const std::size_t at = buffer_.find(magic_);
+    if (const auto other = at == std::string::npos ? OtherVersion(buffer_, magic_) : std::nullopt) {
+      error_ = "it speaks protocol " + *other + ", this muster " + std::to_string(kProtocolVersion);
+      return std::nullopt;
+    }
     // The magic may begin within the allowed noise and end after it.
     if (at == std::string::npos ? buffer_.size() >= kMaxNoise + magic_.size() : at > kMaxNoise) {
       error_ = "no greeting of an agent in the first " + std::to_string(kMaxNoise) + " bytes";

@@ -1,8 +1,9 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 2.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 4.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
-// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped.
+// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped; the number
+// in it is the version of the protocol, so that an agent of another one is known before anything else is said.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
-inline constexpr std::string_view kMagic = "muster-agent/1\n";
+inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::string_view kMagic = "muster-agent/4\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -31,6 +32,20 @@ struct Hello {
   std::string run_id;
   std::uint32_t host = 0;  // index into Plan::hosts
   std::string logs;        // absolute path of the folder of the logs, if some have a limit; else empty
+  // How long the head waits for a word of the agent before it takes the host for lost (base/lease.h): from the Hello on
+  // the agent sends beats, and ends everything if they are not answered. 0: the connection itself is proof of life.
+  std::uint64_t lease_ms = 0;
+  // Of another host than the head's: the run directory, absolute. It holds `probe` with the run's id in it; an agent
+  // that does not find that makes the folder, and sends what is written there (FileBytes). Empty: it is there.
+  std::string run_dir = {};
+};
+
+// A file for a run directory that the agent has made, or the part of it that begins at the offset; the parts of a file
+// come in order. It is replaced if it is there.
+struct PutFile {
+  std::string path;  // relative
+  std::uint64_t offset = 0;
+  std::string content;
 };
 
 // A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
@@ -150,6 +165,11 @@ struct Finish {
   bool unused = false;
 };
 
+// Answer to AgentBeat, at once.
+struct HeadBeat {
+  std::uint32_t number = 0;
+};
+
 // How much have the running processes written? Answered by OutputSeen.
 struct AskOutput {
   bool unused = false;
@@ -198,7 +218,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PutFile>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -213,6 +233,8 @@ struct AgentReady {
   std::uint32_t descriptors = 0;        // open in the agent
   std::uint64_t memory_kib = 0;         // resident
   MonotonicNs at = 0;
+  std::string address;         // by which the host was reached; empty if not over a network
+  bool shares_run_dir = true;  // the head's is its own, too
 };
 
 // Answer to HoldPorts: numbers in the order asked, or why not.
@@ -241,6 +263,23 @@ struct HostActivated {
   bool operator==(const HostActivated&) const = default;
 };
 
+// It lives. The number counts from 1; what it says of the beat that was answered last tells how long the way is.
+struct AgentBeat {
+  std::uint32_t number = 0;
+  MonotonicNs at = 0;
+  std::uint32_t answered = 0;   // 0: none was yet
+  MonotonicNs answered_at = 0;  // when the answer came
+};
+
+// What stands at `offset` of a file below the run directory that the agent has made. Those of one file may come out of
+// order: the end of a log comes first when its process has ended.
+struct FileBytes {
+  std::string path;  // relative
+  std::uint64_t offset = 0;
+  std::string content;
+  bool last = false;  // here the file ends
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -249,7 +288,7 @@ struct AgentFailed {
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated>;
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes>;
 
 // --- frames ----------------------------------------------------------------------------------------
 
@@ -261,7 +300,7 @@ std::optional<AgentMessage> DecodeMessage(std::string_view payload);
 // Cuts a stream of bytes into frame payloads. Bytes are untrusted.
 class FrameReader {
  public:
-  // With a magic, bytes before it are skipped, at most kMaxNoise of them.
+  // With a magic, bytes before it are skipped, at most kMaxNoise of them; one that differs in its number is an error.
   static constexpr std::size_t kMaxNoise = 64U << 10;
   explicit FrameReader(std::string_view magic = {});
 

@@ -1,4 +1,4 @@
-// What this machine calls itself.
+// What hosts are called: names as text, and what this machine calls itself. Looks nothing up.
 #pragma once
 
 #include <string>
@@ -11,5 +11,12 @@ std::string OwnHostName();
 
 // Whether the name is this machine's: its own, in full or up to the first dot, "localhost" or a loopback address.
 bool IsThisMachine(std::string_view name);
+
+// Whether the text is a literal of IPv4 or IPv6.
+bool IsAddress(const std::string& text);
+
+// Whether a host may be called so: an address, or letters, digits, '.', '_' and '-', not beginning with '-', with a
+// user's name of the same before an '@' if there is one.
+bool IsHostName(std::string_view name);
 
 }  // namespace muster

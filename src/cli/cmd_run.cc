@@ -1,4 +1,4 @@
-// muster run: evaluates a recipe (or takes a plan) and makes it true on this machine.
+// muster run: evaluates a recipe (or takes a plan) and makes it true, on this machine or the hosts that are named.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +16,11 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/host_name.h"
 #include "base/isolation.h"
+#include "base/lease.h"
 #include "base/shell_quote.h"
+#include "base/units.h"
 #include "cli/background_run.h"
 #include "cli/blank_variable.h"
 #include "cli/command.h"
@@ -32,6 +35,7 @@
 #include "run/run_directory.h"
 #include "run/session.h"
 #include "transport/local.h"
+#include "transport/ssh.h"
 
 namespace muster {
 namespace {
@@ -49,6 +53,8 @@ struct Options {
   std::vector<std::string> wraps;
   std::string log_max;
   std::string isolate;
+  std::string agent;
+  std::string lease;
   std::string without;
   std::vector<std::string> faults;
 };
@@ -154,6 +160,45 @@ Result<void> CheckTerminal(const Options& options) {
   return {};
 }
 
+constexpr std::uint64_t kLeastLeaseMs = 1'000;
+constexpr std::uint64_t kMostLeaseMs = 3'600'000;
+
+Result<std::uint64_t> LeaseMs(const std::string& text) {
+  if (text.empty()) return kDefaultLeaseMs;
+  const std::optional<double> seconds = ParseDuration(text);
+  if (seconds && *seconds * 1000 >= static_cast<double>(kLeastLeaseMs) &&
+      *seconds * 1000 <= static_cast<double>(kMostLeaseMs)) {
+    return static_cast<std::uint64_t>(*seconds * 1000);
+  }
+  return Fail(
+      Error("usage", {}, "--lease " + Quoted(text) + ": this is no time from 1s to 1h", "for example --lease 10s"));
+}
+
+// This machine alone, or what is named through ssh: this machine too then, if it is among them.
+Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
+                                                std::vector<std::string> faults) {
+  const bool here = request.hosts.empty() || (request.hosts.size() == 1 && IsThisMachine(request.hosts.front().name));
+  if (here) {
+    for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--lease", options.lease}}) {
+      if (given.empty()) continue;
+      return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
+                        "name other hosts: --host n[01-04]"));
+    }
+    return std::make_unique<LocalTransport>(std::string(), options.recipe.without, std::move(faults), isolation);
+  }
+  const Result<std::uint64_t> lease_ms = LeaseMs(options.lease);
+  if (!lease_ms) return Fail(lease_ms.error());
+  SshSettings settings = SshSettingsFrom(request.environment);
+  settings.agent_given = !options.agent.empty();
+  settings.agent = settings.agent_given ? options.agent : AgentBeside();
+  if (isolation != Isolation::kNone) settings.agent_words = {"--isolate", std::string(IsolationName(isolation))};
+  const std::string without = WithoutText(options.recipe.without);
+  if (!without.empty()) settings.agent_words.insert(settings.agent_words.end(), {"--without", without});
+  for (std::string& fault : faults)
+    settings.agent_words.insert(settings.agent_words.end(), {"--fault", std::move(fault)});
+  return std::make_unique<SshTransport>(std::move(settings), *lease_ms, options.recipe.without);
+}
+
 int Refuse(const Diagnostics& problems) {
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
@@ -225,9 +270,10 @@ int Run(Options& options) {
     request.pty = request.console.at_terminal = *process;
   }
 
-  LocalTransport transport({}, options.recipe.without, *std::move(faults), *isolation);
-  if (options.detach) return RunInBackground(std::move(request), transport);
-  const auto outcome = RunPlan(request, transport);
+  auto transport = TransportFor(options, request, *isolation, *std::move(faults));
+  if (!transport) return Refuse(transport.error());
+  if (options.detach) return RunInBackground(std::move(request), **transport);
+  const auto outcome = RunPlan(request, **transport);
   if (!outcome) {
     PrintDiagnostics(outcome.error());
     return ExitCodeFor(outcome.error());
@@ -260,6 +306,10 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--isolate", options->isolate,
                  "pid: the processes run in a PID namespace, which the kernel ends as a whole")
       ->type_name("KIND");
+  app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
+      ->type_name("PATH");
+  app.add_option("--lease", options->lease, "how long another host may be silent before it is lost; 10s unless given")
+      ->type_name("TIME");
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
   app.add_option("--without", options->without, "do without these mechanisms of the kernel")

@@ -6,15 +6,13 @@
 #include <optional>
 #include <set>
 
-#include <arpa/inet.h>
-
+#include "base/host_name.h"
 #include "base/shell_quote.h"
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kMaxDevicesPerHost = 4096;
-constexpr std::size_t kLongestName = 255;
 
 template <class Number>
 std::optional<Number> ReadNumber(std::string_view text) {
@@ -26,11 +24,6 @@ std::optional<Number> ReadNumber(std::string_view text) {
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool IsNamePart(std::string_view name) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !name.empty() && name.front() != '-' && name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 class Reader {
@@ -188,18 +181,6 @@ std::string_view Stem(std::string_view name) {
 }
 
 }  // namespace
-
-bool IsAddress(const std::string& text) {
-  std::array<unsigned char, sizeof(in6_addr)> bytes = {};
-  return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
-}
-
-bool IsHostName(std::string_view name) {
-  if (name.size() > kLongestName) return false;
-  const std::size_t at = name.find('@');
-  if (at != std::string_view::npos) return IsNamePart(name.substr(0, at)) && IsNamePart(name.substr(at + 1));
-  return IsNamePart(name) || IsAddress(std::string(name));
-}
 
 Result<std::vector<SiteHost>> ParseHostList(std::string_view text, const std::string& what) {
   Reader reader(what);

@@ -26,11 +26,6 @@ Result<std::vector<SiteHost>> ParseHostList(std::string_view text, const std::st
 // max_slots= is passed over) or "NAME N" (MPICH: "NAME:N"). Kind "hosts", with the line.
 Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::string& file);
 
-// Whether the text is a literal of IPv4 or IPv6.
-bool IsAddress(const std::string& text);
-// Whether a host may be called so: a name as above, or an address.
-bool IsHostName(std::string_view name);
-
 // Without those that `excluded` names; every one of them must be there. Kind "hosts".
 Result<std::vector<SiteHost>> WithoutHosts(std::vector<SiteHost> hosts, std::span<const SiteHost> excluded);
 

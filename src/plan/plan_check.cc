@@ -7,11 +7,11 @@
 #include <set>
 
 #include "base/host_devices.h"
+#include "base/host_name.h"
 #include "base/shell_quote.h"
 #include "base/signal_name.h"
 #include "base/utf8.h"
 #include "plan/environment.h"
-#include "plan/host_list.h"
 #include "plan/placement.h"
 
 namespace muster {

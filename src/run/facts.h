@@ -76,6 +76,16 @@ struct AgentConnected {
   bool operator==(const AgentConnected&) const = default;
 };
 
+// An agent on a host that is not this one, or is treated as if it were not.
+struct HostReached {
+  std::uint32_t host = 0;
+  std::string name;  // as the user named it
+  std::string address;
+  bool shares_run_dir = false;
+
+  bool operator==(const HostReached&) const = default;
+};
+
 // The binding, secrets excepted.
 struct PlanBound {
   std::string run_dir;

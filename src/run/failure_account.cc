@@ -238,9 +238,17 @@ std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& proc
   return members;
 }
 
-HostClocks ClocksOf(const Plan& plan) {
+HostClocks ClocksOf(const Plan& plan, const JournalContents& journal) {
   HostClocks clocks(plan.hosts.size());
   if (clocks.size() == 1) clocks[0] = HostClock{};
+  for (const JournalRecord& record : journal.records) {
+    if (const auto* reached = std::get_if<HostReached>(&record.entry)) {
+      if (reached->host < clocks.size()) clocks[reached->host].reset();
+    } else if (const auto* compared = std::get_if<ClockCompared>(&record.entry)) {
+      // The latest is the best of them, or the clocks have drifted.
+      if (compared->host < clocks.size()) clocks[compared->host] = HostClock{compared->offset_ns, compared->error_ns};
+    }
+  }
   return clocks;
 }
 

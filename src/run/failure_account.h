@@ -73,7 +73,7 @@ FailureAccount MakeFailureAccount(const Plan& plan, const JournalContents& journ
                                   const HostClocks& clocks, int run_dir);
 
 // The clocks of a run's hosts: known for a run on the head's own host, which is a run on one.
-HostClocks ClocksOf(const Plan& plan);
+HostClocks ClocksOf(const Plan& plan, const JournalContents& journal);
 
 // The account's lines for people, each ending with a newline, safe for a terminal: what comes before the origin's last
 // lines, and what comes after them.

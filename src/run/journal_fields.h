@@ -143,6 +143,14 @@ void JournalFields(A& a, AgentEmpty& e) {
       a("descriptors", e.descriptors), a("memory_kib", e.memory_kib);
 }
 template <class A>
+void JournalFields(A& a, HostReached& e) {
+  a("host", e.host), a("name", e.name), a("address", e.address), a("shares_run_dir", e.shares_run_dir);
+}
+template <class A>
+void JournalFields(A& a, ClockCompared& e) {
+  a("host", e.host), a("offset_ns", e.offset_ns), a("error_ns", e.error_ns);
+}
+template <class A>
 void JournalFields(A& a, AgentLost& e) {
   a("host", e.host), a("why", e.why), a("killed", e.killed);
 }

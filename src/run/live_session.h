@@ -40,6 +40,7 @@ class Session {
         roll_(request.plan.processes.size()),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
+        elsewhere_(transport.name() != "local"),
         agents_(request.plan.hosts.size()) {}
 
   Result<RunOutcome> Run();
@@ -48,7 +49,12 @@ class Session {
   struct Agent {
     std::unique_ptr<Channel> channel;
     std::string host_name;
-    std::string refusal;               // AgentFailed::why
+    std::string refusal;                                     // AgentFailed::why
+    bool answered = false;                                   // there is an agent
+    std::optional<AgentUnreachable> refused = std::nullopt;  // there is none
+    std::string address;                                     // by which it was reached
+    bool shares_run_dir = true;
+    bool warned_of_files = false;
     std::optional<Allot> asked;        // of its host
     std::vector<std::string> devices;  // that it gave, by the plan's number
     bool ready = false;                // it is activated, its ports are held, and all that was asked is given
@@ -88,6 +94,18 @@ class Session {
   Result<void> Rebind();
   void Unready(const std::string& why);
 
+  // --- other hosts (session_hosts.cc) ---
+  // The file by which an agent sees that it has the same run directory.
+  Result<void> LayProbe();
+  // There is no agent on the host; what follows is decided when that is known of every host.
+  void Refused(std::uint32_t host, AgentUnreachable why);
+  void JudgeRefusals();
+  // Once the end is ordered: nothing more comes from them.
+  void TellRefused();
+  // To the hosts that do not see them.
+  void PutFiles(const std::map<std::string, std::string>& files);
+  void OnFileBytes(std::uint32_t host, const FileBytes& bytes);
+
   void Happened(const Event& event);
   // Joins the user's terminal to a pseudo-terminal that was opened, and parts it from one that is gone.
   void LendTerminal(const Event& event);
@@ -122,6 +140,7 @@ class Session {
   TimerQueue timers_;
   MonotonicNs began_at_ = 0;
   std::uint32_t stops_asked_ = 0;
+  bool elsewhere_ = false;         // agents may be on other hosts than this
   std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
   std::uint32_t answers_due_ = 0;  // of agents that look for them
   std::string rebinding_error_;

@@ -82,7 +82,10 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   return OpenFolder(at, name);
 }
 
-Result<UniqueFd> CreateFile(int at, const std::string& path, int flags) {
+namespace {
+
+// For writing, with what is to be made of it.
+Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
   Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return Fail(std::move(parts.error()));
   UniqueFd folder;
@@ -93,10 +96,26 @@ Result<UniqueFd> CreateFile(int at, const std::string& path, int flags) {
     folder = std::move(*next);
     below = folder.get();
   }
-  UniqueFd file(
-      OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | flags, kFileMode));
+  UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, kFileMode));
   if (!file || ::fchmod(file.get(), kFileMode) != 0) return Refused("cannot create", path, errno);
   return file;
+}
+
+}  // namespace
+
+Result<UniqueFd> CreateFile(int at, const std::string& path, int flags) { return OpenBelow(at, path, O_EXCL | flags); }
+
+Result<void> WriteAt(int at, const std::string& path, std::uint64_t offset, std::string_view bytes, bool last) {
+  Result<UniqueFd> file = OpenBelow(at, path, O_NONBLOCK);
+  if (!file) return Fail(std::move(file.error()));
+  struct stat status = {};
+  if (::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return Refused("cannot write", path, EINVAL);
+  if (::lseek(file->get(), static_cast<off_t>(offset), SEEK_SET) < 0) return Refused("cannot write", path, errno);
+  if (const int error = WriteAll(file->get(), bytes)) return Refused("cannot write", path, error);
+  if (last && ::ftruncate(file->get(), static_cast<off_t>(offset + bytes.size())) != 0) {
+    return Refused("cannot write", path, errno);
+  }
+  return {};
 }
 
 int WriteAll(int fd, std::string_view bytes) {

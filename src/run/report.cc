@@ -321,13 +321,13 @@ Result<Report> MakeReport(const std::string& run_dir) {
   if (reading.first_failure()) {
     report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
     report.first_failure->account =
-        MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan), folder.get());
+        MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan, journal), folder.get());
   }
   report.dumps = ReadDumps(*plan, journal, folder.get());
   report.dropped_logs = ReadDroppedLogs(*plan, journal, folder.get());
   report.receipt = reading.MakeReceipt();
   report.timings = reading.MakeTimings();
-  report.startup = MakeStartup(*plan, journal, ClocksOf(*plan));
+  report.startup = MakeStartup(*plan, journal, ClocksOf(*plan, journal));
   return report;
 }
 

@@ -10,6 +10,7 @@ namespace muster {
 Result<RunTrace> TraceRun(const std::string& run_dir) {
   const JournalContents journal = ReadJournal(run_dir + "/journal.jsonl");
   RunTrace trace;
+  bool elsewhere = false;  // on hosts whose pids are none of this machine's
   std::map<std::pair<ProcessId, std::uint32_t>, std::pair<std::int32_t, std::uint64_t>> running;
   for (const JournalRecord& record : journal.records) {
     if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
@@ -18,6 +19,8 @@ Result<RunTrace> TraceRun(const std::string& run_dir) {
     } else if (const auto* agent = std::get_if<AgentConnected>(&record.entry)) {
       trace.identities.emplace_back(agent->pid, agent->start_ticks);
       trace.cgroup = agent->cgroup;
+    } else if (std::holds_alternative<HostReached>(record.entry)) {
+      elsewhere = true;
     } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
       running[{started->process, started->attempt}] = {started->pid, started->start_ticks};
     } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
@@ -30,6 +33,10 @@ Result<RunTrace> TraceRun(const std::string& run_dir) {
     return Fail(Error("run", {}, "there is no journal of a run in " + Quoted(run_dir), journal.stopped));
   }
   for (const auto& [key, identity] : running) trace.identities.push_back(identity);
+  if (elsewhere) {
+    trace.identities.clear();
+    trace.cgroup.clear();
+  }
   return trace;
 }
 

@@ -43,7 +43,7 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   if (hosts > 1 && transport.name() == "local") {
     refusals.push_back(MachineError("hosts",
                                     fmt::format("the plan wants {} hosts, and this start has only this machine", hosts),
-                                    "set hosts = 1, or start it over ssh or Slurm"));
+                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
   } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
     refusals.push_back(
         MachineError("hosts", fmt::format("the plan wants {} hosts, {} are named", hosts, request.hosts.size())));
@@ -97,6 +97,7 @@ Result<RunOutcome> Session::Run() {
                     RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
+  if (Result<void> laid = LayProbe(); !laid) return Fail(std::move(laid.error()));
   Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
   if (!journal) return Fail(std::move(journal.error()));
   journal_ = std::move(*journal);
@@ -224,6 +225,7 @@ void Session::Connect() {
     Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, name});
     if (!channel) {
       boost::asio::post(io_, [this, host, why = Sentence(channel.error())] {
+        if (elsewhere_) return Refused(host, {why, {}});
         OnMessage(host, AgentLost{host, why, 0});
       });
       continue;
@@ -237,7 +239,9 @@ void Session::Greet() {
   const bool limited =
       std::any_of(plan_.roles.begin(), plan_.roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    Send(host, Hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()});
+    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()};
+    if (elsewhere_) hello.run_dir = binding_.run_dir;
+    Send(host, std::move(hello));
   }
   boost::asio::post(io_, [this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
 }
@@ -257,6 +261,13 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnActivated(host, std::move(m));
         } else if constexpr (std::is_same_v<M, AgentFailed>) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
+        } else if constexpr (std::is_same_v<M, ClockCompared>) {
+          m.host = host;
+          Record(m);
+        } else if constexpr (std::is_same_v<M, AgentUnreachable>) {
+          Refused(host, std::move(m));
+        } else if constexpr (std::is_same_v<M, FileBytes>) {
+          OnFileBytes(host, m);
         } else if constexpr (std::is_same_v<M, PtyBytes>) {
           if (terminal_) terminal_->Written(m);
         } else if constexpr (std::is_same_v<M, PtyTaken>) {
@@ -270,6 +281,9 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           if constexpr (std::is_same_v<M, AgentLost>) {
             const std::string& refusal = agents_[host].refusal;
             if (m.why.find(refusal) == std::string::npos) m.why += fmt::format(": {}", refusal);
+            if (elsewhere_ && !agents_[host].answered) {
+              return Refused(host, {refusal.empty() ? m.why : "its agent: " + refusal, {}});
+            }
           }
           Happened(Event(std::move(m)));
         }
@@ -287,6 +301,14 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
     return;
   }
   agents_[host].host_name = ready.host_name;
+  agents_[host].answered = true;
+  if (elsewhere_) {
+    agents_[host].address = ready.address;
+    agents_[host].shares_run_dir = ready.shares_run_dir;
+    Record(HostReached{host, request_.hosts[host].name, ready.address, ready.shares_run_dir});
+    JudgeRefusals();
+    if (ended_ || supervisor_.phase() != Phase::kPreparing) return;
+  }
   if (plan_.activation.empty()) return HoldPortsOf(host);
   Send(host, ActivateHost(plan_, binding_, surroundings_, host));
 }
@@ -348,6 +370,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
+              if (elsewhere_) boost::asio::post(io_, [this] { TellRefused(); });
             }
           }
         },

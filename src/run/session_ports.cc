@@ -83,7 +83,9 @@ Result<void> Session::Bind() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     HostBinding bound{agents_[host].host_name, "127.0.0.1", agents_[host].devices};
     if (!request_.hosts.empty()) {
-      bound.name = request_.hosts[host].name;
+      // As the host itself is called; whom one logs in as is nobody else's affair.
+      bound.name = request_.hosts[host].name.substr(request_.hosts[host].name.find('@') + 1);
+      if (!agents_[host].address.empty()) bound.address = agents_[host].address;
       if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
     }
     binding_.hosts.push_back(std::move(bound));
@@ -95,6 +97,7 @@ Result<void> Session::Bind() {
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
+  PutFiles(*files);
   return DefineEnvironments();
 }
 
@@ -124,10 +127,16 @@ Result<void> Session::Rebind() {
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
   files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
-  for (const auto& [path, bytes] : *files) {
-    if (const auto before = made->find(path); before != made->end() && before->second == bytes) continue;
-    if (Result<void> written = ReplaceFile(directory_->folder(), path, bytes); !written) return written;
+  for (auto file = files->begin(); file != files->end();) {
+    const auto before = made->find(file->first);
+    if (before != made->end() && before->second == file->second) {
+      file = files->erase(file);
+      continue;
+    }
+    if (Result<void> written = ReplaceFile(directory_->folder(), file->first, file->second); !written) return written;
+    ++file;
   }
+  PutFiles(*files);
   return DefineEnvironments();
 }
 

@@ -15,11 +15,18 @@
 
 namespace muster {
 
-// What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty.
-using ChannelMessage =
-    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
-                 AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
-                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated>;
+// There is no agent: the last thing ever, instead of AgentReady.
+struct AgentUnreachable {
+  std::string why;   // a phrase that is the same for all hosts where it is the same: "permission denied"
+  std::string hint;  // may be empty
+};
+
+// What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty. Times are
+// those of the host's monotonic clock.
+using ChannelMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
+                                    SignalSent, AgentEmpty, AgentLost, ProcessReady, OutputSeen, FirstOutput,
+                                    EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes,
+                                    PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable, FileBytes>;
 
 class Channel {
  public:

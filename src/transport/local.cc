@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "transport/local_channel.h"
+#include "transport/own_environment.h"
 
 namespace muster {
 namespace {
@@ -57,7 +58,7 @@ Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context
   }
   if (!without_.empty()) spec.argv.insert(spec.argv.end(), {"--without", WithoutText(without_)});
   for (const std::string& fault : faults_) spec.argv.insert(spec.argv.end(), {"--fault", fault});
-  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  spec.env = OwnEnvironment();
   spec.stderr_fd = STDERR_FILENO;
   spec.passed = {{theirs.get(), kAgentFd}};
   spec.grouping = Grouping::kOwnSession;

@@ -65,7 +65,12 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    std::visit([this](auto& held) { Tell(std::move(held)); }, *message);
+    std::visit(
+        [this](auto& held) {
+          // No lease was asked for: this agent's end is seen.
+          if constexpr (!std::is_same_v<std::decay_t<decltype(held)>, AgentBeat>) Tell(std::move(held));
+        },
+        *message);
   }
 
   void OnWireEnd(const std::string& reason) {

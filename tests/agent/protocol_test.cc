@@ -27,7 +27,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.passed = {{100, std::string("s\0cret", 6)}};
   start.pty = PtySize{24, 65535};
   return {
-      Hello{1, "20261120", 5, "/run/logs"},
+      Hello{1, "20261120", 5, "/run/logs", 10'000, "/run"},
       DefineEnvironment{3, {"A=1", "B="}},
       HoldPorts{{{"rpc", 0}, {"http", 65535}}},
       start,
@@ -39,39 +39,44 @@ std::vector<AgentCommand> EveryCommand() {
       PtyTaken{3, 1, 65'536},
       PtyResized{3, 1, {65535, 0}},
       Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
-      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7}};
+      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
+      HeadBeat{7},
+      PutFile{"files/a", 1ULL << 40, "x"}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
-  return {AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL},
-          PortsHeld{{{"rpc", 6667}}, ""},
-          AgentFailed{"why"},
-          ProcessStarted{1, 2, -3, 4, 5},
-          SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
-          ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
-          SignalSent{1, 2, 15, 3, 4},
-          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}, 12, 1ULL << 40},
-          ProcessReady{1, 2, 3},
-          OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
-          FirstOutput{1, 2, 3},
-          EndEvidence{1, 2, "core", "in /tmp/core", 4},
-          PortTaken{1, 2, "rpc", 65535, "process 7 (nc -l)", true, 4},
-          ProcessDumped{
-              1,
-              2,
-              0,
-              77,
-              5'000,
-              9,
-              {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
-              10},
-          HostDumped{1, 1, {{"no_tools", ""}}},
-          PtyOpened{1, 2, 3},
-          PtyClosed{1, 2, 1ULL << 40, 7, 4},
-          PtyBytes{1, 2, "\x1b[H"},
-          PtyTaken{1, 2, 1},
-          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
-          HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"}};
+  return {
+      AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL, "10.0.0.1", false},
+      PortsHeld{{{"rpc", 6667}}, ""},
+      AgentFailed{"why"},
+      ProcessStarted{1, 2, -3, 4, 5},
+      SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
+      ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
+      SignalSent{1, 2, 15, 3, 4},
+      AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}, 12, 1ULL << 40},
+      ProcessReady{1, 2, 3},
+      OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
+      FirstOutput{1, 2, 3},
+      EndEvidence{1, 2, "core", "in /tmp/core", 4},
+      PortTaken{1, 2, "rpc", 65535, "process 7 (nc -l)", true, 4},
+      ProcessDumped{
+          1,
+          2,
+          0,
+          77,
+          5'000,
+          9,
+          {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
+          10},
+      HostDumped{1, 1, {{"no_tools", ""}}},
+      PtyOpened{1, 2, 3},
+      PtyClosed{1, 2, 1ULL << 40, 7, 4},
+      PtyBytes{1, 2, "\x1b[H"},
+      PtyTaken{1, 2, 1},
+      Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
+      HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
+      AgentBeat{8, ~0ULL, 7, 1},
+      FileBytes{"logs/a", 1ULL << 40, "x", true}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
@@ -195,6 +200,20 @@ TEST(FrameReader, SkipsOnlySoMuchNoise) {
     EXPECT_EQ(reader.Next().has_value(), noise <= FrameReader::kMaxNoise) << noise;
     EXPECT_EQ(reader.error().empty(), noise <= FrameReader::kMaxNoise) << noise;
   }
+}
+
+TEST(FrameReader, KnowsTheGreetingOfAnotherVersion) {
+  FrameReader reader(kMagic);
+  reader.Feed("Welcome to n7\nmuster-agent/1");
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.error(), "") << "there may be more digits to come";
+  reader.Feed("\n");
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.error(), "it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
+  FrameReader talk(kMagic);
+  talk.Feed("muster-agent/ is what greets with muster-agent/1.5\n");
+  EXPECT_FALSE(talk.Next());
+  EXPECT_EQ(talk.error(), "");
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ class FailureAccountTest : public ::testing::Test {
     PutFile(scratch / ("errors/" + name + ".0.json"), text);
   }
   FailureAccount Made(const Plan& plan, ProcessId origin) {
-    return MakeFailureAccount(plan, journal, {origin, 0}, clocks.empty() ? ClocksOf(plan) : clocks, folder.get());
+    return MakeFailureAccount(plan, journal, {origin, 0}, clocks.empty() ? ClocksOf(plan, journal) : clocks,
+                              folder.get());
   }
 
   ScratchFolder scratch;

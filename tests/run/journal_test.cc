@@ -101,6 +101,8 @@ std::vector<JournalEntry> OneOfEach() {
           PtyOpened{3, 1, 81},
           PtyClosed{3, 1, 1ULL << 40, 7, 82},
           HostActivated{1, {{"A", "ä\n"}, {"TOKEN", "(hidden)"}}, {"B"}, 1'200, 2, "exit code 1"},
+          ClockCompared{1, -(1LL << 40), 250'000},
+          HostReached{1, "ann@n1", "10.0.0.1", true},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -1,0 +1,50 @@
+#include "agent/agent_guard.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawn/descendants.h"
+#include "spawn/reap.h"
+
+namespace muster {
+namespace {
+
+[[noreturn]] void Guard(pid_t agent, int failed) {
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  // The head must see the end of the connection when the agent's ends are closed, and the agent that of the head's.
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
+  const EndedProcess end = ReapAtEnd({agent, -1});
+  // The agent was the one that orphans came to; with it gone it is this process.
+  const KillReport report = KillDescendants({});
+  if (end.signalled) {
+    const std::string ended = std::to_string(report.killed) + " processes that it left were ended";
+    std::fprintf(stderr, "muster-agent: %s; %s\n", EndText(end).c_str(), ended.c_str());
+  }
+  if (!report.left.empty()) {
+    std::fprintf(stderr, "muster-agent: %zu processes cannot be ended\n", report.left.size());
+    ::_exit(failed);
+  }
+  ::_exit(end.signalled ? failed : end.code);
+}
+
+}  // namespace
+
+void BeGuarded(int failed) {
+  if (!BecomeSubreaper()) return;
+  const pid_t guard = ::getpid();
+  const pid_t agent = ::fork();
+  if (agent > 0) Guard(agent, failed);
+  if (agent < 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != guard) ::_exit(failed);
+}
+
+}  // namespace muster

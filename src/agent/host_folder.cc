@@ -1,0 +1,252 @@
+#include "agent/host_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/shell_quote.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLogs = "logs/";
+// What is brought to the head; what else a process writes below the run directory is its own, and stays.
+constexpr std::array<std::string_view, 4> kBrought = {"logs", "errors", "context", "dumps"};
+
+bool IsCleanRelative(const std::string& path) {
+  const fs::path parts(path);
+  if (path.empty() || parts.is_absolute() || path.find('\0') != std::string::npos) return false;
+  for (const fs::path& part : parts) {
+    if (part.empty() || part == "." || part == "..") return false;
+  }
+  return true;
+}
+
+std::string Refused(const std::string& path, int error) { return Quoted(path) + ": " + std::strerror(error); }
+
+UniqueFd OpenForReading(const std::string& path, std::uint64_t& size) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status = {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+std::string Read(int fd, std::uint64_t offset, std::size_t most) {
+  std::string bytes(most, '\0');
+  std::size_t got = 0;
+  while (got < most) {
+    const ssize_t size = ::pread(fd, bytes.data() + got, most - got, static_cast<off_t>(offset + got));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    got += static_cast<std::size_t>(size);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+}  // namespace
+
+HostFolder::HostFolder(boost::asio::io_context& io, Ends ends)
+    : io_(io), ends_(std::move(ends)), watch_(io.get_executor()), batch_(io.get_executor()) {}
+
+std::string HostFolder::Open(const std::string& path, const std::string& run_id) {
+  if (!fs::path(path).is_absolute()) return "no path of a run directory: " + Quoted(path);
+  std::ifstream probe(path + "/probe", std::ios::binary);
+  if (probe && std::string((std::istreambuf_iterator<char>(probe)), {}) == run_id) return {};
+
+  std::vector<std::string> missing;
+  std::error_code error;
+  for (fs::path above = fs::path(path).parent_path(); !fs::exists(above, error) && above.has_relative_path();
+       above = above.parent_path()) {
+    missing.push_back(above.string());
+  }
+  for (auto above = missing.rbegin(); above != missing.rend(); ++above) {
+    if (::mkdir(above->c_str(), 0700) == 0) {
+      made_above_.push_back(*above);
+    } else if (errno != EEXIST) {
+      return "the run directory cannot be made: " + Refused(*above, errno);
+    }
+  }
+  if (::mkdir(path.c_str(), 0700) != 0) return "the run directory cannot be made: " + Refused(path, errno);
+  path_ = path;
+  for (const std::string_view folder : kBrought) ::mkdir((path_ + '/' + std::string(folder)).c_str(), 0700);
+
+  UniqueFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (watch && ::inotify_add_watch(watch.get(), (path_ + "/logs").c_str(), IN_MODIFY) >= 0) {
+    boost::system::error_code ignored;
+    watch_.assign(watch.get(), ignored);
+    if (!ignored) {
+      watch.release();
+      AwaitWrites();
+    }
+  }
+  return {};
+}
+
+std::string HostFolder::Put(const PutFile& file) {
+  if (!made()) return {};
+  if (!IsCleanRelative(file.path)) return "no path below the run directory: " + Quoted(file.path);
+  const std::string path = path_ + '/' + file.path;
+  MakeFolderOf(path);
+  const int how = file.offset == 0 ? O_CREAT | O_TRUNC : 0;
+  const UniqueFd to(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | how, 0600));
+  if (!to) return Refused(path, errno);
+  put_.insert(file.path);
+  for (std::size_t at = 0; at < file.content.size();) {
+    const ssize_t size =
+        ::pwrite(to.get(), file.content.data() + at, file.content.size() - at, static_cast<off_t>(file.offset + at));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return Refused(path, size < 0 ? errno : EIO);
+    at += static_cast<std::size_t>(size);
+  }
+  return {};
+}
+
+void HostFolder::MakeFolderOf(const std::string& file) {
+  if (!made() || Relative(file).empty()) return;
+  const std::string folders = Relative(file);
+  for (std::size_t slash = folders.find('/'); slash != std::string::npos; slash = folders.find('/', slash + 1)) {
+    ::mkdir((path_ + '/' + folders.substr(0, slash)).c_str(), 0700);
+  }
+}
+
+std::string HostFolder::Relative(const std::string& path) const {
+  if (!made() || !path.starts_with(path_ + '/')) return {};
+  std::string relative = path.substr(path_.size() + 1);
+  return IsCleanRelative(relative) ? relative : std::string();
+}
+
+// --- what is written -------------------------------------------------------------------------------
+
+void HostFolder::Began(const std::string& log, bool limited) {
+  const std::string file = Relative(log);
+  if (!file.empty() && limited) limited_.insert(file);
+}
+
+void HostFolder::Ended(const std::string& log) {
+  const std::string file = Relative(log);
+  std::uint64_t size = 0;
+  if (file.empty() || all_) return;
+  const UniqueFd from = OpenForReading(log, size);
+  if (!from) return;
+  std::uint64_t& sent = sent_[file];
+  const bool limited = limited_.contains(file);
+  const std::uint64_t tail = size > kTail ? size - kTail : 0;
+  const std::uint64_t offset = limited ? tail : std::max(sent, tail);
+  if (offset >= size) return;
+  FileBytes bytes{file, offset, Read(from.get(), offset, static_cast<std::size_t>(size - offset)), false};
+  if (!limited && offset == sent) sent = size;
+  ends_.send(bytes);
+}
+
+void HostFolder::AwaitWrites() {
+  watch_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    OnWrites();
+    AwaitWrites();
+  });
+}
+
+void HostFolder::OnWrites() {
+  alignas(inotify_event) std::array<char, 16 << 10> buffer;
+  for (;;) {
+    const ssize_t size = ::read(watch_.native_handle(), buffer.data(), buffer.size());
+    if (size <= 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      inotify_event event = {};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      if (event.len > 0) due_.insert(std::string(kLogs) + (buffer.data() + at + sizeof event));
+      at += sizeof event + event.len;
+    }
+  }
+  if (std::exchange(batching_, true)) return;
+  batch_.expires_after(kBatch);
+  batch_.async_wait([this](const boost::system::error_code& error) {
+    batching_ = false;
+    if (!error) Pump();
+  });
+}
+
+void HostFolder::Pump() {
+  while (!sending_ && !due_.empty()) {
+    const std::string file = *due_.begin();
+    if (!SendNext(file)) due_.erase(file);
+    sending_ = true;
+    ends_.when_sent([this] {
+      boost::asio::post(io_, [this] {
+        sending_ = false;
+        Pump();
+      });
+    });
+  }
+  if (!sending_ && all_ && done_) std::exchange(done_, nullptr)();
+}
+
+bool HostFolder::SendNext(const std::string& file) {
+  if (limited_.contains(file) && !all_) return false;
+  std::uint64_t size = 0;
+  const UniqueFd from = OpenForReading(path_ + '/' + file, size);
+  if (!from) return false;
+  std::uint64_t& sent = sent_[file];
+  if (sent > size) sent = 0;  // it is another one
+  FileBytes bytes{file, sent, Read(from.get(), sent, std::min<std::uint64_t>(kChunk, size - sent)), false};
+  sent += bytes.content.size();
+  const bool more = sent < size && !bytes.content.empty();
+  bytes.last = all_ && !more;
+  if (!bytes.content.empty() || bytes.last) ends_.send(bytes);
+  return more;
+}
+
+void HostFolder::SendAll(std::function<void()> done) {
+  all_ = true;
+  done_ = std::move(done);
+  boost::system::error_code closed;
+  watch_.close(closed);
+  batch_.cancel();
+  for (const std::string_view folder : kBrought) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(path_ + '/' + std::string(folder), error), end; !error && it != end;
+         it.increment(error)) {
+      std::error_code unknown;
+      if (it->is_symlink(unknown) || !it->is_regular_file(unknown)) continue;
+      const std::string file = Relative(it->path().string());
+      if (!file.empty() && !put_.contains(file)) due_.insert(file);
+      if (limited_.contains(file)) sent_[file] = 0;
+    }
+  }
+  boost::asio::post(io_, [this] { Pump(); });
+}
+
+void HostFolder::Remove() {
+  if (!made()) return;
+  std::error_code ignored;
+  for (const auto& [file, bytes] : sent_) fs::remove(path_ + '/' + file, ignored);
+  for (const std::string& file : put_) fs::remove(path_ + '/' + file, ignored);
+  fs::remove_all(path_ + "/python", ignored);  // with what Python added to what was put there
+  // Deepest first; a folder that still holds something stays, and all above it.
+  std::vector<std::string> folders;
+  for (fs::recursive_directory_iterator it(path_, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    std::error_code unknown;
+    if (!it->is_symlink(unknown) && it->is_directory(unknown)) folders.push_back(it->path().string());
+  }
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+  ::rmdir(path_.c_str());
+  for (auto above = made_above_.rbegin(); above != made_above_.rend(); ++above) ::rmdir(above->c_str());
+}
+
+}  // namespace muster

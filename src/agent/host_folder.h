@@ -1,0 +1,88 @@
+// The run directory on a host that does not see the head's: made under the same path, given the files that processes
+// are to find there, and what processes write there brought to the head, as they write it.
+//
+// Knows files and folders, no process. Logs go to the head as they grow (inotify(7); nothing is polled), everything
+// else at the end; of a process that has ended the last 64 KiB of its log go at once. Who writes is never waited for,
+// and the files stay until the head has them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "agent/protocol.h"
+#include "base/unique_fd.h"
+#include "spawn/boost_launcher.h"
+
+namespace muster {
+
+class HostFolder {
+ public:
+  static constexpr std::size_t kTail = 64U << 10;
+  static constexpr std::size_t kChunk = 256U << 10;
+  // What is written within this time goes together.
+  static constexpr std::chrono::milliseconds kBatch{50};
+
+  struct Ends {
+    std::function<void(const FileBytes&)> send;
+    // Calls back once everything that was sent is on its way.
+    std::function<void(std::function<void()>)> when_sent;
+  };
+  HostFolder(boost::asio::io_context& io, Ends ends);
+
+  // Looks whether the head's folder is there, by its file `probe` with the run's id in it; makes one if not. Empty, or
+  // why there is none.
+  std::string Open(const std::string& path, const std::string& run_id);
+  // Whether it was made here: else nothing of it is the agent's affair, and none of the following does anything.
+  bool made() const { return !path_.empty(); }
+
+  // Empty, or why it cannot be.
+  std::string Put(const PutFile& file);
+  // The folder of a file that will be made there.
+  void MakeFolderOf(const std::string& file);
+
+  // A log that grows from here on; one that loses its beginning goes to the head at the end, as a whole.
+  void Began(const std::string& log, bool limited);
+  void Ended(const std::string& log);
+
+  // Everything that is not with the head yet; then `done`, from the loop. Nobody writes any more.
+  void SendAll(std::function<void()> done);
+  // Takes away what the head has, and the folders that are empty then.
+  void Remove();
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+
+  // Below the folder; empty if it is not there.
+  std::string Relative(const std::string& path) const;
+  void AwaitWrites();
+  void OnWrites();
+  void Pump();
+  // Of this file what comes next; true if there is more.
+  bool SendNext(const std::string& file);
+
+  boost::asio::io_context& io_;
+  Ends ends_;
+  WatchedFd watch_;
+  Timer batch_;
+  std::string path_;
+  std::vector<std::string> made_above_;  // folders that were made for it
+  std::set<std::string> put_;            // relative paths, here and below
+  std::set<std::string> limited_;
+  std::map<std::string, std::uint64_t> sent_;
+  std::set<std::string> due_;
+  bool batching_ = false;
+  bool sending_ = false;
+  bool all_ = false;
+  std::function<void()> done_;
+};
+
+}  // namespace muster

@@ -1,0 +1,86 @@
+// The part of the session that concerns other hosts than this one: who cannot be reached, and the files of the run
+// there.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "run/host_refusals.h"
+#include "run/live_session.h"
+#include "run/private_files.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kProbe = "probe";
+constexpr std::size_t kPart = 1U << 20;
+// What a host may write below the run directory.
+constexpr std::array<std::string_view, 4> kOfHosts = {"logs/", "errors/", "context/", "dumps/"};
+
+}  // namespace
+
+Result<void> Session::LayProbe() {
+  if (!elsewhere_) return {};
+  return WriteNewFile(directory_->folder(), kProbe, binding_.run_id);
+}
+
+void Session::Refused(std::uint32_t host, AgentUnreachable why) {
+  agents_[host].over = true;
+  if (supervisor_.phase() != Phase::kPreparing) return Happened(AgentLost{host, why.why, 0});
+  agents_[host].refused = std::move(why);
+  JudgeRefusals();
+}
+
+void Session::JudgeRefusals() {
+  const bool all = std::all_of(agents_.begin(), agents_.end(),
+                               [](const Agent& agent) { return agent.answered || agent.refused.has_value(); });
+  if (!all) return;
+  if (elsewhere_) ::unlinkat(directory_->folder(), kProbe, 0);
+  std::vector<HostRefusal> refusals;
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    if (agents_[host].refused) refusals.push_back({request_.hosts[host].name, *agents_[host].refused});
+  }
+  if (refusals.empty()) return;
+  for (const std::string& hint : RefusalHints(refusals)) console_.Warn("hint: " + hint);
+  Unready(RefusalsText(refusals, agents_.size()));
+}
+
+void Session::TellRefused() {
+  for (std::uint32_t host = 0; host < agents_.size() && !ended_; ++host) {
+    if (!agents_[host].refused) continue;
+    const AgentUnreachable refused = *std::exchange(agents_[host].refused, std::nullopt);
+    Happened(AgentLost{host, refused.why, 0});
+  }
+}
+
+void Session::PutFiles(const std::map<std::string, std::string>& files) {
+  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+    if (agents_[host].shares_run_dir) continue;
+    for (const auto& [path, bytes] : files) {
+      std::size_t at = 0;
+      do {
+        Send(host, PutFile{path, at, bytes.substr(at, kPart)});
+        at += kPart;
+      } while (at < bytes.size());
+    }
+  }
+}
+
+void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
+  if (agents_[host].shares_run_dir) return;
+  // As long as something comes the end is not overdue.
+  if (supervisor_.phase() == Phase::kFinishing) {
+    timers_.Arm(kFinishTimer, clock_->Monotonic() + std::uint64_t{kFinishMarginMs} * 1'000'000);
+    SetAlarm();
+  }
+  const bool allowed = std::any_of(kOfHosts.begin(), kOfHosts.end(),
+                                   [&bytes](std::string_view folder) { return bytes.path.starts_with(folder); });
+  const Result<void> written =
+      allowed ? WriteAt(directory_->folder(), bytes.path, bytes.offset, bytes.content, bytes.last)
+              : Fail(MachineError("path", fmt::format("{} is not for a host to write", bytes.path)));
+  if (written || std::exchange(agents_[host].warned_of_files, true)) return;
+  console_.Warn(fmt::format("a file of {} cannot be kept: {}", agents_[host].host_name, Sentence(written.error())));
+}
+
+}  // namespace muster

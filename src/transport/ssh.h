@@ -1,0 +1,33 @@
+// The ssh transport: agents on other hosts, over the ssh that the user has and its configuration.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/lease.h"
+#include "spawn/spawn.h"
+#include "transport/channel.h"
+#include "transport/ssh_command.h"
+#include "transport/ssh_gate.h"
+
+namespace muster {
+
+class SshTransport final : public Transport {
+ public:
+  explicit SshTransport(SshSettings settings, std::uint64_t lease_ms = kDefaultLeaseMs,
+                        const Without& without = WithoutByEnvironment());
+
+  std::string_view name() const override { return "ssh"; }
+
+  // The host's name is what ssh is given. Many may be called at once; the gate lets them connect by and by. All
+  // channels of one transport must have the same `io`, which must outlive them.
+  Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) override;
+
+ private:
+  SshSettings settings_;
+  std::uint64_t lease_ms_;
+  std::shared_ptr<Launcher> launcher_;
+  std::shared_ptr<SshGate> gate_;
+};
+
+}  // namespace muster

@@ -1,0 +1,286 @@
+// Agents over a real ssh: how they are reached, why they cannot be, and what happens when the way to them breaks.
+#include <fstream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "hosts/hosts_bed.h"
+#include "support/await.h"
+#include "support/processes.h"
+#include "transport/ssh.h"
+
+namespace muster::testing {
+namespace {
+
+std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
+
+SshSettings SettingsOf(const HostsBed& bed) {
+  SshSettings settings;
+  settings.program = bed.ssh();
+  settings.agent = AgentPath();
+  settings.agent_given = true;
+  return settings;
+}
+
+// A head with an agent on each of some hosts.
+class Agents {
+ public:
+  Agents(const HostsBed& bed, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
+      : Agents(SettingsOf(bed), hosts, lease_ms) {}
+  Agents(SshSettings settings, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
+      : transport_(std::move(settings), lease_ms), said_(hosts.size()) {
+    for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+      auto channel = transport_.Connect(io_, {host, hosts[host]});
+      if (!channel) throw std::runtime_error(channel.error().front().message);
+      (*channel)->SetReceiver([this, host](ChannelMessage message) { said_[host].push_back(std::move(message)); });
+      (*channel)->Send(Hello{kProtocolVersion, "run", host, ""});
+      channels_.push_back(std::move(*channel));
+    }
+  }
+
+  void Send(std::uint32_t host, const AgentCommand& command) { channels_[host]->Send(command); }
+  void Close(std::uint32_t host) { channels_[host].reset(); }
+
+  bool Until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (!done()) {
+      io_.restart();
+      if (io_.run_one_until(deadline) == 0) return false;
+    }
+    return true;
+  }
+  void For(std::chrono::milliseconds time) {
+    io_.restart();
+    io_.run_for(time);
+  }
+
+  template <class Message>
+  const Message* First(std::uint32_t host) const {
+    for (const ChannelMessage& message : said_[host]) {
+      if (const auto* found = std::get_if<Message>(&message)) return found;
+    }
+    return nullptr;
+  }
+  template <class Message>
+  const Message* Await(std::uint32_t host) {
+    Until([&] { return First<Message>(host) != nullptr; });
+    return First<Message>(host);
+  }
+
+  // The token is in the environment of what runs.
+  std::string StartSleeper(std::uint32_t host) {
+    const std::string token = "MUSTER_PROCESS=" + folder_.path() + "/" + std::to_string(host);
+    Send(host, DefineEnvironment{0, {token}});
+    StartProcess start;
+    start.argv = {std::string(MUSTER_TESTS_DIR) + "/probe", "session", "print", "up", "wait"};
+    start.cwd = "/";
+    start.log_path = "/dev/shm/" + std::to_string(host) + ".log";
+    Send(host, start);
+    EXPECT_TRUE(Await<FirstOutput>(host));
+    return token;
+  }
+
+ private:
+  TempDir folder_;
+  boost::asio::io_context io_;
+  SshTransport transport_;
+  std::vector<std::vector<ChannelMessage>> said_;
+  std::vector<std::unique_ptr<Channel>> channels_;
+};
+
+std::string WhyNot(const std::string& host, const SshSettings& settings) {
+  Agents agents(settings, {host});
+  agents.Until([&] { return agents.First<AgentUnreachable>(0) != nullptr || agents.First<AgentReady>(0) != nullptr; });
+  const auto* why = agents.First<AgentUnreachable>(0);
+  return why != nullptr ? why->why : "it is reached";
+}
+
+TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(4);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1", "n2", "n3", "n4"});
+  for (std::uint32_t host = 0; host < 4; ++host) {
+    const auto* ready = agents.Await<AgentReady>(host);
+    ASSERT_TRUE(ready);
+    EXPECT_EQ(ready->host_name, "n" + std::to_string(host + 1));
+    const std::string token = agents.StartSleeper(host);
+    EXPECT_EQ(ProcessesWith(token).size(), 2U);
+    const auto* clock = agents.Await<ClockCompared>(host);
+    ASSERT_TRUE(clock);
+    EXPECT_LT(std::abs(clock->offset_ns), static_cast<std::int64_t>(clock->error_ns) + 1) << "they are one clock here";
+    agents.Send(host, Finish{});
+    ASSERT_TRUE(agents.Await<AgentEmpty>(host));
+    EXPECT_TRUE(ProcessesWith(token).empty());
+  }
+}
+
+TEST(SshTransport, IsNotDisturbedByAShellThatTalks) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_EQ(
+      RunCommand({.argv = bed.On("n1", {"sh", "-c", "echo 'echo Welcome to $HOSTNAME; echo hm >&2' > /root/.bashrc"})})
+          .exit_code,
+      0);
+  Agents agents(bed, {"n1"});
+  EXPECT_TRUE(agents.Await<AgentReady>(0));
+}
+
+TEST(SshTransport, SaysWhyThereIsNoAgent) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const SshSettings good = SettingsOf(bed);
+  EXPECT_EQ(WhyNot("n1", good), "it is reached");
+  EXPECT_EQ(WhyNot("n77", good), "there is no host of that name");
+  EXPECT_EQ(WhyNot("10.77.0.1", good), "it is reached") << "an address is known by its key, too";
+
+  SshSettings settings = good;
+  settings.agent = "/no/such/agent";
+  EXPECT_EQ(WhyNot("n1", settings), "there is no muster-agent");
+  settings.agent_given = false;
+  EXPECT_EQ(WhyNot("n1", settings), "there is no muster-agent");
+  settings.agent = bed.folder() + "/etc_hosts";
+  settings.agent_given = true;
+  EXPECT_EQ(WhyNot("n1", settings), "its muster-agent cannot be executed");
+  settings.program = "/no/such/ssh";
+  EXPECT_EQ(WhyNot("n1", settings), "ssh cannot be started: exec: No such file or directory: \"/no/such/ssh\"");
+
+  // n2 has the key of n3, and that of n3 is nobody's.
+  std::ifstream in(bed.folder() + "/known_hosts");
+  std::string known((std::istreambuf_iterator<char>(in)), {});
+  const std::size_t n2 = known.find("n2,");
+  const std::size_t n3 = known.find("n3,");
+  known = known.substr(0, n2) + "n2" + known.substr(known.find(' ', n3));
+  std::ofstream(bed.folder() + "/known_hosts") << known;
+  EXPECT_EQ(WhyNot("n2", good), "its host key is not the one known");
+  EXPECT_EQ(WhyNot("n3", good), "its host key is not known");
+
+  std::ofstream(bed.folder() + "/key.pub") << "";
+  EXPECT_EQ(WhyNot("n1", good), "permission denied");
+
+  settings = good;
+  settings.connect_seconds = 1;
+  ASSERT_TRUE(bed.Cut("n1"));
+  EXPECT_EQ(WhyNot("n1", settings), "no answer");
+}
+
+TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  SshSettings settings = SettingsOf(bed);
+  settings.agent = bed.folder() + "/older";
+  std::ofstream(settings.agent) << "#!/bin/sh\nprintf 'muster-agent/1\\n'\nexec cat > /dev/null\n";
+  std::filesystem::permissions(settings.agent, std::filesystem::perms::owner_all);
+  EXPECT_EQ(WhyNot("n1", settings), "its agent: it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
+}
+
+// It takes two connections at a time that have not said who they are.
+TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1, {"--sshd", "MaxStartups 2:100:2"});
+  ASSERT_TRUE(bed.Up());
+  std::vector<std::string> names;
+  std::ofstream config(bed.ssh_config(), std::ios::app);
+  for (int i = 1; i <= 11; ++i) {
+    names.push_back("a" + std::to_string(i));
+    config << "Host " << names.back() << "\n  HostName 10.77.0.1\n  HostKeyAlias n1\n";
+  }
+  config.close();
+  Agents agents(bed, names);
+  for (std::uint32_t host = 0; host < names.size(); ++host) {
+    EXPECT_TRUE(agents.Await<AgentReady>(host)) << names[host];
+  }
+}
+
+TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1"}, 8'000);
+  ASSERT_TRUE(agents.Await<AgentReady>(0));
+  const std::string token = agents.StartSleeper(0);
+  ASSERT_TRUE(bed.Cut("n1"));
+  agents.For(std::chrono::milliseconds(2'000));
+  ASSERT_TRUE(bed.Heal("n1"));
+  agents.Send(0, AskOutput{});
+  EXPECT_TRUE(agents.Await<OutputSeen>(0));
+  EXPECT_EQ(ProcessesWith(token).size(), 2U);
+  agents.Send(0, Finish{});
+  EXPECT_TRUE(agents.Await<AgentEmpty>(0));
+}
+
+TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(2);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1", "n2"}, 2'000);
+  ASSERT_TRUE(agents.Await<AgentReady>(0));
+  ASSERT_TRUE(agents.Await<AgentReady>(1));
+  const std::string cut = agents.StartSleeper(0);
+  const std::string other = agents.StartSleeper(1);
+  ASSERT_TRUE(bed.Cut("n1"));
+  const auto* lost = agents.Await<AgentLost>(0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->why, "nothing was heard of it for 2 s");
+  EXPECT_TRUE(ProcessesWith(cut).empty()) << "the agent ended it before";
+  EXPECT_EQ(ProcessesWith(other).size(), 2U);
+}
+
+TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1"}, 2'000);
+  ASSERT_TRUE(agents.Await<AgentReady>(0));
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  const auto* lost = agents.Await<AgentLost>(0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->why, "nothing was heard of it for 2 s");
+}
+
+TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1"});
+  const auto* ready = agents.Await<AgentReady>(0);
+  ASSERT_TRUE(ready);
+  const std::string pid = std::to_string(ready->pid);
+  const std::string token = agents.StartSleeper(0);
+  ASSERT_EQ(RunCommand({.argv = bed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
+  const auto* lost = agents.Await<AgentLost>(0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->why,
+            "the agent exited with code 1: ended by signal 9 (SIGKILL); 2 processes that it left were ended");
+  EXPECT_TRUE(ProcessesWith(token).empty());
+}
+
+TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  Agents agents(bed, {"n1"});
+  ASSERT_TRUE(agents.Await<AgentReady>(0));
+  const std::string token = agents.StartSleeper(0);
+  agents.Close(0);
+  EXPECT_TRUE(ProcessesWith(token).empty());
+}
+
+TEST(SshTransport, GivesUpAConnectionThatIsNotWantedAnyMore) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_TRUE(bed.Cut("n1"));
+  Agents agents(bed, {"n1"});
+  agents.For(std::chrono::milliseconds(50));
+  agents.Send(0, Finish{});
+  const auto* over = agents.Await<AgentUnreachable>(0);
+  ASSERT_TRUE(over);
+  EXPECT_EQ(over->why, "it was not waited for any more");
+}
+
+}  // namespace
+}  // namespace muster::testing

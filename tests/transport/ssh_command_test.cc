@@ -1,0 +1,84 @@
+#include "transport/ssh_command.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/command.h"
+
+namespace muster {
+namespace {
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(SshCommand, IsWhatAWayToAnAgentMustBe) {
+  SshSettings settings;
+  settings.agent = "/opt/muster/muster-agent";
+  const auto words = SshArguments(settings, "ann@n7.example");
+  ASSERT_TRUE(words);
+  EXPECT_EQ(Joined(*words),
+            "ssh -T -a -x -o BatchMode=yes -o StrictHostKeyChecking=yes -o ClearAllForwardings=yes -o ForwardAgent=no "
+            "-o ForwardX11=no -o Tunnel=no -o PermitLocalCommand=no -o RequestTTY=no -o RemoteCommand=none "
+            "-o EscapeChar=none -o ControlMaster=no -o ConnectionAttempts=1 -o LogLevel=INFO -o ConnectTimeout=10 "
+            "-- ann@n7.example exec /bin/sh -c 'a=$1; shift; [ -x \"$a\" ] || a=$(command -v muster-agent) || "
+            "{ echo \"muster-agent: not found\" >&2; exit 127; }; exec \"$a\" --stdio \"$@\"' "
+            "sh /opt/muster/muster-agent");
+}
+
+TEST(SshCommand, IsOfAnotherProgramAndConfigurationIfTheEnvironmentSaysSo) {
+  const SshSettings settings = SshSettingsFrom({"HOME=/root", "MUSTER_SSH=/opt/ssh", "MUSTER_SSH_CONFIG=/etc/fleet"});
+  const auto words = SshArguments(settings, "n7");
+  ASSERT_TRUE(words);
+  EXPECT_EQ(Joined({words->begin(), words->begin() + 4}), "/opt/ssh -F /etc/fleet -T");
+  EXPECT_EQ(SshSettingsFrom({"MUSTER_SSH="}).program, "ssh") << "an empty variable is none";
+  const auto question = SshQuestion(settings, "n7");
+  ASSERT_TRUE(question);
+  EXPECT_EQ(Joined(*question), "/opt/ssh -F /etc/fleet -G -- n7");
+}
+
+TEST(SshCommand, RefusesWhatIsNoNameOfAHost) {
+  for (const char* host : {"", "-oProxyCommand=sh", "n1 n2", "n1;reboot", "$(reboot)", "a@-b", "n1\n", "%h"}) {
+    const auto words = SshArguments({}, host);
+    ASSERT_FALSE(words) << host;
+    EXPECT_EQ(words.error().front().kind, "hosts");
+    EXPECT_FALSE(SshQuestion({}, host));
+  }
+}
+
+// As a host's shell does it: the agent gets its words as they are.
+std::string OnTheHost(const SshSettings& settings, const std::string& shell = "/bin/sh") {
+  const testing::CommandResult result = testing::RunCommand({.argv = {shell, "-c", RemoteCommand(settings)}});
+  return result.out + result.err + std::to_string(result.exit_code);
+}
+
+TEST(SshCommand, StartsTheAgentWithItsWords) {
+  SshSettings settings;
+  settings.agent = "/bin/echo";
+  settings.agent_words = {"--isolate", "pid", "it's $HOME"};
+  EXPECT_EQ(OnTheHost(settings), "--stdio --isolate pid it's $HOME\n0");
+  settings.agent_given = true;
+  EXPECT_EQ(OnTheHost(settings), "--stdio --isolate pid it's $HOME\n0");
+  EXPECT_EQ(OnTheHost(settings, "/bin/bash"), "--stdio --isolate pid it's $HOME\n0");
+}
+
+TEST(SshCommand, EndsWith127WhereThereIsNoAgent) {
+  SshSettings settings;
+  settings.agent = "/no/such/muster-agent";
+  EXPECT_EQ(OnTheHost(settings), "muster-agent: not found\n127");
+  settings.agent_given = true;
+  EXPECT_TRUE(OnTheHost(settings).ends_with("not found\n127"));
+}
+
+TEST(SshCommand, SeesAJumpHostInWhatSshWouldDo) {
+  EXPECT_FALSE(GoesThroughJumpHost("user root\nhostname n7\nport 22\n"));
+  EXPECT_TRUE(GoesThroughJumpHost("user root\nproxyjump login\nport 22\n"));
+  EXPECT_TRUE(GoesThroughJumpHost("proxycommand nc %h %p"));
+  EXPECT_FALSE(GoesThroughJumpHost("proxycommand none\nproxyjump none\n"));
+}
+
+}  // namespace
+}  // namespace muster
