@@ -171,7 +171,7 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
   return Fail(
-      Error("usage", {}, "--lease " + Quoted(text) + ": this is no time from 1s to 1h", "for example --lease 10s"));
+      Error("usage", {}, "--host-lease " + Quoted(text) + ": this is no time from 1s to 1h", "for example --host-lease 10s"));
 }
 
 // This machine alone, or what is named through ssh: this machine too then, if it is among them.
@@ -179,7 +179,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
                                                 std::vector<std::string> faults) {
   const bool here = request.hosts.empty() || (request.hosts.size() == 1 && IsThisMachine(request.hosts.front().name));
   if (here) {
-    for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--lease", options.lease}}) {
+    for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
       if (given.empty()) continue;
       return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
                         "name other hosts: --host n[01-04]"));
@@ -308,7 +308,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("KIND");
   app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
       ->type_name("PATH");
-  app.add_option("--lease", options->lease, "how long another host may be silent before it is lost; 10s unless given")
+  app.add_option("--host-lease", options->lease, "how long another host may be silent before it is lost; 10s unless given")
       ->type_name("TIME");
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.

@@ -60,14 +60,18 @@ TEST(NamedHosts, AreNotPartOfThePlansId) {
   EXPECT_NE(here.out, larger.out);
 }
 
-TEST(NamedHosts, MustBeThisMachineInARunOnThisMachine) {
+TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
   const OneRecipe recipe(kBody, "");
   const std::string folder = recipe.path() + ".run";
   const CommandResult here = Muster({"run", recipe.path(), "--host", "localhost", "--run-dir", folder});
   EXPECT_EQ(here.exit_code, 0) << here.err;
-  const CommandResult there = Muster({"run", recipe.path(), "--host", "n1.example", "--run-dir", folder + "2"});
+  const CommandResult there =
+      Muster({"run", recipe.path(), "--host", "n1.example", "--run-dir", folder + "2"}, {"MUSTER_SSH=/bin/false"});
   EXPECT_EQ(there.exit_code, 3);
-  EXPECT_NE(there.err.find("n1.example is another machine than this"), std::string::npos) << there.err;
+  EXPECT_NE(there.err.find("n1.example: the command there ended with exit code 1"), std::string::npos) << there.err;
+  const CommandResult lease = Muster({"run", recipe.path(), "--host-lease", "10s"});
+  EXPECT_EQ(lease.exit_code, 2);
+  EXPECT_NE(lease.err.find("--host-lease is given, and the run is on this machine alone"), std::string::npos) << lease.err;
 }
 
 }  // namespace
