@@ -50,7 +50,10 @@ void Session::TellRefused() {
   for (std::uint32_t host = 0; host < agents_.size() && !ended_; ++host) {
     if (!agents_[host].refused) continue;
     const AgentUnreachable refused = *std::exchange(agents_[host].refused, std::nullopt);
-    Happened(AgentLost{host, refused.why, 0});
+    // Without a word on the terminal: that was said.
+    const Event lost = AgentLost{host, refused.why, 0};
+    Record(std::get<AgentLost>(lost));
+    Perform(supervisor_.Step(lost, clock_->Monotonic()));
   }
 }
 

@@ -103,7 +103,7 @@ TEST(ManyHosts, RunOneJobAndItsFilesComeHome) {
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed,
                Recipe(4,
-                      "    local note = job:file { 'note.txt', content = 'for all' }\n"
+                      "    local note = job:file { 'note.txt', text = 'for all' }\n"
                       "    job:workers { count = 8, devices = 0, cwd = '/', command = muster.shell "
                       "'echo $MUSTER_RANK on $(hostname): $(cat $NOTE)', env = { NOTE = note } }"),
                {"--host", "n[1-4]"});
@@ -154,7 +154,7 @@ TEST(ManyHosts, HaveOneFirstFailureAndAreStoppedTogether) {
   const json failure = run.Report()["first_failure"];
   EXPECT_EQ(failure["rank"], 1) << run.Result().out << run.Result().err;
   EXPECT_EQ(failure["last_lines"].back(), "out of luck");
-  EXPECT_EQ(std::filesystem::file_size(run.run_dir() + "/logs/worker.1.0.log"), 300'014U);
+  EXPECT_EQ(std::filesystem::file_size(run.run_dir() + "/logs/worker.1.0.log"), 300'013U);
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
 }
 
