@@ -40,7 +40,7 @@ class Session {
         roll_(request.plan.processes.size()),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
-        elsewhere_(transport.name() != "local"),
+        elsewhere_(!request.hosts.empty() && transport.name() != "local"),
         agents_(request.plan.hosts.size()) {}
 
   Result<RunOutcome> Run();
@@ -66,6 +66,8 @@ class Session {
 
   Result<void> MakeDirectory();
   void ListenForCommands();
+  // As the user named it, else the plan's label.
+  const std::string& NameOf(std::uint32_t host) const;
   void Connect();
   void Greet();
   Result<void> OpenTerminal();

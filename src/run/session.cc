@@ -219,10 +219,13 @@ ProcessStatuses Session::Processes() const {
   return {(now - began_at_) / 1'000'000, roll_.Statuses(plan_, supervisor_, hosts, now)};
 }
 
+const std::string& Session::NameOf(std::uint32_t host) const {
+  return request_.hosts.empty() ? plan_.hosts[host].label : request_.hosts[host].name;
+}
+
 void Session::Connect() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    const std::string name = request_.hosts.empty() ? plan_.hosts[host].label : request_.hosts[host].name;
-    Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, name});
+    Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, NameOf(host)});
     if (!channel) {
       boost::asio::post(io_, [this, host, why = Sentence(channel.error())] {
         if (elsewhere_) return Refused(host, {why, {}});
@@ -305,7 +308,7 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
   if (elsewhere_) {
     agents_[host].address = ready.address;
     agents_[host].shares_run_dir = ready.shares_run_dir;
-    Record(HostReached{host, request_.hosts[host].name, ready.address, ready.shares_run_dir});
+    Record(HostReached{host, NameOf(host), ready.address, ready.shares_run_dir});
     JudgeRefusals();
     if (ended_ || supervisor_.phase() != Phase::kPreparing) return;
   }

@@ -39,7 +39,7 @@ void Session::JudgeRefusals() {
   if (elsewhere_) ::unlinkat(directory_->folder(), kProbe, 0);
   std::vector<HostRefusal> refusals;
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    if (agents_[host].refused) refusals.push_back({request_.hosts[host].name, *agents_[host].refused});
+    if (agents_[host].refused) refusals.push_back({NameOf(host), *agents_[host].refused});
   }
   if (refusals.empty()) return;
   for (const std::string& hint : RefusalHints(refusals)) console_.Warn("hint: " + hint);

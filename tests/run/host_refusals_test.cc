@@ -10,7 +10,7 @@ const AgentUnreachable kSilent{"no answer", "is it on?"};
 
 TEST(HostRefusals, TellTogetherWhatIsAlikeAndFirstWhatConcernsMost) {
   EXPECT_EQ(RefusalsText({{"n9", kSilent}, {"n03", kDenied}, {"n04", kDenied}, {"n07", kDenied}}, 64),
-            "3 of 64 hosts: permission denied: n[03-04,07]; 1 of 64 hosts: no answer: n9");
+            "3 of 64 hosts: permission denied: n[03-04],n07; 1 of 64 hosts: no answer: n9");
   EXPECT_EQ(RefusalHints({{"n9", kSilent}, {"n3", kDenied}, {"n7", kDenied}}),
             (std::vector<std::string>{"put your key there", "is it on?"}));
 }

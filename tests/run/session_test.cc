@@ -172,7 +172,7 @@ TEST_F(SessionTest, ReportsTheOriginWithItsLastLines) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 3}})), [&](ScriptedAgent& agent, const AgentCommand& command) {
         if (const auto* start = std::get_if<StartProcess>(&command); start != nullptr && start->process == 1) {
-          PutFile(start->log_path, "step 1\nout of memory\n");
+          PutText(start->log_path, "step 1\nout of memory\n");
         }
         script(agent, command);
       });
@@ -252,7 +252,7 @@ TEST_F(SessionTest, StartsNothingIfAHostCannotBeActivated) {
   plan.ports = {{"rpc", {0, 0, ""}}};
   const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
     if (const auto* activate = std::get_if<Activate>(&command)) {
-      PutFile(activate->log_path, "muster: module cuda/12\nno \x1b such module\n");
+      PutText(activate->log_path, "muster: module cuda/12\nno \x1b such module\n");
       return agent.Say(HostActivated{agent.host, {}, {}, 7, 2, "exit code 1"});
     }
     agent.Obey(command);
@@ -394,11 +394,11 @@ TEST_F(SessionTest, StopsTheOthersIfOneHostCannotBeReached) {
   transport->unreachable = {1};
   const Result<RunOutcome> outcome = RunPlan(request, *transport);
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->outcome, "lost");
+  EXPECT_EQ(outcome->outcome, "failed") << "nothing was begun";
   EXPECT_EQ(outcome->exit_code, 3);
   EXPECT_TRUE(Heard<StartProcess>().empty());
   EXPECT_EQ(Heard<Finish>().size(), 1U);
-  EXPECT_EQ(MakeReport(outcome->run_dir)->why, "the agent of host1 was lost: no route to n2");
+  EXPECT_EQ(MakeReport(outcome->run_dir)->why, "1 of 2 hosts: no route to n2: n2");
 }
 
 TEST_F(SessionTest, SpeaksToNoAgentOfAnotherVersion) {
@@ -540,7 +540,7 @@ TEST_F(SessionTest, GoesOnWhenItsReaderIsGone) {
   const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
     if (const auto* start = std::get_if<StartProcess>(&command)) {
-      PutFile(start->log_path, "to nobody\n");
+      PutText(start->log_path, "to nobody\n");
       agent.SayExited(0, 0);
     }
   });
