@@ -25,8 +25,8 @@ namespace {
   // The agent was the one that orphans came to; with it gone it is this process.
   const KillReport report = KillDescendants({});
   if (end.signalled) {
-    const std::string ended = std::to_string(report.killed) + " processes that it left were ended";
-    std::fprintf(stderr, "muster-agent: %s; %s\n", EndText(end).c_str(), ended.c_str());
+    std::fprintf(stderr, "muster-agent: %s; processes that it left and that were ended: %zu\n", EndText(end).c_str(),
+                 static_cast<std::size_t>(report.killed));
   }
   if (!report.left.empty()) {
     std::fprintf(stderr, "muster-agent: %zu processes cannot be ended\n", report.left.size());

@@ -253,8 +253,10 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   ASSERT_EQ(RunCommand({.argv = bed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->why,
-            "the agent exited with code 1: ended by signal 9 (SIGKILL); 2 processes that it left were ended");
+  // How many there were to end depends on how soon they saw their parent's death.
+  EXPECT_TRUE(lost->why.starts_with("the agent exited with code 1: ended by signal 9 (SIGKILL); processes that it left "
+                                    "and that were ended: "))
+      << lost->why;
   EXPECT_TRUE(ProcessesWith(token).empty());
 }
 
