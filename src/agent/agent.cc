@@ -470,7 +470,7 @@ void Agent::Do(PtyTaken& taken) { ptys_.Taken(taken); }
 
 void Agent::Do(PtyResized& resized) { ptys_.Resized(resized); }
 
-void Agent::Do(PutFile& file) {
+void Agent::Do(PlaceFile& file) {
   if (const std::string error = folder_.Put(file); !error.empty()) Fail(error);
 }
 

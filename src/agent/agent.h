@@ -84,7 +84,7 @@ class Agent {
   void Do(Allot& command);
   void Do(Activate& command);
   void Do(HeadBeat& answer);
-  void Do(PutFile& file);
+  void Do(PlaceFile& file);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);

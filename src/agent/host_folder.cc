@@ -98,7 +98,7 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   return {};
 }
 
-std::string HostFolder::Put(const PutFile& file) {
+std::string HostFolder::Put(const PlaceFile& file) {
   if (!made()) return {};
   if (!IsCleanRelative(file.path)) return "no path below the run directory: " + Quoted(file.path);
   const std::string path = path_ + '/' + file.path;

@@ -44,7 +44,7 @@ class HostFolder {
   bool made() const { return !path_.empty(); }
 
   // Empty, or why it cannot be.
-  std::string Put(const PutFile& file);
+  std::string Put(const PlaceFile& file);
   // The folder of a file that will be made there.
   void MakeFolderOf(const std::string& file);
 

@@ -76,7 +76,7 @@ void Fields(A& archive, Finish& m) {
   archive(m.unused);
 }
 template <class A>
-void Fields(A& archive, PutFile& m) {
+void Fields(A& archive, PlaceFile& m) {
   archive(m.path, m.offset, m.content);
 }
 template <class A>

@@ -42,7 +42,7 @@ struct Hello {
 
 // A file for a run directory that the agent has made, or the part of it that begins at the offset; the parts of a file
 // come in order. It is replaced if it is there.
-struct PutFile {
+struct PlaceFile {
   std::string path;  // relative
   std::uint64_t offset = 0;
   std::string content;
@@ -218,7 +218,7 @@ struct PtyResized {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PutFile>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 

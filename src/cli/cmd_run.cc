@@ -170,8 +170,8 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
       *seconds * 1000 <= static_cast<double>(kMostLeaseMs)) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
-  return Fail(
-      Error("usage", {}, "--host-lease " + Quoted(text) + ": this is no time from 1s to 1h", "for example --host-lease 10s"));
+  return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is no time from 1s to 1h",
+                    "for example --host-lease 10s"));
 }
 
 // This machine alone, or what is named through ssh: this machine too then, if it is among them.
@@ -308,7 +308,8 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("KIND");
   app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
       ->type_name("PATH");
-  app.add_option("--host-lease", options->lease, "how long another host may be silent before it is lost; 10s unless given")
+  app.add_option("--host-lease", options->lease,
+                 "how long another host may be silent before it is lost; 10s unless given")
       ->type_name("TIME");
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.

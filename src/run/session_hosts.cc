@@ -63,7 +63,7 @@ void Session::PutFiles(const std::map<std::string, std::string>& files) {
     for (const auto& [path, bytes] : files) {
       std::size_t at = 0;
       do {
-        Send(host, PutFile{path, at, bytes.substr(at, kPart)});
+        Send(host, PlaceFile{path, at, bytes.substr(at, kPart)});
         at += kPart;
       } while (at < bytes.size());
     }

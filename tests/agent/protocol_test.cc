@@ -41,7 +41,7 @@ std::vector<AgentCommand> EveryCommand() {
       Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
       HeadBeat{7},
-      PutFile{"files/a", 1ULL << 40, "x"}};
+      PlaceFile{"files/a", 1ULL << 40, "x"}};
 }
 
 std::vector<AgentMessage> EveryMessage() {

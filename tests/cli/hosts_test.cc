@@ -71,7 +71,8 @@ TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
   EXPECT_NE(there.err.find("n1.example: the command there ended with exit code 1"), std::string::npos) << there.err;
   const CommandResult lease = Muster({"run", recipe.path(), "--host-lease", "10s"});
   EXPECT_EQ(lease.exit_code, 2);
-  EXPECT_NE(lease.err.find("--host-lease is given, and the run is on this machine alone"), std::string::npos) << lease.err;
+  EXPECT_NE(lease.err.find("--host-lease is given, and the run is on this machine alone"), std::string::npos)
+      << lease.err;
 }
 
 }  // namespace
