@@ -390,7 +390,7 @@ TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
 }
 
 TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
-  PutText(logs / "secret", "password\n");
+  PutFile(logs / "secret", "password\n");
   std::filesystem::create_symlink(logs / "secret", logs / "w");
   follower.Watch(folder.get(), logs.path());
   follower.Add("w", "w");
@@ -420,7 +420,7 @@ TEST(LogFollower, LosesNoLineToASlowReader) {
     text += std::to_string(i) + '\n';
     expected += "w | " + std::to_string(i) + '\n';
   }
-  PutText(logs / "w", text);
+  PutFile(logs / "w", text);
   boost::asio::io_context io;
   Pipe pipe;
   Output output(io, pipe.write.get());
@@ -440,7 +440,7 @@ TEST(LogFollower, ShowsATerminalTheEndOfAFloodAndSaysSo) {
   const UniqueFd folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string text;
   while (text.size() < LogFollower::kMaxBehind + (1U << 20)) text += "flood\n";
-  PutText(logs / "w", text + "the last line\n");
+  PutFile(logs / "w", text + "the last line\n");
   boost::asio::io_context io;
   Terminal terminal;
   Output output(io, terminal.screen.get());
@@ -493,7 +493,7 @@ TEST_F(Shown, PrefixesTheOutputOfAFewProcesses) {
   Console console(io, Options(), plan);
   console.Began("3f9a", "aabbccddeeff00112233", "/runs/x");
   console.Follow(folder.get(), logs.path());
-  PutText(logs / "worker.1.0.log", "step 1\n\x1b[2Jgone\n");
+  PutFile(logs / "worker.1.0.log", "step 1\n\x1b[2Jgone\n");
   console.Saw(Started(0));
   console.Saw(Started(1));
   Finish(console, "sample all well\n", true);
@@ -506,7 +506,7 @@ TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
   const Plan plan = SamplePlan({{"server", 2, Ending::kNever}, {"worker", 7}});
   Console console(io, Options(), plan);
   console.Follow(folder.get(), logs.path());
-  PutText(logs / "worker.1.0.log", "not shown\n");
+  PutFile(logs / "worker.1.0.log", "not shown\n");
   for (ProcessId process = 0; process < 9; ++process) console.Saw(Started(process));
   for (ProcessId process = 0; process < 9; ++process) console.Saw(Exited(process, process == 4 ? 1 : 0));
   Finish(console, "", true);
@@ -522,8 +522,8 @@ TEST_F(Shown, ShowsTheOutputThatIsAskedForAmongManyProcesses) {
   options.tee = {3};
   Console console(io, options, plan);
   console.Follow(folder.get(), logs.path());
-  PutText(logs / "worker.2.0.log", "not asked for\n");
-  PutText(logs / "worker.3.0.log", "hello\n");
+  PutFile(logs / "worker.2.0.log", "not asked for\n");
+  PutFile(logs / "worker.3.0.log", "hello\n");
   for (ProcessId process = 0; process < plan.processes.size(); ++process) console.Saw(Started(process));
   Finish(console, "report\n", true);
   EXPECT_EQ(ContentOf(out), "worker.3 | hello\n");
@@ -545,7 +545,7 @@ TEST_F(Shown, SaysNothingWhenQuietUnlessSomethingIsWrong) {
   Console console(io, options, plan);
   console.Began("3f9a", "aabbccddeeff00112233", "/runs/x");
   console.Follow(folder.get(), logs.path());
-  PutText(logs / "worker.0.0.log", "not shown\n");
+  PutFile(logs / "worker.0.0.log", "not shown\n");
   console.Saw(Started(0));
   Finish(console, "all well\n", true);
   EXPECT_EQ(ContentOf(out) + ContentOf(err), "");
@@ -574,7 +574,7 @@ TEST_F(Shown, WaitsForASlowReaderUntilToldNotTo) {
   ConsoleOptions options = Options();
   options.out = pipe.write.get();
   Console console(io, options, plan);
-  PutText(logs / "worker.0.0.log", std::string(1U << 20, 'x') + "\n");
+  PutFile(logs / "worker.0.0.log", std::string(1U << 20, 'x') + "\n");
   console.Follow(folder.get(), logs.path());
   console.Saw(Started(0));
   bool done = false;

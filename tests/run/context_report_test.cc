@@ -40,7 +40,7 @@ class ContextReportTest : public ::testing::Test {
   std::string PathOf(std::uint32_t index) const {
     return scratch / ("context/worker." + std::to_string(index) + ".applied.json");
   }
-  void Put(std::uint32_t index, const std::string& record) { PutText(PathOf(index), record); }
+  void Put(std::uint32_t index, const std::string& record) { PutFile(PathOf(index), record); }
   std::vector<ContextReport> Read() {
     const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return ReadContextReports(folder.get(), plan, "run", ends);
@@ -161,7 +161,7 @@ TEST_F(ContextReportTest, DoesNotTrustARecord) {
 
 TEST_F(ContextReportTest, FollowsNoLinkAndWaitsForNoPipe) {
   ends.resize(2);
-  PutText(scratch / "elsewhere", Record(0));
+  PutFile(scratch / "elsewhere", Record(0));
   std::filesystem::create_symlink(scratch / "elsewhere", PathOf(0));
   ASSERT_EQ(::mkfifo(PathOf(1).c_str(), 0600), 0);
   const auto reports = Read();

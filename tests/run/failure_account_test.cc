@@ -45,9 +45,9 @@ class FailureAccountTest : public ::testing::Test {
   void Signal(ProcessId process, int signal, double at_ms, int error = 0) {
     Say(SignalSent{process, 0, signal, error, At(at_ms)}, at_ms + 0.05);
   }
-  void Log(const std::string& name, const std::string& text) { PutText(scratch / ("logs/" + name + ".0.log"), text); }
+  void Log(const std::string& name, const std::string& text) { PutFile(scratch / ("logs/" + name + ".0.log"), text); }
   void ErrorFile(const std::string& name, const std::string& text) {
-    PutText(scratch / ("errors/" + name + ".0.json"), text);
+    PutFile(scratch / ("errors/" + name + ".0.json"), text);
   }
   FailureAccount Made(const Plan& plan, ProcessId origin) {
     return MakeFailureAccount(plan, journal, {origin, 0}, clocks.empty() ? ClocksOf(plan, journal) : clocks,
@@ -217,7 +217,7 @@ TEST_F(FailureAccountTest, IsNotLedAstrayByErrorFiles) {
   const Plan plan = SamplePlan({{"worker", 6}});
   Exit(0, 1, 0);
   const auto note = [&](ProcessId worker) { return ReadErrorNote(folder.get(), plan, worker, 0); };
-  PutText(scratch / "secret", R"({"message": "not for the report"})");
+  PutFile(scratch / "secret", R"({"message": "not for the report"})");
   std::filesystem::create_symlink(scratch / "secret", scratch / "errors/worker.0.0.json");
   EXPECT_FALSE(note(0)->unreadable.empty());
   EXPECT_EQ(note(0)->message, "");

@@ -67,7 +67,7 @@ TEST(LogChoice, FindsLogsInTheOrderOfThePlanAndOfTheirAttempts) {
   const ScratchFolder logs;
   for (const char* name : {"worker.3.0.log", "worker.2.10.log", "worker.2.2.log", "scheduler.0.0.log", "worker.2.2.idx",
                            "worker.9.0.log", "worker.2.x.log", "worker.2.log", ".log", "core"}) {
-    PutText(logs / name, "");
+    PutFile(logs / name, "");
   }
   std::filesystem::create_symlink(logs / "core", logs / "worker.0.0.log");
   const auto choice = LogChoice::Of(TwoRoles(), {});

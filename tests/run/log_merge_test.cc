@@ -19,11 +19,11 @@ namespace {
 class Logs : public ::testing::Test {
  protected:
   LogSpan Put(const std::string& name, const std::string& text, const std::vector<LogTime>& times) {
-    PutText(folder / name, text);
+    PutFile(folder / name, text);
     if (!times.empty()) {
       std::string index(kTimeIndexHead);
       for (const LogTime& time : times) AppendLogTime(index, time);
-      PutText(folder / TimeIndexPath(name), index);
+      PutFile(folder / TimeIndexPath(name), index);
     }
     return {name, 0, text.size()};
   }
@@ -81,9 +81,9 @@ TEST_F(Logs, AgreeWithALookAtEveryEntryOfALongIndex) {
 }
 
 TEST_F(Logs, HaveNoTimesWithoutAnIndexOfOurs) {
-  PutText(folder / "a.idx", "muster-times/2\n");
-  PutText(folder / "b.idx", std::string(kTimeIndexHead));
-  PutText(folder / "c.idx", std::string(200, 'x'));
+  PutFile(folder / "a.idx", "muster-times/2\n");
+  PutFile(folder / "b.idx", std::string(kTimeIndexHead));
+  PutFile(folder / "c.idx", std::string(200, 'x'));
   ASSERT_EQ(::symlink((folder / "d").c_str(), (folder / "e.idx").c_str()), 0);
   for (const char* name : {"a.log", "b.log", "c.log", "e.log", "none.log"}) {
     EXPECT_FALSE(LogTimeReader::Open(at.get(), name)) << name;
@@ -93,14 +93,14 @@ TEST_F(Logs, HaveNoTimesWithoutAnIndexOfOurs) {
 TEST_F(Logs, HaveTheTimesThatAreWholeInACutIndex) {
   Put("w.log", "", {{100, 0}, {110, 4}});
   std::string index = ContentOf(folder / "w.idx") + "half an";
-  PutText(folder / "w.idx", index);
+  PutFile(folder / "w.idx", index);
   auto times = LogTimeReader::Open(at.get(), "w.log");
   ASSERT_TRUE(times);
   EXPECT_EQ(times->TimeOf(50), 110U);
 }
 
 TEST_F(Logs, KnowWhereTheirLinesBegin) {
-  PutText(folder / "w.log", "one\ntwo\nthree");
+  PutFile(folder / "w.log", "one\ntwo\nthree");
   auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
   ASSERT_TRUE(opened);
   LogBytes& log = *opened;
@@ -116,7 +116,7 @@ TEST_F(Logs, KnowWhereTheirLinesBegin) {
 }
 
 TEST_F(Logs, DoNotLookForABeginThatIsFarAway) {
-  PutText(folder / "w.log", std::string(200'000, 'x'));
+  PutFile(folder / "w.log", std::string(200'000, 'x'));
   auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
   ASSERT_TRUE(opened);
   LogBytes& log = *opened;
@@ -166,8 +166,8 @@ TEST_F(Logs, AreMergedPieceByPieceWhereALineHasNoEnd) {
 }
 
 TEST_F(Logs, TellWhatWasDroppedBeforeItCouldBeMerged) {
-  PutText(folder / "a.log", "2\n3\n");
-  PutText(folder / TimeIndexPath("a.log"), std::string(kLimitedIndexHead) + LogHeadBytes({2, 2, 0, 1U << 20}));
+  PutFile(folder / "a.log", "2\n3\n");
+  PutFile(folder / TimeIndexPath("a.log"), std::string(kLimitedIndexHead) + LogHeadBytes({2, 2, 0, 1U << 20}));
   const LogSpan whole = Put("b.log", "b\n", {});
   EXPECT_EQ(Merged({{"a.log", 0, 6}, whole}), "0-2 0:2 0:3 1:b ");
 }

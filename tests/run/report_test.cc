@@ -50,13 +50,13 @@ class ReportTest : public ::testing::Test {
   std::string folder() const { return scratch / "run"; }
   void PutPlan(Plan plan) {
     Fold(plan);
-    PutText(folder() + "/plan.json", PlanToJson(plan));
+    PutFile(folder() + "/plan.json", PlanToJson(plan));
   }
   // `at` in ms after the beginning.
   void Say(MonotonicNs at_ms, JournalEntry entry) {
     const MonotonicNs at = 1'000 * kMs + at_ms * kMs;
     journal += JournalLine({++seq, UtcText(kWall + at_ms * kMs), at, std::move(entry)});
-    PutText(folder() + "/journal.jsonl", journal);
+    PutFile(folder() + "/journal.jsonl", journal);
   }
   void SayBegun(std::size_t processes) {
     RunBegan began;
@@ -93,7 +93,7 @@ class ReportTest : public ::testing::Test {
     Say(2'046, Exited(0, SIGTERM, true, 3'040 * kMs));
     Say(2'046, Exited(3, 0, false, 3'040 * kMs));
     SayEnded(2'046, {Cause::kFailed, 1, "worker.1 was killed by SIGKILL"}, 4);
-    PutText(folder() + "/logs/worker.1.0.log", "step 40\nstep 41\n");
+    PutFile(folder() + "/logs/worker.1.0.log", "step 40\nstep 41\n");
   }
   Report Made() {
     const Result<Report> report = MakeReport(folder());
@@ -356,8 +356,8 @@ TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
   Plan plan = SamplePlan({{"worker", 2}});
   Fold(plan);
   SayBegun(2);
-  PutText(scratch / "live/plan.json", PlanToJson(plan));
-  PutText(scratch / "live/journal.jsonl", journal);
+  PutFile(scratch / "live/plan.json", PlanToJson(plan));
+  PutFile(scratch / "live/journal.jsonl", journal);
   const Result<Report> report = MakeReport(scratch / "live");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->outcome, "running");
@@ -379,8 +379,8 @@ TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
     const std::string run = scratch / ("ending" + std::to_string(round));
     std::optional<Result<RunDirectory>> held = RunDirectory::MakeAt(run);
     ASSERT_TRUE(*held);
-    PutText(run + "/plan.json", PlanToJson(plan));
-    PutText(run + "/journal.jsonl", begun);
+    PutFile(run + "/plan.json", PlanToJson(plan));
+    PutFile(run + "/journal.jsonl", begun);
     const UniqueFd file(::open((run + "/journal.jsonl").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     int ready[2];
     ASSERT_EQ(::pipe(ready), 0);
@@ -407,7 +407,7 @@ TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
 TEST_F(ReportTest, ReadsWhatIsWholeOfADamagedJournal) {
   SayWorkerOneKilled();
   for (std::size_t cut = 0; cut < journal.size(); cut += 7) {
-    PutText(folder() + "/journal.jsonl", journal.substr(0, cut));
+    PutFile(folder() + "/journal.jsonl", journal.substr(0, cut));
     const Result<Report> report = MakeReport(folder());
     if (cut <= journal.find('\n')) {
       EXPECT_FALSE(report) << "nothing has begun";
@@ -510,7 +510,7 @@ TEST_F(ReportTest, CountsWhatTheUserStoppedAsStopped) {
 
 TEST_F(ReportTest, LetsNothingHostileOutOfLogsAndNames) {
   SayWorkerOneKilled();
-  PutText(folder() + "/logs/worker.1.0.log", "\x1b]52;c;aGk=\x07\xff\xfe\nbar 1%\rbar 2%\n\xe2\x80\xaetxt\n");
+  PutFile(folder() + "/logs/worker.1.0.log", "\x1b]52;c;aGk=\x07\xff\xfe\nbar 1%\rbar 2%\n\xe2\x80\xaetxt\n");
   const Report report = Made();
   EXPECT_EQ(report.first_failure->last_lines,
             (Words{"\\x1b]52;c;aGk=\\x07\\xff\\xfe", "bar 2%", "\\xe2\\x80\\xaetxt"}));
@@ -523,20 +523,20 @@ TEST_F(ReportTest, ReadsOnlyTheLastLinesOfALog) {
   const UniqueFd at(::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string log;
   for (int i = 0; i < 100'000; ++i) log += "line " + std::to_string(i) + "\n";
-  PutText(folder() + "/log", log + "not ended");
+  PutFile(folder() + "/log", log + "not ended");
   const Words lines = LastLines(at.get(), "log");
   ASSERT_EQ(lines.size(), kLastLines);
   EXPECT_EQ(lines.front(), "line 99981");
   EXPECT_EQ(lines.back(), "not ended");
 
-  PutText(folder() + "/long", std::string(200'000, 'x') + "ä");
+  PutFile(folder() + "/long", std::string(200'000, 'x') + "ä");
   const Words long_line = LastLines(at.get(), "long");
   ASSERT_EQ(long_line.size(), 1U);
   EXPECT_TRUE(long_line[0].starts_with("…x"));
   EXPECT_TRUE(long_line[0].ends_with("xä"));
   EXPECT_LE(long_line[0].size(), 2'010U);
 
-  PutText(folder() + "/empty", "");
+  PutFile(folder() + "/empty", "");
   EXPECT_TRUE(LastLines(at.get(), "empty").empty());
   EXPECT_TRUE(LastLines(at.get(), "missing").empty());
   EXPECT_TRUE(LastLines(at.get(), "logs").empty()) << "a folder is no log";
@@ -545,7 +545,7 @@ TEST_F(ReportTest, ReadsOnlyTheLastLinesOfALog) {
 TEST_F(ReportTest, RefusesAFolderThatIsNoRun) {
   EXPECT_FALSE(MakeReport(scratch / "none"));
   EXPECT_FALSE(MakeReport(scratch.path()));
-  PutText(folder() + "/plan.json", "{}");
+  PutFile(folder() + "/plan.json", "{}");
   EXPECT_FALSE(MakeReport(folder()));
   PutPlan(SamplePlan({{"worker", 1}}));
   const Result<Report> no_journal = MakeReport(folder());

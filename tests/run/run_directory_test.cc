@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 std::string PutRun(const ScratchFolder& runs, const std::string& name, const std::string& leaf) {
   const std::string folder = runs / (name + "/" + leaf);
   fs::create_directories(folder);
-  PutText(folder + "/plan.json", "{}");
+  PutFile(folder + "/plan.json", "{}");
   return folder;
 }
 
@@ -91,7 +91,7 @@ TEST(RunDirectory, LetsNoChildInheritItsLock) {
 TEST(RunDirectory, TakesNoFolderThatHoldsSomething) {
   const ScratchFolder scratch;
   fs::create_directory(scratch / "full");
-  PutText(scratch / "full/thesis.tex", "mine");
+  PutFile(scratch / "full/thesis.tex", "mine");
   const Result<RunDirectory> made = RunDirectory::MakeAt(scratch / "full");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().front().blame, Blame::kRecipe);
@@ -123,7 +123,7 @@ TEST(RunDirectory, FollowsNoPlantedLink) {
 
 TEST(RunDirectory, SaysWhatIsWrongWithAPlaceItCannotUse) {
   const ScratchFolder scratch;
-  PutText(scratch / "file", "");
+  PutFile(scratch / "file", "");
   for (const std::string place : {"file", "file/below", "no/such/parent"}) {
     const Result<RunDirectory> made = RunDirectory::MakeAt(scratch / place);
     ASSERT_FALSE(made) << place;
@@ -150,7 +150,7 @@ TEST(PrivateFiles, StayBelowTheirFolder) {
 TEST(PrivateFiles, ReplaceAFileAsAWhole) {
   const ScratchFolder scratch;
   const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  PutText(scratch / ".report.json.new", "left by a writer that died");
+  PutFile(scratch / ".report.json.new", "left by a writer that died");
   ASSERT_TRUE(ReplaceFile(folder.get(), "report.json", "1"));
   ASSERT_TRUE(ReplaceFile(folder.get(), "report.json", "2"));
   EXPECT_EQ(ContentOf(scratch / "report.json"), "2");
@@ -235,7 +235,7 @@ TEST_F(Resolving, PassesOverWhatIsNoRun) {
   fs::create_directories(runs / "gpt/20271120-080000-cccc");            // no plan in it
   fs::create_directories(runs / "gpt/notes");                           // no id
   fs::create_directory_symlink(ps, runs / "gpt/20281120-080000-dddd");  // a link
-  PutText(runs / "README", "");
+  PutFile(runs / "README", "");
   EXPECT_EQ(Found("gpt"), gpt_new);
 }
 
@@ -250,7 +250,7 @@ TEST(IsRunLive, IsTrueExactlyWhileTheDirectoryIsHeld) {
   EXPECT_FALSE(IsRunLive(scratch / "none"));
   std::optional<Result<RunDirectory>> held = RunDirectory::MakeAt(scratch / "mine");
   ASSERT_TRUE(*held);
-  PutText(scratch / "mine/journal.jsonl", "");
+  PutFile(scratch / "mine/journal.jsonl", "");
   EXPECT_TRUE(IsRunLive(scratch / "mine"));
   held.reset();
   EXPECT_FALSE(IsRunLive(scratch / "mine"));

@@ -40,7 +40,7 @@ inline std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void PutText(const std::string& path, std::string_view content) {
+inline void PutFile(const std::string& path, std::string_view content) {
   std::ofstream file(path, std::ios::binary);
   file << content;
   file.close();

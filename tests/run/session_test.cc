@@ -172,7 +172,7 @@ TEST_F(SessionTest, ReportsTheOriginWithItsLastLines) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 3}})), [&](ScriptedAgent& agent, const AgentCommand& command) {
         if (const auto* start = std::get_if<StartProcess>(&command); start != nullptr && start->process == 1) {
-          PutText(start->log_path, "step 1\nout of memory\n");
+          PutFile(start->log_path, "step 1\nout of memory\n");
         }
         script(agent, command);
       });
@@ -252,7 +252,7 @@ TEST_F(SessionTest, StartsNothingIfAHostCannotBeActivated) {
   plan.ports = {{"rpc", {0, 0, ""}}};
   const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
     if (const auto* activate = std::get_if<Activate>(&command)) {
-      PutText(activate->log_path, "muster: module cuda/12\nno \x1b such module\n");
+      PutFile(activate->log_path, "muster: module cuda/12\nno \x1b such module\n");
       return agent.Say(HostActivated{agent.host, {}, {}, 7, 2, "exit code 1"});
     }
     agent.Obey(command);
@@ -540,7 +540,7 @@ TEST_F(SessionTest, GoesOnWhenItsReaderIsGone) {
   const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
     if (const auto* start = std::get_if<StartProcess>(&command)) {
-      PutText(start->log_path, "to nobody\n");
+      PutFile(start->log_path, "to nobody\n");
       agent.SayExited(0, 0);
     }
   });

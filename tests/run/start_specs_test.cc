@@ -206,7 +206,7 @@ TEST(BindingValue, LeavesTheSecretsOut) {
 
 TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
   const ScratchFolder scratch;
-  PutText(scratch / "key", "from the file\n");
+  PutFile(scratch / "key", "from the file\n");
   Plan plan;
   plan.secrets = {{"a", {"TOKEN", ""}}, {"b", {"", scratch / "key"}}};
   const auto values = ResolveSecrets(plan, {"TOKEN_OLD=no", "TOKEN=t=1", "TOKEN=second"});
@@ -217,8 +217,8 @@ TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
 
 TEST(ResolveSecrets, NamesEverySecretThatCannotBeHadAndNoValue) {
   const ScratchFolder scratch;
-  PutText(scratch / "binary", std::string("canary\0x", 8));
-  PutText(scratch / "long", std::string((1U << 20) + 1, 'c'));
+  PutFile(scratch / "binary", std::string("canary\0x", 8));
+  PutFile(scratch / "long", std::string((1U << 20) + 1, 'c'));
   Plan plan;
   plan.secrets = {
       {"a", {"MISSING", ""}}, {"b", {"", "/no/such"}}, {"c", {"", scratch / "binary"}}, {"d", {"", scratch / "long"}}};
