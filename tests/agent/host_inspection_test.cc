@@ -108,9 +108,8 @@ class HostInspectionTest : public ::testing::Test {
     ::getrlimit(RLIMIT_NOFILE, &files);
     std::optional<Inspected> told;
     bool idle = false;
-    HostInspection inspection(
-        io_, launcher_, std::string(MUSTER_BIN_DIR) + "/muster-agent",
-        {.done = [&](const Inspected& answer) { told = answer; }, .idle = [&] { idle = true; }});
+    HostInspection inspection(io_, launcher_, std::string(MUSTER_BIN_DIR) + "/muster-agent",
+                              {.done = [&](const Inspected& answer) { told = answer; }, .idle = [&] { idle = true; }});
     inspection.Begin(std::move(command), {RLIMIT_NOFILE, files});
     const auto deadline = std::chrono::steady_clock::now() + testing::kDeadline;
     while (!(told && idle) && io_.run_one_until(deadline) > 0) {
@@ -131,8 +130,9 @@ class HostInspectionTest : public ::testing::Test {
 };
 
 TEST_F(HostInspectionTest, TellsWhatItWasAskedFor) {
-  Program("snake", "printf 'muster-python\\tversion\\t3.9.1\\nmuster-python\\tpackage\\t%s\\t2.0\\n' \"$3\"\n"
-                   "printf 'muster-python\\twhole\\n'");
+  Program("snake",
+          "printf 'muster-python\\tversion\\t3.9.1\\nmuster-python\\tpackage\\t%s\\t2.0\\n' \"$3\"\n"
+          "printf 'muster-python\\twhole\\n'");
   Inspect command;
   command.places = {{"/tmp", "/tmp"}};
   command.programs = {{"snake", folder_.path()}, {"no-such-program", "/bin"}};

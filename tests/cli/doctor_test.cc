@@ -27,9 +27,9 @@ TEST(Doctor, TellsWhatThisMachineHas) {
   EXPECT_EQ(host["reached"], true);
   EXPECT_TRUE(host["missing"].is_null()) << host["missing"];
   const auto& facts = host["facts"];
-  EXPECT_EQ(KeysOf(facts), (Words{"addresses", "cores", "device_kind", "devices", "disks", "drivers", "kernel", "limits",
-                                  "machine", "memory_bytes", "muster", "programs", "pythons", "root", "system",
-                                  "variables"}));
+  EXPECT_EQ(KeysOf(facts),
+            (Words{"addresses", "cores", "device_kind", "devices", "disks", "drivers", "kernel", "limits", "machine",
+                   "memory_bytes", "muster", "programs", "pythons", "root", "system", "variables"}));
   EXPECT_EQ(KeysOf(facts["limits"]), (Words{"core", "memlock", "nofile", "nproc", "stack"}));
   ASSERT_EQ(facts["disks"].size(), 3U);
   EXPECT_EQ(facts["disks"][2]["what"], "/dev/shm");
