@@ -135,6 +135,15 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                     told.host = host_;
                     Send(told);
                   }),
+      inspection_(io, launcher_, program,
+                  {.done =
+                       [this](const Inspected& told) {
+                         if (!finishing_) Send(told);
+                       },
+                   .idle =
+                       [this] {
+                         if (finishing_) FinishIfEmpty();
+                       }}),
       log_times_(
           io,
           [this](const LogTimes::Key& key) {
@@ -274,6 +283,15 @@ void Agent::Do(Activate& command) {
     if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
   }
   activation_.Begin(command, {RLIMIT_NOFILE, child_descriptors_});
+}
+
+void Agent::Do(Inspect& command) {
+  if (finishing_) return Fail("an inspection after the finish");
+  if (inspection_.going()) return Fail("an inspection within another");
+  for (const std::string& variable : command.environment) {
+    if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
+  }
+  inspection_.Begin(std::move(command), {RLIMIT_NOFILE, child_descriptors_});
 }
 
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
@@ -525,6 +543,7 @@ void Agent::Do(Finish& command) {
   ready_.Clear();
   dumps_.Clear();
   activation_.Kill();
+  inspection_.Kill();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();

@@ -28,6 +28,7 @@
 #include "agent/given_ports.h"
 #include "agent/host_activation.h"
 #include "agent/host_folder.h"
+#include "agent/host_inspection.h"
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
@@ -85,6 +86,7 @@ class Agent {
   void Do(Activate& command);
   void Do(HeadBeat& answer);
   void Do(PlaceFile& file);
+  void Do(Inspect& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
   void WatchReady(const StartProcess& command, const Environment& block);
@@ -99,7 +101,7 @@ class Agent {
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
   bool Owns(pid_t pid) const {
     return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || activation_.Owns(pid) ||
-           log_trims_.Owns(pid);
+           log_trims_.Owns(pid) || inspection_.Owns(pid);
   }
 
   void WatchSignals();
@@ -131,6 +133,7 @@ class Agent {
   ReadyWatch ready_;
   DumpTaker dumps_;
   HostActivation activation_;
+  HostInspection inspection_;
   LogTimes log_times_;
   LogPipes log_pipes_;
   LogTrims log_trims_;

@@ -48,9 +48,10 @@ void Agent::OnExited(const ProcessExited& event) {
 }
 
 void Agent::FinishIfEmpty() {
-  if (sending_files_ || !children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() ||
-      !log_trims_.empty() || over_)
+  if (over_ || sending_files_ || !children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() ||
+      !inspection_.empty() || !log_trims_.empty()) {
     return;
+  }
   patience_.cancel();
   const KillReport report = KillDescendants({}, kKillPatience);
   log_pipes_.DrainAll();
@@ -113,6 +114,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   dumps_.Abandon();
   log_trims_.Abandon();
   activation_.Abandon();
+  inspection_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
@@ -187,7 +189,7 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

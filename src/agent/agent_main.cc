@@ -23,6 +23,7 @@
 
 #include "agent/agent.h"
 #include "agent/agent_guard.h"
+#include "agent/host_inspection.h"
 #include "agent/log_collapse.h"
 #include "agent/wire.h"
 #include "base/fault.h"
@@ -35,7 +36,7 @@ namespace {
 
 constexpr const char* kHelp =
     R"(usage: muster-agent --fd N | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
-       muster-agent --collapse LOG
+       muster-agent --collapse LOG | --inspect
        muster-agent --help | --version
 
 Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
@@ -51,6 +52,7 @@ itself; there is no need to run one by hand.
              go wrong on purpose, for tests: see muster docs faults; may be given again
   --collapse LOG
              what an agent calls for a log that is longer than its limit: cut off its head
+  --inspect  what an agent calls to look at its host: is asked, and answers, over standard input and output
   --help     show this text
   --version  show the version
 
@@ -65,6 +67,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool stdio = false;
+  bool inspect = false;
   std::optional<int> fd;
   std::string collapse;  // a log
   Isolation isolation = Isolation::kNone;
@@ -72,15 +75,16 @@ struct Options {
 };
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 9> known = {{{"fd", required_argument, nullptr, 'f'},
-                                        {"stdio", no_argument, nullptr, 's'},
-                                        {"help", no_argument, nullptr, 'h'},
-                                        {"version", no_argument, nullptr, 'v'},
-                                        {"isolate", required_argument, nullptr, 'i'},
-                                        {"without", required_argument, nullptr, 'w'},
-                                        {"fault", required_argument, nullptr, 'x'},
-                                        {"collapse", required_argument, nullptr, 'c'},
-                                        {nullptr, 0, nullptr, 0}}};
+  const std::array<option, 10> known = {{{"fd", required_argument, nullptr, 'f'},
+                                         {"stdio", no_argument, nullptr, 's'},
+                                         {"help", no_argument, nullptr, 'h'},
+                                         {"version", no_argument, nullptr, 'v'},
+                                         {"isolate", required_argument, nullptr, 'i'},
+                                         {"without", required_argument, nullptr, 'w'},
+                                         {"fault", required_argument, nullptr, 'x'},
+                                         {"collapse", required_argument, nullptr, 'c'},
+                                         {"inspect", no_argument, nullptr, 'l'},
+                                         {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
     switch (chosen) {
@@ -103,6 +107,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         break;
       case 'v':
         options.version = true;
+        break;
+      case 'l':
+        options.inspect = true;
         break;
       case 'c':
         options.collapse = optarg;
@@ -139,9 +146,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
     }
   }
   const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
-                    int{!options.collapse.empty()};
+                    int{!options.collapse.empty()} + int{options.inspect};
   if (modes != 1 || optind != argc) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --help, --version\n", stderr);
+    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --inspect, --help, --version\n", stderr);
     return std::nullopt;
   }
   return options;
@@ -188,6 +195,8 @@ int Main(int argc, char** argv) {
   if (options->help) return std::fputs(kHelp, stdout) < 0 ? kAgentFailed : 0;
   if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
   if (!options->collapse.empty()) return CollapseLog(options->collapse) ? 0 : kAgentFailed;
+
+  if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
   if (options->stdio) BeGuarded(kAgentFailed);

@@ -8,13 +8,10 @@
 #include <vector>
 
 #include <boost/asio/post.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "agent/account.h"
 #include "agent/log_files.h"
-#include "agent/passed_text.h"
 #include "base/clock.h"
 #include "base/signal_name.h"
 #include "base/units.h"
@@ -107,22 +104,6 @@ std::vector<std::string> CommandLine(const std::string& shell, const std::vector
     line.push_back(step.what);
   }
   return line;
-}
-
-// A file in memory that can hold so much and no more, however much is written.
-tl::expected<UniqueFd, SpawnError> MakeAccount() {
-  UniqueFd file(::memfd_create("muster-activation", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (file && ::ftruncate(file.get(), HostActivation::kMostAccount) == 0 &&
-      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
-    return file;
-  }
-  return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, errno, "a text held in memory"});
-}
-
-// The shell writes at the position that is ours, too.
-std::string ReadAccount(int fd) {
-  const off_t end = ::lseek(fd, 0, SEEK_CUR);
-  return end <= 0 ? std::string() : ReadText(fd, std::min(static_cast<std::size_t>(end), HostActivation::kMostAccount));
 }
 
 // Every shell, or every step into another folder, makes them different.
@@ -232,7 +213,7 @@ void HostActivation::Begin(const Activate& command, const ResourceLimit& descrip
 }
 
 tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, const ResourceLimit& descriptors) {
-  auto account = MakeAccount();
+  auto account = MakeAccount("muster-activation", kMostAccount);
   if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
   auto log = CreateLogFile(command.log_path);
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
@@ -258,7 +239,7 @@ void HostActivation::Abandon() {
 
 void HostActivation::OnExited(const ProcessExited& event) {
   deadline_.cancel();
-  ShellAccount account = ReadShellAccount(ReadAccount(account_.get()));
+  ShellAccount account = ReadShellAccount(ReadAccount(account_.get(), kMostAccount));
   account_.reset();
   account.told.error =
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))

@@ -201,6 +201,46 @@ void Fields(A& archive, AgentEmpty& m) {
   archive(m.host, m.started, m.reaped, m.adopted, m.by, m.descriptors, m.memory_kib);
 }
 
+// --- what a host is like ---------------------------------------------------------------------------
+
+template <class A>
+void Fields(A& archive, PlaceSought& m) {
+  archive(m.what, m.path);
+}
+template <class A>
+void Fields(A& archive, ProgramSought& m) {
+  archive(m.name, m.search_path);
+}
+template <class A>
+void Fields(A& archive, Inspect& m) {
+  archive(m.places, m.programs, m.pythons, m.packages, m.variables, m.environment, m.search_dirs, m.cwd, m.within_ms);
+}
+template <class A>
+void Fields(A& archive, LimitFact& m) {
+  archive(m.name, m.soft, m.hard);
+}
+template <class A>
+void Fields(A& archive, DiskFact& m) {
+  archive(m.what, m.path, m.kind, m.bytes, m.free_bytes, m.inodes, m.free_inodes, m.error);
+}
+template <class A>
+void Fields(A& archive, ProgramFact& m) {
+  archive(m.name, m.path, m.error);
+}
+template <class A>
+void Fields(A& archive, PythonFact& m) {
+  archive(m.program, m.version, m.packages, m.error);
+}
+template <class A>
+void Fields(A& archive, HostFacts& m) {
+  archive(m.muster, m.system, m.kernel, m.machine, m.root, m.cores, m.memory_bytes, m.drivers, m.device_kind, m.devices,
+          m.addresses, m.limits, m.variables, m.disks, m.programs, m.pythons);
+}
+template <class A>
+void Fields(A& archive, Inspected& m) {
+  archive(m.facts, m.error, m.asked_at, m.answered_at);
+}
+
 // --- frames ----------------------------------------------------------------------------------------
 
 namespace {

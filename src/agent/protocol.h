@@ -17,6 +17,7 @@
 #include "base/archive.h"
 #include "muster/activation.h"
 #include "muster/event.h"
+#include "muster/host_facts.h"
 
 namespace muster {
 
@@ -217,8 +218,34 @@ struct PtyResized {
   PtySize size;
 };
 
-using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile>;
+// A folder about whose file system is asked, and what it is called.
+struct PlaceSought {
+  std::string what;
+  std::string path;  // absolute; need not be there
+};
+
+// A program that is looked for as a start would.
+struct ProgramSought {
+  std::string name;
+  std::string search_path;  // PATH
+};
+
+// What is this host like? Answered by one Inspected. At any time, one at a time.
+struct Inspect {
+  std::vector<PlaceSought> places;
+  std::vector<ProgramSought> programs;
+  std::vector<std::string> pythons;      // looked for on the PATH of `environment`, and asked for their packages
+  std::vector<std::string> packages;     // names of distributions
+  std::vector<std::string> variables;    // of the agent's own: NAME or PREFIX*
+  std::vector<std::string> environment;  // "NAME=value": what pythons begin with
+  std::vector<std::string> search_dirs;  // as in StartProcess
+  std::string cwd;                       // absolute: where relative names begin
+  std::uint32_t within_ms = 0;           // then what is not known yet is not told
+};
+
+using AgentCommand =
+    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump,
+                 PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile, Inspect>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -280,6 +307,14 @@ struct FileBytes {
   bool last = false;  // here the file ends
 };
 
+// Answer to Inspect. Texts come from files and programs of the host and are not trusted.
+struct Inspected {
+  HostFacts facts;
+  std::string error;              // what of them is not known, and why; empty: all is told
+  std::uint64_t asked_at = 0;     // by the host's wall clock: when Inspect came, …
+  std::uint64_t answered_at = 0;  // … and when this went
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -288,7 +323,7 @@ struct AgentFailed {
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes>;
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

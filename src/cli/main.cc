@@ -25,6 +25,8 @@ constexpr Command kCommands[] = {
      "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
+    {"doctor", "look at hosts before anything is started there: what is wrong, and in what they differ",
+     "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
      false, SetupDocs},
     {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},

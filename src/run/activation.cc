@@ -27,6 +27,18 @@ std::string ActivationLogPath(const Plan& plan, std::uint32_t host) {
   return fmt::format("logs/activation.{}.log", plan.hosts[host].label);
 }
 
+std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vector<std::string>& inherited) {
+  std::vector<std::string> environment;
+  for (const std::string& entry : inherited) {
+    const std::string_view name = NameIn(entry);
+    const bool secret = std::any_of(plan.secrets.begin(), plan.secrets.end(),
+                                    [&](const auto& each) { return each.second.from_env == name; });
+    const bool variable = !name.empty() && name.size() < entry.size();
+    if (variable && !secret && !IsOwn(name)) environment.push_back(entry);
+  }
+  return environment;
+}
+
 Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundings& surroundings, std::uint32_t host) {
   Activate command;
   command.steps = plan.activation;
@@ -35,13 +47,7 @@ Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundin
   constexpr std::uint64_t kLongest = std::numeric_limits<std::uint32_t>::max();
   command.within_ms =
       plan.start_limit_ms == 0 ? kActivationMs : static_cast<std::uint32_t>(std::min(plan.start_limit_ms, kLongest));
-  for (const std::string& entry : surroundings.environment) {
-    const std::string_view name = NameIn(entry);
-    const bool secret = std::any_of(plan.secrets.begin(), plan.secrets.end(),
-                                    [&](const auto& each) { return each.second.from_env == name; });
-    const bool variable = !name.empty() && name.size() < entry.size();
-    if (variable && !secret && !IsOwn(name)) command.environment.push_back(entry);
-  }
+  command.environment = BeginningEnvironment(plan, surroundings.environment);
   command.environment.push_back("MUSTER_RUN_ID=" + binding.run_id);
   command.environment.push_back("MUSTER_RUN_DIR=" + binding.run_dir);
   command.environment.push_back(fmt::format("MUSTER_PROCESS={}/activation.{}", binding.run_id, plan.hosts[host].label));

@@ -20,6 +20,9 @@ inline constexpr std::uint32_t kActivationMs = 300'000;
 // "logs/activation.host0.log", relative to the run directory.
 std::string ActivationLogPath(const Plan& plan, std::uint32_t host);
 
+// What a host begins with: `inherited` ("NAME=value") less the variables that secrets are taken from, and muster's own.
+std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vector<std::string>& inherited);
+
 // What the host's agent is told. The shell has what processes inherit, less the variables that secrets are taken from,
 // and carries the run's marks as a process does, so that nothing of it can be left behind unnoticed.
 Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundings& surroundings, std::uint32_t host);

@@ -41,6 +41,8 @@ std::string HiddenValues::Shown(std::string_view name, const std::string& value)
   return hidden ? std::string(kHiddenValue) : value;
 }
 
+std::span<const std::string_view> RecordedVariablePatterns() { return kRecorded; }
+
 std::map<std::string, std::string> RecordedVariables(const std::vector<std::string>& environment,
                                                      const HiddenValues& hidden) {
   const auto readable = [](const std::string& text) { return IsUtf8(text) ? text : Printable(text); };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ class HiddenValues {
   const Plan& plan_;
   std::vector<std::string_view> secrets_;
 };
+
+// What is recorded, as NAME or PREFIX*.
+std::span<const std::string_view> RecordedVariablePatterns();
 
 // Of `environment` ("NAME=value") what tells how programs will behave: PATH, LD_LIBRARY_PATH, PYTHONPATH and all of
 // CONDA_*, ASCEND_*, CUDA_*, NCCL_*, HCCL_*, OMP_*, GLOG_*. Bytes that are no UTF-8 are written as \xNN.

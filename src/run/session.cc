@@ -275,6 +275,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           if (terminal_) terminal_->Written(m);
         } else if constexpr (std::is_same_v<M, PtyTaken>) {
           if (terminal_) terminal_->Taken(m);
+        } else if constexpr (std::is_same_v<M, Inspected>) {
+          // A run does not ask for it.
         } else {
           if constexpr (std::is_same_v<M, OutputSeen> || std::is_same_v<M, HostDumped>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {

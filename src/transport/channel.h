@@ -23,10 +23,11 @@ struct AgentUnreachable {
 
 // What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty. Times are
 // those of the host's monotonic clock.
-using ChannelMessage = std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited,
-                                    SignalSent, AgentEmpty, AgentLost, ProcessReady, OutputSeen, FirstOutput,
-                                    EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened, PtyClosed, PtyBytes,
-                                    PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable, FileBytes>;
+using ChannelMessage =
+    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                 AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
+                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable,
+                 FileBytes, Inspected>;
 
 class Channel {
  public:

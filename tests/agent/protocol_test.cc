@@ -41,10 +41,21 @@ std::vector<AgentCommand> EveryCommand() {
       Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
       HeadBeat{7},
-      PlaceFile{"files/a", 1ULL << 40, "x"}};
+      PlaceFile{"files/a", 1ULL << 40, "x"},
+      Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", 7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
+  HostFacts facts;
+  facts.kernel = "6.1";
+  facts.root = true;
+  facts.memory_bytes = ~0ULL;
+  facts.drivers = {{"cuda", "535"}};
+  facts.limits = {{"core", 0, LimitFact::kUnlimited}};
+  facts.variables = {{"PATH", "\xff"}};
+  facts.disks = {{"/tmp", "/", "ext4", 1ULL << 40, 1, 2, 3, "why"}};
+  facts.programs = {{"sh", "/bin/sh", ""}};
+  facts.pythons = {{"python3", "3.11.2", {{"torch", "2.1"}}, ""}};
   return {
       AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL, "10.0.0.1", false},
       PortsHeld{{{"rpc", 6667}}, ""},
@@ -76,7 +87,8 @@ std::vector<AgentMessage> EveryMessage() {
       Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
       HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
       AgentBeat{8, ~0ULL, 7, 1},
-      FileBytes{"logs/a", 1ULL << 40, "x", true}};
+      FileBytes{"logs/a", 1ULL << 40, "x", true},
+      Inspected{facts, "late", 1, ~0ULL}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

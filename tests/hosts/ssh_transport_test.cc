@@ -254,8 +254,9 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   // How many there were to end depends on how soon they saw their parent's death.
-  EXPECT_TRUE(lost->why.starts_with("the agent exited with code 1: ended by signal 9 (SIGKILL); processes that it left "
-                                    "and that were ended: "))
+  EXPECT_TRUE(
+      lost->why.starts_with("the agent exited with code 1: ended by signal 9 (SIGKILL); processes that it left "
+                            "and that were ended: "))
       << lost->why;
   EXPECT_TRUE(ProcessesWith(token).empty());
 }

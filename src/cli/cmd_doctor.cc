@@ -1,0 +1,156 @@
+// muster doctor: what hosts are like before anything is started there: what is wrong, and in what they differ.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "base/host_name.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/recipe_options.h"
+#include "run/activation.h"
+#include "run/environment_record.h"
+#include "run/host_differences.h"
+#include "run/inspect_hosts.h"
+#include "run/inspection_report.h"
+#include "run/run_directory.h"
+#include "transport/local.h"
+#include "transport/ssh.h"
+
+namespace muster {
+namespace {
+
+// For folders and Pythons on slow file systems; what answers takes a tenth of a second.
+constexpr std::uint32_t kWithinMs = 15'000;
+
+// The frameworks by the names under which installers know them.
+const std::vector<std::string> kPackages = {"torch",         "torch-npu",        "mindspore",
+                                            "mindspore-gpu", "mindspore-ascend", "numpy"};
+
+struct Options {
+  RecipeOptions recipe;
+  std::string agent;
+  bool json = false;
+};
+
+bool IsPython(const std::string& program) {
+  return std::filesystem::path(program).filename().string().starts_with("python");
+}
+
+std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
+  const auto found = std::find_if(environment.begin(), environment.end(),
+                                  [&](const std::string& entry) { return entry.starts_with(name + '='); });
+  return found == environment.end() ? std::string() : found->substr(name.size() + 1);
+}
+
+Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const std::vector<std::string>& environment,
+                    const std::string& cwd) {
+  Inspect question;
+  const std::string home = ValueOf(environment, "MUSTER_HOME");
+  question.places = {{"run directory", RunsFolder(cwd, home)}, {"/tmp", "/tmp"}, {"/dev/shm", "/dev/shm"}};
+  question.environment = BeginningEnvironment(plan, environment);
+  const std::string search_path = ValueOf(question.environment, "PATH");
+  const auto add = [&](const std::string& program) {
+    const bool known = std::any_of(question.programs.begin(), question.programs.end(),
+                                   [&](const ProgramSought& sought) { return sought.name == program; });
+    if (known) return;
+    question.programs.push_back({program, search_path});
+    if (IsPython(program)) question.pythons.push_back(program);
+  };
+  for (const HostNeeds& host : needs) std::for_each(host.programs.begin(), host.programs.end(), add);
+  if (question.pythons.empty()) add("python3");
+  question.packages = kPackages;
+  for (const std::string_view pattern : RecordedVariablePatterns()) question.variables.emplace_back(pattern);
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) question.search_dirs.push_back(program.parent_path());
+  question.cwd = cwd;
+  question.within_ms = kWithinMs;
+  return question;
+}
+
+// Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them.
+Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan) {
+  if (options.recipe.recipe.empty()) return NamedHosts(options.recipe);
+  std::vector<SiteHost> hosts;
+  for (const PlanHost& host : plan.hosts) hosts.push_back({host.name, {}, {}});
+  const bool named = std::all_of(hosts.begin(), hosts.end(), [](const SiteHost& host) { return !host.name.empty(); });
+  if (!named && hosts.size() > 1) {
+    return Fail(Error("hosts", {}, "the plan wants " + std::to_string(hosts.size()) + " hosts, and none is named",
+                      "--host n[01-04]"));
+  }
+  return named ? hosts : std::vector<SiteHost>();
+}
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int Run(const Options& options) {
+  Plan plan;
+  if (options.recipe.recipe.empty()) {
+    if (!options.recipe.devices.empty() || options.recipe.share_devices || !options.recipe.unset.empty()) {
+      return Refuse(options,
+                    {Error("usage", {}, "--devices, --share-devices and --unset are for a recipe, and none is given",
+                           "muster doctor --host n[01-04] recipes/data_parallel.lua")});
+    }
+  } else {
+    auto evaluation = EvaluateFrom(options.recipe, false);
+    if (!evaluation) return Refuse(options, evaluation.error());
+    plan = std::move(evaluation->plan);
+  }
+  auto hosts = HostsFor(options, plan);
+  if (!hosts) return Refuse(options, hosts.error());
+  std::error_code error;
+  const std::string cwd = std::filesystem::current_path(error);
+  if (error) return Refuse(options, {SystemError("cwd", "the current folder cannot be told", error.value())});
+
+  // This machine alone, or what is named through ssh: this machine too then, if it is among them.
+  const bool here = hosts->empty() || (hosts->size() == 1 && IsThisMachine(hosts->front().name));
+  if (here && !options.agent.empty()) {
+    return Refuse(options, {Error("usage", {}, "--agent is given, and this machine alone is looked at",
+                                  "name other hosts: --host n[01-04]")});
+  }
+  if (hosts->empty()) hosts->push_back({OwnHostName(), {}, {}});
+
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  const std::vector<HostNeeds> needs = NeedsOf(plan);
+  const Inspect question = QuestionFor(plan, needs, environment, cwd);
+  std::unique_ptr<Transport> transport;
+  if (here) {
+    transport = std::make_unique<LocalTransport>(std::string(), options.recipe.without);
+  } else {
+    SshSettings settings = SshSettingsFrom(environment);
+    settings.agent_given = !options.agent.empty();
+    settings.agent = options.agent;
+    transport = std::make_unique<SshTransport>(std::move(settings));
+  }
+  const std::vector<InspectedHost> inspected = InspectHosts(*transport, *hosts, question, HiddenValues(plan, {}));
+  const HostComparison comparison = CompareHosts(inspected, needs, MUSTER_VERSION);
+  std::fputs((options.json ? InspectionJson(inspected, comparison) : InspectionText(inspected, comparison)).c_str(),
+             stdout);
+  return comparison.faults.empty() ? kExitOk : kExitMachine;
+}
+
+}  // namespace
+
+std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
+      ->type_name("PATH");
+  app.add_flag("--json", options->json, "print JSON for programs: everything that was found");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,88 @@
+// What is wrong with hosts, each on its own, and in what they differ: sets of hosts with what is true of all of a set.
+//
+// Pure: facts and needs in, findings out. Knows no transport and prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/plan.h"
+#include "run/inspect_hosts.h"
+
+namespace muster {
+
+// One line of what is known of a host.
+struct ToldFact {
+  std::string subject;  // "kernel", "limit nofile", "variable PATH"
+  std::string value;
+
+  bool operator==(const ToldFact&) const = default;
+};
+
+// What is expected to be the same on all hosts, subjects once each. Sizes have two digits: machines of one kind differ
+// by less. What hosts cannot have in common (addresses, free space) is not among them.
+std::vector<ToldFact> ToldFacts(const HostFacts& facts);
+
+// What a plan wants of one host.
+struct HostNeeds {
+  std::vector<std::string> programs;  // names as they were asked for
+  std::uint32_t processes = 0;
+  std::uint32_t devices = 0;
+};
+
+// By index of the plan's hosts. Programs are those that need no binding to be known; none where an activation comes
+// first, which may be what brings them.
+std::vector<HostNeeds> NeedsOf(const Plan& plan);
+
+// Hosts by index, ascending.
+using HostSet = std::vector<std::uint32_t>;
+
+struct HostFault {
+  std::string kind;  // "unreachable", "clock", "disk", … (docs/doctor.md)
+  std::string text;  // the same for all of the set
+  std::string hint;  // may be empty
+  HostSet hosts;
+
+  bool operator==(const HostFault&) const = default;
+};
+
+struct HostVariant {
+  std::string value;
+  HostSet hosts;
+
+  bool operator==(const HostVariant&) const = default;
+};
+
+struct HostDifference {
+  std::string subject;
+  std::vector<HostVariant> variants;  // most hosts first, then as hosts come
+
+  bool operator==(const HostDifference&) const = default;
+};
+
+struct HostComparison {
+  std::vector<HostFault> faults;
+  std::vector<HostDifference> differences;  // between those that were reached
+};
+
+// Less free than this is as good as full: a run's logs, a compiler's temporary files, a loader's shared memory.
+inline constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{100} << 20;
+inline constexpr std::uint64_t kLeastFreeInodes = 1'000;
+// What clocks may differ by before messages of hosts are hard to put in order, on top of what is not known.
+inline constexpr std::uint64_t kMostClockNs = 1'000'000'000;
+
+// `needs` is empty, or has one entry for each host. `muster`: the version of this program.
+HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs,
+                            std::string_view muster);
+
+// "n[01-03],n7"
+std::string HostSetText(std::span<const InspectedHost> hosts, const HostSet& set);
+
+// "12 GiB": two digits of what there is.
+std::string RoughBytes(std::uint64_t bytes);
+
+}  // namespace muster

@@ -1,0 +1,56 @@
+// muster doctor over hosts of a bed that are not alike.
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "hosts/hosts_bed.h"
+
+namespace muster::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+// The entry of which `key` has that value; null if there is none.
+Json Entry(const Json& list, const char* key, const std::string& value) {
+  for (const Json& entry : list) {
+    if (entry[key] == value) return entry;
+  }
+  return nullptr;
+}
+
+TEST(Doctor, TellsHostsThatDifferAndHostsThatCannotBeReached) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const std::string make = "mkdir -p /root/bin; printf '#!/bin/sh\\n' > /root/bin/tool; chmod +x /root/bin/tool";
+  for (const char* host : {"n1", "n2"}) {
+    ASSERT_EQ(RunCommand({.argv = bed.On(host, {"sh", "-c", make})}).exit_code, 0);
+  }
+  const std::string lower = "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done";
+  ASSERT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", lower})}).exit_code, 0);
+  ASSERT_TRUE(bed.PowerOff("n4"));
+  const std::string recipe = bed.own_folder() + "/recipe.lua";
+  std::ofstream(recipe) << "return require \"muster\".recipe { name = 't', plan = function(p, job)\n"
+                           "job:workers { per_host = 1, command = { 'tool' } }\nend }\n";
+
+  const CommandResult result = RunCommand({.argv = {MusterProgram(), "doctor", "--host", "n[1-4]", "--json", recipe},
+                                           .env = {"PATH=/root/bin:/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh()},
+                                           .cwd = "/"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  const Json json = Json::parse(result.out);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["hosts"][i]["reached"], i != 3) << json["hosts"][i];
+  EXPECT_EQ(Entry(json["faults"], "kind", "unreachable")["hosts"], Json::array({"n4"})) << json["faults"];
+  EXPECT_EQ(Entry(json["faults"], "kind", "program")["hosts"], Json::array({"n3"})) << json["faults"];
+  EXPECT_TRUE(Entry(json["faults"], "kind", "clock").is_null()) << "they are one clock here";
+  EXPECT_FALSE(json["hosts"][0]["clock"].is_null());
+  const Json limit = Entry(json["differences"], "subject", "limit nofile");
+  ASSERT_FALSE(limit.is_null()) << json["differences"];
+  EXPECT_EQ(Entry(limit["variants"], "value", "500 (hard 500)")["hosts"], Json::array({"n2"}));
+  const Json tool = Entry(json["differences"], "subject", "program tool");
+  ASSERT_FALSE(tool.is_null()) << json["differences"];
+  EXPECT_EQ(Entry(tool["variants"], "value", "/root/bin/tool")["hosts"], Json::array({"n1", "n2"}));
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,182 @@
+#include "run/host_differences.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "run/inspection_report.h"
+
+namespace muster {
+namespace {
+
+HostFacts Facts() {
+  HostFacts facts;
+  facts.muster = "1.0";
+  facts.kernel = "6.1";
+  facts.memory_bytes = 251ULL << 30;
+  facts.limits = {{"nofile", 1024, 1'048'576}, {"nproc", 100, 100}};
+  facts.disks = {{"/tmp", "/tmp", "ext4", 1ULL << 40, 1ULL << 39, 1'000'000, 900'000, ""}};
+  facts.programs = {{"train", "/usr/bin/train", ""}};
+  facts.variables = {{"PATH", "/usr/bin"}};
+  return facts;
+}
+
+// n1, n2, …, alike.
+std::vector<InspectedHost> Hosts(std::size_t count) {
+  std::vector<InspectedHost> hosts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    hosts[i].name = "n" + std::to_string(i + 1);
+    hosts[i].facts = Facts();
+  }
+  return hosts;
+}
+
+std::vector<std::string> FaultTexts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs = {}) {
+  std::vector<std::string> texts;
+  for (const HostFault& fault : CompareHosts(hosts, needs, "1.0").faults) {
+    texts.push_back(fault.kind + ": " + fault.text + ": " + HostSetText(hosts, fault.hosts));
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(HostDifferences, AreNoneBetweenHostsThatAreAlike) {
+  const auto hosts = Hosts(3);
+  const HostComparison comparison = CompareHosts(hosts, {}, "1.0");
+  EXPECT_TRUE(comparison.faults.empty());
+  EXPECT_TRUE(comparison.differences.empty());
+  EXPECT_EQ(InspectionText(hosts, comparison), "3 hosts, 3 of them reached\nnothing is wrong\nnothing differs\n");
+}
+
+TEST(HostDifferences, AreToldBySetsOfHosts) {
+  auto hosts = Hosts(4);
+  hosts[3].facts.kernel = "5.15";
+  hosts[1].facts.variables.clear();
+  EXPECT_EQ(CompareHosts(hosts, {}, "1.0").differences,
+            (std::vector<HostDifference>{{"kernel", {{"6.1", {0, 1, 2}}, {"5.15", {3}}}},
+                                         {"variable PATH", {{"/usr/bin", {0, 2, 3}}, {"not set", {1}}}}}));
+  EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
+            "4 hosts, 4 of them reached\nnothing is wrong\ndifferent\n"
+            "  n[1-3]: kernel 6.1 · n4: kernel 5.15\n"
+            "  n1,n[3-4]: variable PATH /usr/bin · n2: variable PATH not set\n");
+}
+
+TEST(HostDifferences, AreNotWhatHostsNeverHaveInCommon) {
+  auto hosts = Hosts(2);
+  hosts[0].facts.disks[0].free_bytes -= 12'345;
+  hosts[0].facts.memory_bytes -= 4'096;
+  hosts[0].facts.addresses = {"192.0.2.1"};
+  EXPECT_TRUE(CompareHosts(hosts, {}, "1.0").differences.empty());
+}
+
+TEST(HostDifferences, LeaveOutHostsOfWhichNothingIsKnown) {
+  auto hosts = Hosts(3);
+  hosts[0] = {};
+  hosts[0].name = "n1";
+  hosts[0].why = "no answer";
+  hosts[1].facts.disks.clear();
+  hosts[1].facts.programs.clear();
+  hosts[1].missing = "its file systems and programs are not known: it took longer than 15 s";
+  EXPECT_TRUE(CompareHosts(hosts, {}, "1.0").differences.empty());
+  EXPECT_EQ(FaultTexts(hosts),
+            (Texts{"unreachable: no answer: n1",
+                   "unseen: its file systems and programs are not known: it took longer than 15 s: n2"}));
+}
+
+TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
+  auto hosts = Hosts(4);
+  for (const std::size_t host : {0, 2, 3}) hosts[host].why = "permission denied";
+  hosts[0].hint = "put your key into an agent";
+  EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
+            "4 hosts, 1 of them reached\nwrong\n  3 of 4 hosts: permission denied: n1,n[3-4]\n"
+            "    hint: put your key into an agent\n");
+}
+
+TEST(HostFaults, AreClocksThatAreOffByMoreThanIsNotKnown) {
+  auto hosts = Hosts(3);
+  hosts[0].clock = {5'000'000'000, 1'000};
+  hosts[1].clock = {-1'400'000'000, 500'000'000};  // within what is not known, and a second
+  hosts[2].clock = {-1'600'000'000, 500'000'000};
+  EXPECT_EQ(FaultTexts(hosts), (Texts{"clock: the clock is 5 s ahead of this machine's: n1",
+                                      "clock: the clock is 2 s behind this machine's: n3"}));
+}
+
+TEST(HostFaults, AreDisksThatAreFull) {
+  auto hosts = Hosts(4);
+  hosts[0].facts.disks[0].free_bytes = kLeastFreeBytes - 1;
+  hosts[1].facts.disks[0].free_inodes = kLeastFreeInodes - 1;
+  hosts[2].facts.disks[0].inodes = hosts[2].facts.disks[0].free_inodes = 0;  // not counted
+  hosts[3].facts.disks[0].error = "Permission denied";
+  EXPECT_EQ(FaultTexts(hosts), (Texts{"disk: /tmp is full: less than 100 MiB are free: n1",
+                                      "disk: /tmp is full: less than 1000 inodes are free: n2",
+                                      "disk: /tmp cannot be used: Permission denied: n4"}));
+}
+
+TEST(HostFaults, AreAgentsOfAnotherVersion) {
+  auto hosts = Hosts(2);
+  hosts[1].facts.muster = "0.9";
+  EXPECT_EQ(FaultTexts(hosts), (Texts{"version: its muster-agent is 0.9, this muster 1.0: n2"}));
+}
+
+TEST(HostFaults, AreWhatAPlanWantsAndAHostLacks) {
+  auto hosts = Hosts(4);
+  std::vector<HostNeeds> needs(4, {{"train"}, 4, 2});
+  hosts[0].facts.programs[0] = {"train", "", "No such file or directory"};
+  needs[1].programs.clear();
+  hosts[1].facts.programs[0] = {"train", "", "No such file or directory"};  // no process there wants it
+  hosts[2].facts.limits = {{"nofile", 43, 43}, {"nproc", 3, 3}};
+  hosts[3].facts.devices = 1;
+  hosts[3].facts.device_kind = "cuda";
+  EXPECT_EQ(FaultTexts(hosts, needs),
+            (Texts{"program: train cannot be started: No such file or directory: n1",
+                   "limit: the hard limit nofile is 43: the agent needs 44 descriptors for 4 processes: n3",
+                   "limit: the limit nproc is 3: the plan has 4 processes there: n3",
+                   "devices: there are 1 devices (cuda), the plan wants 2: n4"}));
+  hosts[2].facts.limits = {{"nofile", 44, 44}, {"nproc", 3, 3}};
+  hosts[2].facts.root = true;  // whom nproc does not hold
+  EXPECT_EQ(FaultTexts(std::span(hosts).subspan(2, 1), std::span(needs).subspan(2, 1)), Texts{});
+}
+
+TEST(HostNeeds, AreThoseOfThePlansProcesses) {
+  Plan plan;
+  plan.hosts = {{"host0", 2}, {"host1", 0}};
+  Role role;
+  role.command = {"python3", "train.py"};
+  plan.roles = {role, role};
+  plan.roles[1].command = {"${muster:run_dir}/files/tool"};
+  plan.processes.resize(3);
+  plan.processes[1].host = 1;
+  plan.processes[2].role = 1;
+  const auto needs = NeedsOf(plan);
+  ASSERT_EQ(needs.size(), 2U);
+  EXPECT_EQ(needs[0].programs, Texts{"python3"});
+  EXPECT_EQ(needs[0].processes, 2U);
+  EXPECT_EQ(needs[0].devices, 2U);
+  EXPECT_EQ(needs[1].processes, 1U);
+  plan.activation = {{ActivationStep::Kind::kModule, "python"}};
+  EXPECT_TRUE(NeedsOf(plan)[0].programs.empty()) << "the activation may bring it";
+}
+
+TEST(RoughBytes, HasTwoDigits) {
+  EXPECT_EQ(RoughBytes(0), "0 B");
+  EXPECT_EQ(RoughBytes(251ULL << 30), "250 GiB");
+  EXPECT_EQ(RoughBytes(64ULL << 20), "64 MiB");
+  EXPECT_EQ(RoughBytes(3ULL << 39), "1.5 TiB");
+}
+
+TEST(InspectionReport, IsJsonForPrograms) {
+  auto hosts = Hosts(2);
+  hosts[1].why = "no answer";
+  hosts[0].facts.variables["ODD"] = "\xff";
+  const auto json = nlohmann::json::parse(InspectionJson(hosts, CompareHosts(hosts, {}, "1.0")));
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["ok"], false);
+  EXPECT_EQ(json["hosts"][0]["facts"]["kernel"], "6.1");
+  EXPECT_EQ(json["hosts"][0]["facts"]["limits"]["nofile"]["hard"], 1'048'576);
+  EXPECT_EQ(json["hosts"][1]["reached"], false);
+  EXPECT_TRUE(json["hosts"][1]["facts"].is_null());
+  EXPECT_EQ(json["faults"][0]["hosts"], nlohmann::json::array({"n2"}));
+}
+
+}  // namespace
+}  // namespace muster
