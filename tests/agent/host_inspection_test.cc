@@ -158,7 +158,7 @@ TEST_F(HostInspectionTest, DoesNotWaitForAPythonThatDoesNotEnd) {
   command.pythons = {"snake"};
   const Inspected told = Ask(command, 2'000);
   ASSERT_EQ(told.facts.pythons.size(), 1U);
-  EXPECT_EQ(told.facts.pythons[0].error, "it took longer than 2 s");
+  EXPECT_EQ(told.facts.pythons[0].error, "it took longer than 2.0 s");
 }
 
 }  // namespace
