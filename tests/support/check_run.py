@@ -10,7 +10,8 @@ Written from those documents, with the standard library only, and knows nothing 
   I3  when the run has ended nothing lives: the agents' attestations account for every start, and no process of
       this machine carries the run's MUSTER_PROCESS
   I4  exit code and outcome follow from the first cause; the origin of the report is the journal's first failure
-  I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered
+  I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered; what a lost host
+      did not bring here may be missing
   I6  the report's receipt, attempts and outcome are what the journal says
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
   I8  restarts stay within the budgets that they were planned with, and nothing starts while other ports are looked for
@@ -238,9 +239,12 @@ def check_logs(run, started):
         return
     files = {path.name for path in (run.folder / "logs").glob("*.log") if not path.match("activation.host*.log")}
     ordered = {f"{known[r['process']]}.{r['attempt']}.log" for r in run.of("start_ordered")}
+    apart = {record["host"] for record in run.of("host_reached") if not record["shares_run_dir"]}
+    lost = {f"host{number}" for number in apart & {record["host"] for record in run.of("agent_lost")}}
+    host_of = [process["host"] for process in json.loads((run.folder / "plan.json").read_bytes())["processes"]]
     for key in sorted(started):
         name = f"{known[key[0]]}.{key[1]}.log"
-        if name not in files:
+        if name not in files and host_of[key[0]] not in lost:
             run.wrong("I5", f"{name} is missing")
     for name in sorted(files - ordered):
         run.wrong("I5", f"{name} belongs to no attempt that was ordered")
