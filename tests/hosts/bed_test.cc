@@ -1,6 +1,5 @@
 // The bed that tests of many hosts stand on: what its hosts have of their own, and that nothing of it stays.
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <sys/syscall.h>
 
 #include "hosts/hosts_bed.h"
@@ -9,18 +8,14 @@
 namespace muster::testing {
 namespace {
 
-using nlohmann::json;
-
 std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).out; }
 int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
 
 // Descriptors of the inits of all hosts, by which their end is seen; with one goes all of its host.
-std::vector<UniqueFd> Inits(const HostsBed& bed) {
-  std::ifstream file(bed.folder() + "/bed.json");
-  const json facts = json::parse(file);
+std::vector<UniqueFd> Inits(const HostsBed& bed, int hosts) {
   std::vector<UniqueFd> inits;
-  for (const json& host : facts["hosts"]) {
-    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+  for (int number = 1; number <= hosts; ++number) {
+    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, bed.Init("n" + std::to_string(number)), 0)));
   }
   return inits;
 }
@@ -69,7 +64,7 @@ TEST(Bed, PowersOffAHostAndNoOther) {
   SKIP_WITHOUT_BED();
   HostsBed bed(2);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 2);
   ASSERT_TRUE(bed.PowerOff("n1"));
   EXPECT_TRUE(AwaitReadable(inits[0].get()));
   EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 3);
@@ -103,7 +98,7 @@ TEST(Bed, GoesWithTheTestThatIsOver) {
   SKIP_WITHOUT_BED();
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
   bed.Down();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get(), std::chrono::milliseconds(0)));
   EXPECT_EQ(ExitCode({"ls", bed.ssh_config()}), 2);
@@ -113,7 +108,7 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   SKIP_WITHOUT_BED();
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
   bed.KillBed();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get()));
   EXPECT_NE(ExitCode(bed.On("n1", {"true"})), 0);
