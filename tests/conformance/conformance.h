@@ -1,7 +1,7 @@
 // What holds whatever way an agent comes to run on its host: the tests of this folder, for each entry of the registry.
 #pragma once
 
-#include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -12,9 +12,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "hosts/host_processes.h"
 #include "hosts/hosts_bed.h"
 #include "spawn/descendants.h"
 #include "support/agent_session.h"
@@ -38,7 +38,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
       host_ = "/proc/" + std::to_string(bed_->Init("n1"));
     }
     children_ = ChildrenNow();
-    if (bed_) before_ = ProcessesIn(host_ + "/ns/pid");
+    if (bed_) there_.emplace(bed_->Init("n1"));
   }
 
   // Nothing that carries the session's token may be left, no new child of this process, and on a host of its own no
@@ -46,13 +46,10 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   void ExpectNothingLeft(const AgentSession& session) const {
     EXPECT_TRUE(ProcessesWith(session.token()).empty());
     EXPECT_EQ(ChildrenNow(), children_);
-    if (!bed_) return;
-    for (const pid_t pid : ProcessesIn(host_ + "/ns/pid")) {
-      if (std::find(before_.begin(), before_.end(), pid) != before_.end()) continue;
-      // What sshd had for the connection sees a little later than ssh that it is over.
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      EXPECT_TRUE(!process || AwaitReadable(process.get())) << "process " << pid << " is left on the host";
+    for (const AgentReady& ready : session.All<AgentReady>()) {
+      EXPECT_TRUE(ready.cgroup.empty() || !std::filesystem::exists(ready.cgroup)) << ready.cgroup;
     }
+    EXPECT_EQ(there_ ? there_->New() : std::vector<pid_t>(), std::vector<pid_t>());
   }
 
   // /proc as it is there.
@@ -75,7 +72,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   std::optional<HostsBed> bed_;
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
-  std::vector<pid_t> before_;
+  std::optional<HostProcesses> there_;
 };
 
 }  // namespace muster::testing

@@ -1,5 +1,10 @@
 // The bed that tests of many hosts stand on: what its hosts have of their own, and that nothing of it stays.
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/syscall.h>
 
 #include "hosts/hosts_bed.h"
@@ -7,6 +12,8 @@
 
 namespace muster::testing {
 namespace {
+
+using nlohmann::json;
 
 std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).out; }
 int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
@@ -119,11 +126,39 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   EXPECT_EQ(again.out, "up\n") << again.err;
 }
 
-TEST(Bed, HasRoomForSixteen) {
+// As when a test program is killed: nobody is there to end the bed, which sees the end of its stdin.
+TEST(Bed, OfSixteenGoesWhenItsOwnerIsKilled) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(16);
-  ASSERT_TRUE(bed.Up());
-  EXPECT_EQ(Output(bed.Ssh("n16", "hostname")), "n16\n");
+  const TempDir folder;
+  int words[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(words, O_CLOEXEC), 0);
+  const UniqueFd told(words[0]);
+  UniqueFd tell(words[1]);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    HostsBed bed(16);
+    const bool up = bed.Up() && Output(bed.Ssh("n16", "hostname")) == "n16\n";
+    const std::string where = up ? bed.folder() + "\n" : "not up\n";
+    if (::write(tell.get(), where.data(), where.size()) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  tell.reset();
+  std::string where;
+  for (char c = 0; ::read(told.get(), &c, 1) == 1 && c != '\n';) where += c;
+  std::ifstream file(where + "/bed.json");
+  const json facts = json::parse(file, nullptr, false);
+  EXPECT_EQ(facts["hosts"].size(), 16U) << where;
+  std::vector<UniqueFd> ends;
+  ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, facts["pid"].get<pid_t>(), 0)));
+  for (const json& host : facts["hosts"]) {
+    ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+  }
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+  for (const UniqueFd& end : ends) EXPECT_TRUE(end && AwaitReadable(end.get()));
+  EXPECT_FALSE(std::filesystem::exists(where + "/ssh_config"));
 }
 
 }  // namespace

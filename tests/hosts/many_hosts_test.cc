@@ -70,30 +70,5 @@ TEST(ManyHosts, HaveOneFirstFailureAndAreStoppedTogether) {
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
 }
 
-TEST(ManyHosts, AreToldOfTogetherIfTheyCannotBeReached) {
-  SKIP_WITHOUT_BED();
-  HostsBed bed(2);
-  ASSERT_TRUE(bed.Up());
-  HostsRun run(bed, Recipe(4, kSleepers), {"--host", "n1,x7,n2,x8"});
-  EXPECT_EQ(run.Result().exit_code, 3);
-  EXPECT_NE(run.Result().err.find("2 of 4 hosts: there is no host of that name: x[7-8]"), std::string::npos)
-      << run.Result().err;
-  EXPECT_TRUE(run.Journal("process_started").empty());
-  EXPECT_EQ(run.Report()["outcome"], "failed");
-}
-
-TEST(ManyHosts, AreToldOfAnOlderAgent) {
-  SKIP_WITHOUT_BED();
-  HostsBed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const std::string older = bed.folder() + "/older";
-  std::ofstream(older) << "#!/bin/sh\nprintf 'muster-agent/1\\n'\nexec cat > /dev/null\n";
-  std::filesystem::permissions(older, std::filesystem::perms::owner_all);
-  HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]", "--agent", older});
-  EXPECT_EQ(run.Result().exit_code, 3);
-  EXPECT_NE(run.Result().err.find("2 of 2 hosts: its agent: it speaks protocol 1, this muster "), std::string::npos)
-      << run.Result().err;
-}
-
 }  // namespace
 }  // namespace muster::testing
