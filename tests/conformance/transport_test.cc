@@ -324,8 +324,8 @@ TEST_P(Conformance, CanBeInterruptedWhileItStarts) {
     ASSERT_TRUE(session.Until([&] { return session.All<ProcessStarted>().size() >= after; }));
     session.Send(Finish{});
     // An agent that there was no way to yet is not waited for.
-    ASSERT_TRUE(session.Until(
-        [&] { return !session.All<AgentEmpty>().empty() || !session.All<AgentUnreachable>().empty(); }));
+    ASSERT_TRUE(
+        session.Until([&] { return !session.All<AgentEmpty>().empty() || !session.All<AgentUnreachable>().empty(); }));
     for (const AgentEmpty& empty : session.All<AgentEmpty>()) EXPECT_EQ(empty.started, empty.reaped);
     EXPECT_TRUE(after == 0 || session.All<AgentEmpty>().size() == 1U);
     ExpectNothingLeft(session);

@@ -1,4 +1,5 @@
-// What breaks in a whole run on several hosts: the report names the host and the cause, and nothing is left on any host.
+// What breaks in a whole run on several hosts: the report names the host and the cause, and nothing is left on any
+// host.
 #include <filesystem>
 #include <fstream>
 
@@ -78,8 +79,9 @@ TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
   for (int i = 1; i <= 44; ++i) config << "Host a" << i << "\n  HostName 10.77.0.1\n  HostKeyAlias n1\n";
   config.close();
   HostsRun run(bed,
-               Recipe(44, "    job:workers { count = 44, devices = 0, cwd = '/', command = muster.shell "
-                          "'echo rank $MUSTER_RANK' }"),
+               Recipe(44,
+                      "    job:workers { count = 44, devices = 0, cwd = '/', command = muster.shell "
+                      "'echo rank $MUSTER_RANK' }"),
                {"--host", "a[1-44]"}, bed.folder() + "/shared");
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().err;
   EXPECT_EQ(run.Journal("agent_connected").size(), 44U);
@@ -95,8 +97,9 @@ TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
 struct SmallDisk {
   SmallDisk(const HostsBed& bed, const std::string& mount_options) : folder(bed.own_folder() + "/small") {
     std::filesystem::create_directory(folder);
-    made = RunCommand({.argv = bed.On("n2", {"sh", "-c", "mkdir " + folder + " && mount -t tmpfs -o " + mount_options +
-                                                             " small " + folder})})
+    made = RunCommand({.argv = bed.On(
+                           "n2", {"sh", "-c",
+                                  "mkdir " + folder + " && mount -t tmpfs -o " + mount_options + " small " + folder})})
                .exit_code == 0;
   }
   std::string folder;
@@ -114,8 +117,8 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
   const std::string run_dir = disk.folder + "/one/run";
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]"}, run_dir);
   EXPECT_EQ(run.Result().exit_code, 3);
-  const std::string why = "1 of 2 hosts: its agent: the run directory cannot be made: \"" + run_dir +
-                          "\": No space left on device: n2";
+  const std::string why =
+      "1 of 2 hosts: its agent: the run directory cannot be made: \"" + run_dir + "\": No space left on device: n2";
   EXPECT_TRUE(Says(run.Result().err, why)) << run.Result().err;
   EXPECT_TRUE(Says(Told(run), why)) << Told(run);
   before.ExpectNothingLeft(run);
@@ -129,8 +132,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheFilesOfTheRun) {
   const HostsBefore before(bed, {"n1", "n2"});
   const SmallDisk disk(bed, "size=16k");
   ASSERT_TRUE(disk.made);
-  HostsRun run(bed,
-               Recipe(2, "    job:file { 'note.txt', text = ('x'):rep(100000) }\n" + std::string(kSleepers)),
+  HostsRun run(bed, Recipe(2, "    job:file { 'note.txt', text = ('x'):rep(100000) }\n" + std::string(kSleepers)),
                {"--host", "n[1-2]"}, disk.folder + "/run");
   EXPECT_EQ(run.Result().exit_code, 3);
   const std::string why = "the agent of n2 was lost: the agent exited with code 1: \"" + run.run_dir() +
@@ -149,7 +151,9 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
   ASSERT_TRUE(disk.made);
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]"}, disk.folder + "/run");
   EXPECT_EQ(run.Result().exit_code, 3);
-  EXPECT_TRUE(Says(Told(run), "worker.2 (rank 2) on n2 could not be started: log: No space left on device")) << Told(run);
+  EXPECT_TRUE(Says(Told(run), "worker.2 (rank 2) on n2 could not be started: log \"" + run.run_dir() +
+                                  "/logs/worker.2.0.log\": No space left on device"))
+      << Told(run);
   before.ExpectNothingLeft(run);
 }
 
@@ -161,8 +165,9 @@ TEST(ManyHosts, AreToldWhichOneHadNoRoomLeftForWhatAProcessWrote) {
   const SmallDisk disk(bed, "size=192k");
   ASSERT_TRUE(disk.made);
   HostsRun run(bed,
-               Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '/', command = muster.shell "
-                         "'yes out of room | head -c 300000 || exit 7; sleep 1000' }"),
+               Recipe(2,
+                      "    job:workers { count = 2, devices = 0, cwd = '/', command = muster.shell "
+                      "'yes out of room | head -c 300000 || exit 7; sleep 1000' }"),
                {"--host", "n[1-2]"}, disk.folder + "/run");
   EXPECT_EQ(run.Result().exit_code, 1);
   EXPECT_TRUE(Says(Told(run), "worker.1 (rank 1) on n2 exited with code 7")) << Told(run);

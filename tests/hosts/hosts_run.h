@@ -144,6 +144,7 @@ class HostsBefore {
   std::map<std::string, Before> hosts_;
 };
 
-inline const char* const kSleepers = "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sleep', '1000' } }";
+inline const char* const kSleepers =
+    "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sleep', '1000' } }";
 
 }  // namespace muster::testing

@@ -43,8 +43,7 @@ TEST(ParameterServer, TrainsOverFourHosts) {
 }
 
 bool HasTorch() {
-  static const bool has =
-      RunCommand({.argv = {"/usr/bin/python3", "-c", "import torch.distributed"}}).exit_code == 0;
+  static const bool has = RunCommand({.argv = {"/usr/bin/python3", "-c", "import torch.distributed"}}).exit_code == 0;
   return has;
 }
 
@@ -83,8 +82,8 @@ TEST(TorchOverHosts, TrainsWhereOwnNamesAreLoopbackWhenGlooIsToldTheInterface) {
   HostsBed bed(4);
   ASSERT_TRUE(bed.Up());
   for (const std::string& host : kFour) {
-    const std::string hosts = "printf '127.0.0.1 localhost\\n127.0.1.1 " + host +
-                              "\\n' > /run/hosts && mount --bind /run/hosts /etc/hosts";
+    const std::string hosts =
+        "printf '127.0.0.1 localhost\\n127.0.1.1 " + host + "\\n' > /run/hosts && mount --bind /run/hosts /etc/hosts";
     ASSERT_EQ(RunCommand({.argv = bed.On(host, {"sh", "-c", hosts})}).exit_code, 0);
   }
   HostsRun run(bed, RecipeFile{"recipes/torch_ddp.lua", {"GLOO_SOCKET_IFNAME=eth0"}},
