@@ -213,8 +213,6 @@ void Console::Saw(const Event& event) {
         } else if constexpr (std::is_same_v<E, ProcessExited>) {
           impl.failure = EndingText(e);
           impl.Ended(e.process, !e.signalled && e.code == 0);
-        } else if constexpr (std::is_same_v<E, AgentLost>) {
-          impl.logger.error("the agent of host {} was lost: {}", e.host, Printable(e.why));
         }
       },
       event);
@@ -288,6 +286,13 @@ void Console::StoppingByKeys(std::uint32_t times) {
 bool Console::HasRoom() const { return impl_->out.room(); }
 
 void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
+
+void Console::Say(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
+
+void Console::Lost(std::string_view host, std::string_view why) {
+  impl_->progress_rows.Changed();
+  impl_->logger.error("the agent of {} was lost: {}", Printable(host), Printable(why));
+}
 
 void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
 

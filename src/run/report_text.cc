@@ -1,4 +1,5 @@
 // report.txt: ReportText of report.h. What happened in a few lines, the origin first.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -74,6 +75,22 @@ std::string RestartLines(const Report& report) {
   return text;
 }
 
+std::string ReplacementLines(const Report& report) {
+  std::string text;
+  for (const ReplacementReport& each : report.replacements) {
+    text += fmt::format("  {:<10}{} took the place of {}{}\n", "host", Printable(each.by), Printable(each.host),
+                        each.why.empty() ? "" : fmt::format(", which was lost: {}", Printable(each.why)));
+  }
+  return text;
+}
+
+// Where the head's clock is not that of the host: when it was, and how far that can be believed.
+std::string ClockLine(const FailureReport& failure) {
+  if (!failure.at_error || *failure.at_error == 0) return {};
+  return fmt::format("  {:<10}{} by the head's clock, give or take {}\n", "at", Printable(failure.at),
+                     DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would promise too much
+}
+
 // The last one says most about how it ended; of earlier ones it is said that they are there.
 std::string DumpLines(const Report& report) {
   constexpr std::size_t kMostPlaces = 6;
@@ -135,6 +152,7 @@ std::string ReportText(const Report& report) {
   std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
+    text += ClockLine(failure);
     text += AccountHead(failure.account);
     if (!failure.last_lines.empty()) text += fmt::format("  last lines of {}:\n", failure.log);
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
@@ -142,6 +160,7 @@ std::string ReportText(const Report& report) {
   }
   text += FailedActivationText(report.activations);
   text += DumpLines(report);
+  text += ReplacementLines(report);
   text += RestartLines(report);
   text += Counted(report);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });

@@ -27,7 +27,10 @@ Result<void> Session::LayProbe() {
 
 void Session::Refused(std::uint32_t host, AgentUnreachable why) {
   agents_[host].over = true;
-  if (supervisor_.phase() != Phase::kPreparing) return Happened(AgentLost{host, why.why, 0});
+  if (supervisor_.phase() != Phase::kPreparing) {
+    console_.Lost(NameOf(host), why.why);
+    return Happened(AgentLost{host, why.why, 0});
+  }
   agents_[host].refused = std::move(why);
   JudgeRefusals();
 }
@@ -55,6 +58,22 @@ void Session::TellRefused() {
     Record(std::get<AgentLost>(lost));
     Perform(supervisor_.Step(lost, clock_->Monotonic()));
   }
+}
+
+void Session::OrderReplacement(const ReplaceOrdered& order) {
+  agents_[order.by].taking = Agent::Taking{order.host, binding_};
+  HoldPortsOf(order.by);
+}
+
+void Session::Replaced(HostReplaced replaced) {
+  const std::string& name = NameOf(replaced.by);
+  const std::string& label = plan_.hosts[replaced.host].label;
+  if (replaced.error.empty()) {
+    console_.Say(fmt::format("{} has taken the place of {}", name, label));
+  } else {
+    console_.Warn(fmt::format("{} cannot take the place of {}: {}", name, label, replaced.error));
+  }
+  Happened(std::move(replaced));
 }
 
 void Session::PutFiles(const std::map<std::string, std::string>& files) {
