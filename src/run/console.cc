@@ -226,6 +226,8 @@ void Console::Restarting(const RestartPlanned& restart) {
       "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
       restart.processes.size() == 1
           ? std::string("it")
+      : restart.scope == "process"  // that a lost host took along
+          ? fmt::format("{} processes", restart.processes.size())
           : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),
       restart.delay_ms == 0 ? "" : fmt::format(" in {}", DurationText(static_cast<double>(restart.delay_ms) / 1000)),
       restart.count, restart.max);

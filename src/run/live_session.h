@@ -113,7 +113,8 @@ class Session {
   // What was made with that binding is made anew, where what has changed stands in it.
   Result<void> Rebind(const Binding& before);
   void OrderReplacement(const ReplaceOrdered& order);
-  void Replaced(HostReplaced replaced);
+  // `lost`: the name of the host whose place it is.
+  void Replaced(const std::string& lost, HostReplaced replaced);
   void Unready(const std::string& why);
 
   // --- other hosts (session_hosts.cc) ---

@@ -70,7 +70,9 @@ std::string RestartLines(const Report& report) {
     const RestartReport& restart = report.restarts[i];
     text +=
         fmt::format("  {:<10}{}{}\n", "restart", Printable(restart.why),
-                    restart.processes == 1 ? "" : fmt::format("; all {} of its {}", restart.processes, restart.scope));
+                    restart.processes == 1       ? ""
+                    : restart.scope == "process" ? fmt::format("; {} processes", restart.processes)
+                                                 : fmt::format("; all {} of its {}", restart.processes, restart.scope));
   }
   return text;
 }
@@ -130,6 +132,7 @@ std::string ReceiptLine(const Report& report) {
   const char* left = "left";
   if (report.outcome == "running") left = "running";
   if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
+  if (report.outcome != "running" && !report.replacements.empty() && receipt.left > 0) left = "lost with their host";
   return fmt::format("{} started, {} reaped, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
                      receipt.adopted > 0 ? fmt::format(", {} adopted and ended", receipt.adopted) : "",
                      by.empty() ? "" : fmt::format(" (by {})", by));

@@ -65,13 +65,12 @@ void Session::OrderReplacement(const ReplaceOrdered& order) {
   HoldPortsOf(order.by);
 }
 
-void Session::Replaced(HostReplaced replaced) {
+void Session::Replaced(const std::string& lost, HostReplaced replaced) {
   const std::string& name = NameOf(replaced.by);
-  const std::string& label = plan_.hosts[replaced.host].label;
   if (replaced.error.empty()) {
-    console_.Say(fmt::format("{} has taken the place of {}", name, label));
+    console_.Say(fmt::format("{} has taken the place of {}", name, lost));
   } else {
-    console_.Warn(fmt::format("{} cannot take the place of {}: {}", name, label, replaced.error));
+    console_.Warn(fmt::format("{} cannot take the place of {}: {}", name, lost, replaced.error));
   }
   Happened(std::move(replaced));
 }

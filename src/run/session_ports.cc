@@ -90,12 +90,13 @@ void Session::OnPrepared(std::uint32_t host) {
   agent.ready = true;
   if (!agent.taking) return BeginIfReady();
   const Agent::Taking taking = *std::exchange(agent.taking, std::nullopt);
+  const std::string& lost = taking.before.hosts[taking.host].name;
   binding_.hosts[taking.host] = BindingOf(host);
   if (!plan_.activation.empty()) surroundings_.activated[taking.host] = agent.inherited;
   HostReplaced replaced{taking.host, host, {}, {}, {}, {}, {}, {}};
   if (const Result<void> rebound = Rebind(taking.before); !rebound) {
     replaced.error = Sentence(rebound.error());
-    return Replaced(std::move(replaced));
+    return Replaced(lost, std::move(replaced));
   }
   const HostBinding& bound = binding_.hosts[taking.host];
   replaced.name = bound.name;
@@ -103,13 +104,13 @@ void Session::OnPrepared(std::uint32_t host) {
   replaced.devices = bound.devices;
   replaced.ports = binding_.ports;
   replaced.cores = CoreTexts(plan_, binding_);
-  Replaced(std::move(replaced));
+  Replaced(lost, std::move(replaced));
 }
 
 void Session::CannotPrepare(std::uint32_t host, const std::string& why) {
   if (!agents_[host].taking) return Unready(why);
-  const std::uint32_t place = std::exchange(agents_[host].taking, std::nullopt)->host;
-  Replaced({place, host, {}, {}, {}, {}, {}, why});
+  const Agent::Taking taking = *std::exchange(agents_[host].taking, std::nullopt);
+  Replaced(taking.before.hosts[taking.host].name, {taking.host, host, {}, {}, {}, {}, {}, why});
 }
 
 std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice choice) {

@@ -28,6 +28,8 @@ beats = 0
 while beats < 20 or (os.environ["MUSTER_ATTEMPT"] == "0" and sys.argv[2] == "stay"):
     os.write(out, b"%d\n" % time.monotonic_ns())
     beats += 1
+    if beats == 2:
+        print("writes")
     time.sleep(0.01)
 )";
 
@@ -108,7 +110,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
-  ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   EXPECT_EQ(run.Journal("agent_connected").size(), 3U) << "the spare has its agent from the start";
   ASSERT_TRUE(bed.Cut("n2"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
@@ -148,10 +150,9 @@ TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
-  // Each process is to be started again for itself; but all have been told to meet on n1.
-  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "process")),
+  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "role")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
-  ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   ASSERT_TRUE(bed.PowerOff("n1"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   const auto all = witnesses.All();
@@ -162,6 +163,26 @@ TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_TRUE(all.at({rank, 0}).meeting.starts_with("10.77.0.1:"));
     EXPECT_EQ(all.at({rank, 1}).meeting, meeting) << rank;
+  }
+}
+
+TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  // Each process is to be started again for itself; but all have been told of a port on n1.
+  const std::string workers = Workers(witnesses.stays() + ", env = { MASTER_PORT = job:port 'meet' }", "process");
+  HostsRun run(bed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
+  const auto all = witnesses.All();
+  ASSERT_EQ(all.size(), 8U);
+  ExpectOneOfEachRank(all);
+  const json replaced = run.Journal("host_replaced").at(0);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(all.at({rank, 1}).meeting, "-:" + replaced["ports"]["meet"].dump()) << rank;
   }
   ASSERT_EQ(run.Journal("restart_planned").size(), 1U);
   const json planned = run.Journal("restart_planned")[0];
@@ -178,7 +199,7 @@ TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "process")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
-  ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   ASSERT_TRUE(bed.PowerOff("n2"));
   ASSERT_TRUE(run.Await("host_replaced", 1)) << run.Result().err;
   ASSERT_TRUE(run.Await("process_exited", 2)) << "those on the spare end by themselves";
@@ -186,7 +207,7 @@ TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
                 .exit_code,
             0);
   const auto all = witnesses.All();
-  EXPECT_EQ(all.size(), 6U);
+  EXPECT_EQ(all.size(), 6U) << run.Result().out << run.Result().err;
   ExpectOneOfEachRank(all);
   EXPECT_FALSE(all.contains({0, 1}));
   EXPECT_EQ(all.at({3, 1}).host, "n3");
@@ -200,7 +221,7 @@ TEST(SpareHosts, AreMissedInWords) {
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
-  ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   // The spare first: that alone does not disturb anybody.
   ASSERT_TRUE(bed.PowerOff("n3"));
   ASSERT_TRUE(run.Await("agent_lost", 1));
