@@ -264,9 +264,9 @@ struct PlanRebound {
 struct HostReplaced {
   std::uint32_t host = 0;  // of the plan
   std::uint32_t by = 0;
-  std::string name;     // how processes find it called, …
-  std::string address;  // … and where
-  std::vector<std::string> devices;         // as in HostBinding
+  std::string name;                            // how processes find it called, …
+  std::string address;                         // … and where
+  std::vector<std::string> devices;            // as in HostBinding
   std::map<std::string, std::uint16_t> ports;  // all of the plan
   std::map<std::string, std::string> cores;    // of processes that got some: "worker.2" -> "0-3"
   std::string error;                           // why it cannot; empty if it did

@@ -165,12 +165,12 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
     hosts = WithoutHosts(*std::move(hosts), *excluded);
   }
   if (hosts && given && options.spares >= hosts->size()) {
-    return Fail(Error("hosts", {},
-                      fmt::format("--spares {}, and {}: {}", options.spares,
-                                  hosts->size() == 1 ? "only 1 host is named"
-                                                     : fmt::format("only {} hosts are named", hosts->size()),
-                                  HostListText(*hosts)),
-                      "name the hosts that the job uses first, and the spares after them"));
+    return Fail(Error(
+        "hosts", {},
+        fmt::format("--spares {}, and {}: {}", options.spares,
+                    hosts->size() == 1 ? "only 1 host is named" : fmt::format("only {} hosts are named", hosts->size()),
+                    HostListText(*hosts)),
+        "name the hosts that the job uses first, and the spares after them"));
   }
   return hosts;
 }
@@ -205,11 +205,12 @@ Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Pla
     }
     if (!spare->devices) spare->devices = usual.value_or(0);
     if (*spare->devices < least) {
-      return Fail(Error("hosts", {},
-                        fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
-                                    "take no place",
-                                    spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
-                        "leave it out, or name it before those that can"));
+      return Fail(
+          Error("hosts", {},
+                fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
+                            "take no place",
+                            spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
+                "leave it out, or name it before those that can"));
     }
   }
   return std::vector<SiteHost>(spares, hosts->end());

@@ -37,8 +37,8 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 
 // The hosts that the command line names, in order, without spares; none if it names none. Kinds "hosts" and "usage".
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
-// The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has for
-// hosts without one of their own. Fails if one could take the place of no host of the plan.
+// The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
+// for hosts without one of their own. Fails if one could take the place of no host of the plan.
 Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.

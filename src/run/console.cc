@@ -224,8 +224,7 @@ void Console::Restarting(const RestartPlanned& restart) {
   Impl& impl = *impl_;
   impl.logger.warn(
       "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
-      restart.processes.size() == 1
-          ? std::string("it")
+      restart.processes.size() == 1 ? std::string("it")
       : restart.scope == "process"  // that a lost host took along
           ? fmt::format("{} processes", restart.processes.size())
           : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),

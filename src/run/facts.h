@@ -79,7 +79,7 @@ struct AgentConnected {
 // An agent on a host that is not this one, or is treated as if it were not.
 struct HostReached {
   std::uint32_t host = 0;  // numbers after those of the plan's hosts are spares
-  std::string name;  // as the user named it
+  std::string name;        // as the user named it
   std::string address;
   bool shares_run_dir = false;
 
@@ -163,8 +163,8 @@ struct RebindOrdered {
   bool operator==(const RebindOrdered&) const = default;
 };
 
-// A spare is to take the place of a host of the plan that was lost: written after the restarts that it is for. Nothing is
-// started before it has.
+// A spare is to take the place of a host of the plan that was lost: written after the restarts that it is for. Nothing
+// is started before it has.
 struct ReplaceOrdered {
   std::uint32_t host = 0;  // of the plan
   std::uint32_t by = 0;    // see HostReplaced

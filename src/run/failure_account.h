@@ -74,7 +74,7 @@ struct FailureAccount {
   // Others that failed unasked, so close to the origin that the clocks and the kernel's report do not tell who was
   // first; by host, the origin's own first.
   std::vector<Doubt> doubts;
-  std::vector<Members> unordered;  // all of these
+  std::vector<Members> unordered;       // all of these
   std::vector<TimelineEntry> timeline;  // in order
 };
 

@@ -35,10 +35,10 @@ class HostSlots {
   void Drop(std::uint32_t spare);
 
  private:
-  std::vector<std::string> names_;          // by machine
-  std::vector<std::uint32_t> devices_;      // of a machine as it was given, and so of each host of the plan
-  std::vector<bool> spare_;                 // by machine
-  std::vector<std::uint32_t> machine_of_;   // by host of the plan
+  std::vector<std::string> names_;         // by machine
+  std::vector<std::uint32_t> devices_;     // of a machine as it was given, and so of each host of the plan
+  std::vector<bool> spare_;                // by machine
+  std::vector<std::uint32_t> machine_of_;  // by host of the plan
 };
 
 }  // namespace muster

@@ -55,8 +55,8 @@ class Session {
     std::string address;                                     // by which it was reached
     bool shares_run_dir = true;
     bool warned_of_files = false;
-    std::optional<Allot> asked;        // of its host
-    std::vector<std::string> devices;  // that it gave, by the plan's number
+    std::optional<Allot> asked;          // of its host
+    std::vector<std::string> devices;    // that it gave, by the plan's number
     std::vector<std::string> inherited;  // what processes inherit there, once it is activated
     bool ready = false;                  // it is activated, its ports are held, and all that was asked is given
     bool over = false;

@@ -155,8 +155,7 @@ class Reading {
       if (!e.error.empty()) return;
       cores_ = e.cores;
       const auto before = stands_.try_emplace(e.host, e.host).first;
-      replacements_.push_back(
-          {hosts_.Name(before->second), hosts_.Name(e.by), record.wall, lost_[before->second]});
+      replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), record.wall, lost_[before->second]});
       before->second = e.by;
     } else if constexpr (std::is_same_v<E, PhaseChanged>) {
       phases_.emplace(e.to, record.at);
@@ -186,7 +185,8 @@ class Reading {
     } else if constexpr (std::is_same_v<E, ProcessStarted>) {
       if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
     } else if constexpr (std::is_same_v<E, ProcessExited>) {
-      if (Track* track = Find(e.process, e.attempt)) track->end = e, track->end_wall = record.wall, track->end_told = record.at;
+      if (Track* track = Find(e.process, e.attempt))
+        track->end = e, track->end_wall = record.wall, track->end_told = record.at;
     } else if constexpr (std::is_same_v<E, SpawnFailed>) {
       if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
     } else if constexpr (std::is_same_v<E, LimitPassed>) {
@@ -331,9 +331,14 @@ Result<Report> MakeReport(const std::string& run_dir) {
   for (ProcessId id = 0; id < plan->processes.size(); ++id) {
     const Process& process = plan->processes[id];
     const Track& track = reading.track(id);
-    ProcessReport told{
-        plan->roles[process.role].name, process.index,          process.rank, reading.HostOf(id, track.attempt),
-        reading.Devices(id),            reading.Cores(process), {},           {}};
+    ProcessReport told{plan->roles[process.role].name,
+                       process.index,
+                       process.rank,
+                       reading.HostOf(id, track.attempt),
+                       reading.Devices(id),
+                       reading.Cores(process),
+                       {},
+                       {}};
     for (const Track& attempt : reading.attempts(id)) {
       if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
     }

@@ -59,8 +59,8 @@ struct FailureReport {
   std::optional<std::int32_t> exit_code;
   std::string signal;
   std::string at;  // UTC, on the head's clock
-  // How much that may be wrong, in seconds, because its host has another clock; nothing if the clocks were not compared:
-  // then `at` is when the head was told.
+  // How much that may be wrong, in seconds, because its host has another clock; nothing if the clocks were not
+  // compared: then `at` is when the head was told.
   std::optional<double> at_error;
   std::string spawn_stage;
   std::vector<std::string> last_lines;  // at most kLastLines, safe for a terminal

@@ -138,13 +138,15 @@ Result<void> Session::OpenTerminal() {
   Result<UserTerminal> terminal = UserTerminal::Open(request_.terminal);
   if (!terminal) return Fail(std::move(terminal.error()));
   const std::uint32_t host = plan_.processes[*request_.pty].host;
-  terminal_.emplace(io_, console_, std::move(*terminal),
-                    TerminalLink::Ends{.send = [this, host](const AgentCommand& command) { Send(supervisor_.slots().machine(host), command); },
-                                       .stop =
-                                           [this] {
-                                             console_.StoppingByKeys(stops_asked_ + 1);
-                                             RequestStop(stops_asked_ + 1, SIGINT);
-                                           }});
+  terminal_.emplace(
+      io_, console_, std::move(*terminal),
+      TerminalLink::Ends{
+          .send = [this, host](const AgentCommand& command) { Send(supervisor_.slots().machine(host), command); },
+          .stop =
+              [this] {
+                console_.StoppingByKeys(stops_asked_ + 1);
+                RequestStop(stops_asked_ + 1, SIGINT);
+              }});
   return {};
 }
 
@@ -219,16 +221,6 @@ ProcessStatuses Session::Processes() const {
   for (const Agent& agent : agents_) hosts.push_back(agent.host_name);
   const MonotonicNs now = clock_->Monotonic();
   return {(now - began_at_) / 1'000'000, roll_.Statuses(plan_, supervisor_, hosts, now)};
-}
-
-const SiteHost* Session::NamedBy(std::uint32_t host) const {
-  if (request_.hosts.empty()) return nullptr;
-  return host < request_.hosts.size() ? &request_.hosts[host] : &request_.spares[host - request_.hosts.size()];
-}
-
-const std::string& Session::NameOf(std::uint32_t host) const {
-  const SiteHost* const named = NamedBy(host);
-  return named == nullptr ? plan_.hosts[host].label : named->name;
 }
 
 void Session::Connect() {

@@ -20,6 +20,16 @@ constexpr std::array<std::string_view, 4> kOfHosts = {"logs/", "errors/", "conte
 
 }  // namespace
 
+const SiteHost* Session::NamedBy(std::uint32_t host) const {
+  if (request_.hosts.empty()) return nullptr;
+  return host < request_.hosts.size() ? &request_.hosts[host] : &request_.spares[host - request_.hosts.size()];
+}
+
+const std::string& Session::NameOf(std::uint32_t host) const {
+  const SiteHost* const named = NamedBy(host);
+  return named == nullptr ? plan_.hosts[host].label : named->name;
+}
+
 Result<void> Session::LayProbe() {
   if (!elsewhere_) return {};
   return WriteNewFile(directory_->folder(), kProbe, binding_.run_id);

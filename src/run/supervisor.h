@@ -13,7 +13,8 @@
 //  - A failure at which a stranger was seen to have a port that muster had chosen is none, a few times: the whole job
 //  is
 //    started again with other ports (RebindOrdered, answered by PlanRebound). No restart budget is used for it.
-//  - A lost host ends the job, unless the policies of what ran there allow a restart and there is a spare: then it takes
+//  - A lost host ends the job, unless the policies of what ran there allow a restart and there is a spare: then it
+//  takes
 //    the host's place (ReplaceOrdered, answered by HostReplaced), and what ran there is started again on it. What was
 //    told where the lost host is, and would go on, is started again with it: then the whole job is.
 //  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
@@ -357,11 +358,11 @@ class Supervisor {
   std::uint32_t linger_role_ = 0;
 
   std::optional<FirstFailure> first_failure_;
-  MonotonicNs first_failure_at_ = 0;              // on its host
-  bool first_failure_by_code_ = false;            // it exited; no signal ended it
-  std::optional<Moment> first_failure_moment_;    // when that was, if it was an end
-  std::optional<Moment> failing_moment_;          // of the end at hand
-  HostClocks clocks_;                             // by machine
+  MonotonicNs first_failure_at_ = 0;            // on its host
+  bool first_failure_by_code_ = false;          // it exited; no signal ended it
+  std::optional<Moment> first_failure_moment_;  // when that was, if it was an end
+  std::optional<Moment> failing_moment_;        // of the end at hand
+  HostClocks clocks_;                           // by machine
   std::vector<Progress> processes_;
   HostSlots slots_;
   std::set<std::uint32_t> replacing_;  // hosts of the plan whose places are being taken: nothing is started meanwhile
@@ -390,7 +391,7 @@ class Supervisor {
   std::optional<Dump> dumping_;
   std::optional<PortTaken> taken_;  // the latest
   std::uint32_t rebinds_ = 0;
-  bool rebinding_ = false;         // nothing is started meanwhile
+  bool rebinding_ = false;               // nothing is started meanwhile
   std::set<std::uint32_t> answers_due_;  // machines that were asked what is written and have not told
   TimerQueue timers_;
   std::optional<ProcessAttempt> at_terminal_;  // who has the user's terminal, …

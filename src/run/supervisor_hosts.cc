@@ -50,9 +50,9 @@ bool Supervisor::Relocate(std::uint32_t host, MonotonicNs now) {
   }
   const std::optional<std::uint32_t> spare = slots_.SpareFor(host);
   if (!spare) {
-    why_ += slots_.spares() == 0 ? ", and there is no spare host to take its place"
-                                 : fmt::format(", and no spare host has {}, as it had",
-                                               DevicesText(plan_.hosts[host].devices));
+    why_ += slots_.spares() == 0
+                ? ", and there is no spare host to take its place"
+                : fmt::format(", and no spare host has {}, as it had", DevicesText(plan_.hosts[host].devices));
     return false;
   }
   for (Relocation& relocation : *relocations) {

@@ -152,7 +152,9 @@ void Supervisor::OnDelayOver(std::uint64_t renewal) {
 
 void Supervisor::RenewIfDue(std::uint64_t renewal) {
   const auto found = renewals_.find(renewal);
-  if (found == renewals_.end() || rebinding_ || !replacing_.empty() || !found->second.rested || found->second.stopping > 0) return;
+  if (found == renewals_.end() || rebinding_ || !replacing_.empty() || !found->second.rested ||
+      found->second.stopping > 0)
+    return;
   const Renewal due = std::move(found->second);
   renewals_.erase(found);
   std::vector<bool> roles(plan_.roles.size(), false);

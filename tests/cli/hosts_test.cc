@@ -54,9 +54,9 @@ TEST(NamedHosts, ComeFromAFile) {
 TEST(NamedHosts, AreSparesIfTheyAreTheLastOnes) {
   EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "1"}), "n1/8 n2/8 n3/8");
   EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "2", "--exclude", "n4"}), "n1/8");
-  EXPECT_NE(HostsAfter({"--host", "n[1-2]:8", "--spares", "2"})
-                .find("--spares 2, and only 2 hosts are named: n[1-2]:8"),
-            std::string::npos);
+  EXPECT_NE(
+      HostsAfter({"--host", "n[1-2]:8", "--spares", "2"}).find("--spares 2, and only 2 hosts are named: n[1-2]:8"),
+      std::string::npos);
   EXPECT_NE(HostsAfter({"--spares", "2"}).find("--spares without --host or --hostfile"), std::string::npos);
   EXPECT_NE(HostsAfter({"--host", "n[1-3]:8", "--spares", "1", "hosts=3"}).find("hosts = 3, but only 2 are named"),
             std::string::npos);
@@ -67,7 +67,8 @@ TEST(NamedHosts, AreSparesIfTheyAreTheLastOnes) {
 }
 
 TEST(NamedHosts, AreNoSparesIfTheyCouldTakeNoPlace) {
-  const OneRecipe recipe("job:workers { count = 2, devices = 1, command = { 'true' } }", "cluster = { devices_per_host = 4 },");
+  const OneRecipe recipe("job:workers { count = 2, devices = 1, command = { 'true' } }",
+                         "cluster = { devices_per_host = 4 },");
   const auto said = [&](const std::string& hosts) {
     const CommandResult result = Muster({"run", recipe.path(), "--host", hosts, "--spares", "1"});
     EXPECT_EQ(result.exit_code, 2) << result.err;

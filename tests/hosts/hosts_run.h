@@ -108,6 +108,7 @@ class HostsRun {
   CommandResult result_;
 };
 
-inline const char* const kSleepers = "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sleep', '1000' } }";
+inline const char* const kSleepers =
+    "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sleep', '1000' } }";
 
 }  // namespace muster::testing

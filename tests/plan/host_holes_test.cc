@@ -50,10 +50,11 @@ TEST(HostHoles, AreFoundWhereverAProcessFindsText) {
   EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].cwd = text; }), 0, 1));
   EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].ready.what = text; }), 0, 1));
   EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].ready.command = {text}; }), 0, 1));
-  EXPECT_TRUE(IsTold(with([&](Plan& plan) {
-                plan.roles[0].context["set_context.x"] = Value(Value::List{Value(Value::Map{{"k", Value(text.marked)}})});
-              }),
-              0, 1));
+  EXPECT_TRUE(IsTold(
+      with([&](Plan& plan) {
+        plan.roles[0].context["set_context.x"] = Value(Value::List{Value(Value::Map{{"k", Value(text.marked)}})});
+      }),
+      0, 1));
   const Plan own = with([&](Plan& plan) { plan.processes[0].env["A"] = text; });
   EXPECT_TRUE(IsTold(own, 0, 1));
   EXPECT_FALSE(IsTold(own, 1, 1));
