@@ -259,6 +259,21 @@ struct PlanRebound {
   bool operator==(const PlanRebound&) const = default;
 };
 
+// A spare has taken the place of a host of the plan that was lost, in answer to an order, and the binding is made anew
+// with it. Spares have the numbers after those of the plan's hosts.
+struct HostReplaced {
+  std::uint32_t host = 0;  // of the plan
+  std::uint32_t by = 0;
+  std::string name;                            // how processes find it called, …
+  std::string address;                         // … and where
+  std::vector<std::string> devices;            // as in HostBinding
+  std::map<std::string, std::uint16_t> ports;  // all of the plan
+  std::map<std::string, std::string> cores;    // of processes that got some: "worker.2" -> "0-3"
+  std::string error;                           // why it cannot; empty if it did
+
+  bool operator==(const HostReplaced&) const = default;
+};
+
 struct DeadlinePassed {
   std::uint64_t timer = 0;
 
@@ -272,6 +287,6 @@ struct DumpRequested {
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
                            DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, PlanRebound,
-                           ProcessDumped, HostDumped, DumpRequested, PtyOpened, PtyClosed>;
+                           ProcessDumped, HostDumped, DumpRequested, PtyOpened, PtyClosed, ClockCompared, HostReplaced>;
 
 }  // namespace muster

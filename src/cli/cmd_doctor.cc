@@ -77,9 +77,15 @@ Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const st
   return question;
 }
 
-// Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them.
+// Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them; and the spares.
 Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan) {
-  if (options.recipe.recipe.empty()) return NamedHosts(options.recipe);
+  auto spares = SpareHosts(options.recipe, plan);
+  if (!spares) return spares;
+  if (options.recipe.recipe.empty()) {
+    auto hosts = NamedHosts(options.recipe);
+    if (hosts) hosts->insert(hosts->end(), spares->begin(), spares->end());
+    return hosts;
+  }
   std::vector<SiteHost> hosts;
   for (const PlanHost& host : plan.hosts) hosts.push_back({host.name, {}, {}});
   const bool named = std::all_of(hosts.begin(), hosts.end(), [](const SiteHost& host) { return !host.name.empty(); });
@@ -87,7 +93,22 @@ Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan)
     return Fail(Error("hosts", {}, "the plan wants " + std::to_string(hosts.size()) + " hosts, and none is named",
                       "--host n[01-04]"));
   }
+  hosts.insert(hosts.end(), spares->begin(), spares->end());
   return named ? hosts : std::vector<SiteHost>();
+}
+
+// What a spare has to be fit for: any host of the plan, but for its devices, whose number is judged when it is named.
+HostNeeds NeedsOfAny(std::span<const HostNeeds> needs) {
+  HostNeeds any;
+  for (const HostNeeds& each : needs) {
+    any.processes = std::max(any.processes, each.processes);
+    for (const std::string& program : each.programs) {
+      if (std::find(any.programs.begin(), any.programs.end(), program) == any.programs.end()) {
+        any.programs.push_back(program);
+      }
+    }
+  }
+  return any;
 }
 
 int Refuse(const Options& options, const Diagnostics& problems) {
@@ -124,7 +145,8 @@ int Run(const Options& options) {
 
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  const std::vector<HostNeeds> needs = NeedsOf(plan);
+  std::vector<HostNeeds> needs = NeedsOf(plan);
+  if (!needs.empty()) needs.resize(hosts->size(), NeedsOfAny(needs));
   const Inspect question = QuestionFor(plan, needs, environment, cwd);
   std::unique_ptr<Transport> transport;
   if (here) {

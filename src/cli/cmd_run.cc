@@ -177,7 +177,7 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
 
 Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
                                                 std::vector<std::string> faults) {
-  if (IsHereAlone(request.hosts)) {
+  if (IsHereAlone(request.hosts) && request.spares.empty()) {
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
       if (given.empty()) continue;
       return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
@@ -230,6 +230,9 @@ int Run(Options& options) {
   }
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsOf(request.plan);
+  auto spares = SpareHosts(options.recipe, request.plan);
+  if (!spares) return Refuse(spares.error());
+  request.spares = *std::move(spares);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.
     if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {

@@ -1,10 +1,12 @@
 #include "cli/recipe_options.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -100,6 +102,9 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("--exclude", options.exclude, "hosts of these that are left out")
       ->type_name("LIST")
       ->allow_extra_args(false);
+  app.add_option("--spares", options.spares,
+                 "keep the last N of these hosts for the places of hosts that are lost: run nothing on them until then")
+      ->type_name("N");
   app.add_option("--devices", options.devices,
                  "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
       ->type_name("LIST|free");
@@ -136,8 +141,12 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   return overrides;
 }
 
-Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
+namespace {
+
+// All of them, spares too.
+Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
   Result<std::vector<SiteHost>> hosts;
+  const bool given = !options.hostfile.empty() || !options.hosts.empty();
   if (!options.hostfile.empty()) {
     auto text = ReadSmallFile(options.hostfile);
     if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
@@ -146,11 +155,65 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
     hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
   } else if (!options.exclude.empty()) {
     return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
+  } else if (options.spares > 0) {
+    return Fail(Error("usage", {}, "--spares without --host or --hostfile",
+                      "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"));
   }
-  if (!hosts || options.exclude.empty()) return hosts;
-  const auto excluded = ParseHostList(fmt::format("{}", fmt::join(options.exclude, ",")), "--exclude");
-  if (!excluded) return Fail(excluded.error());
-  return WithoutHosts(*std::move(hosts), *excluded);
+  if (hosts && !options.exclude.empty()) {
+    const auto excluded = ParseHostList(fmt::format("{}", fmt::join(options.exclude, ",")), "--exclude");
+    if (!excluded) return Fail(excluded.error());
+    hosts = WithoutHosts(*std::move(hosts), *excluded);
+  }
+  if (hosts && given && options.spares >= hosts->size()) {
+    return Fail(Error(
+        "hosts", {},
+        fmt::format("--spares {}, and {}: {}", options.spares,
+                    hosts->size() == 1 ? "only 1 host is named" : fmt::format("only {} hosts are named", hosts->size()),
+                    HostListText(*hosts)),
+        "name the hosts that the job uses first, and the spares after them"));
+  }
+  return hosts;
+}
+
+}  // namespace
+
+Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
+  auto hosts = GivenHosts(options);
+  if (hosts) hosts->resize(hosts->size() - options.spares);
+  return hosts;
+}
+
+Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan) {
+  if (options.spares == 0) return std::vector<SiteHost>();
+  auto hosts = GivenHosts(options);
+  if (!hosts) return hosts;
+  const auto spares = hosts->end() - options.spares;
+  std::uint32_t least = 0;
+  std::optional<std::uint32_t> usual;  // what the plan has for hosts that name no number
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
+    const std::uint32_t devices = plan.hosts[i].devices;
+    least = i == 0 ? devices : std::min(least, devices);
+    if (!usual && !(*hosts)[i].devices) usual = devices;
+  }
+  for (auto spare = spares; spare != hosts->end(); ++spare) {
+    if (!spare->devices && !usual && least > 0) {
+      return Fail(Error("hosts", {},
+                        fmt::format("how many devices has {}? It is a spare without a number, and all other hosts have "
+                                    "one of their own",
+                                    spare->name),
+                        fmt::format("{}:{}", spare->name, least)));
+    }
+    if (!spare->devices) spare->devices = usual.value_or(0);
+    if (*spare->devices < least) {
+      return Fail(
+          Error("hosts", {},
+                fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
+                            "take no place",
+                            spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
+                "leave it out, or name it before those that can"));
+    }
+  }
+  return std::vector<SiteHost>(spares, hosts->end());
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The options shared by all commands that take a recipe, and the evaluation they lead to.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "cli/command.h"
 #include "evaluator/evaluate.h"
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 
@@ -20,6 +22,7 @@ struct RecipeOptions {
   std::vector<std::string> hosts;  // lists (plan/host_list.h)
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
+  std::uint32_t spares = 0;          // --spares
   std::string devices;               // --devices; empty: not given
   bool share_devices = false;
   std::vector<std::string> args;
@@ -32,8 +35,11 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 
-// The hosts that the command line names, in order; none if it names none. Kinds "hosts" and "usage".
+// The hosts that the command line names, in order, without spares; none if it names none. Kinds "hosts" and "usage".
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
+// The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
+// for hosts without one of their own. Fails if one could take the place of no host of the plan.
+Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);

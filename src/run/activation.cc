@@ -16,6 +16,11 @@ namespace {
 
 std::string_view NameIn(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
+// Spares go on where the plan's labels end.
+std::string LabelOf(const Plan& plan, std::uint32_t host) {
+  return host < plan.hosts.size() ? plan.hosts[host].label : fmt::format("host{}", host);
+}
+
 bool IsOwn(std::string_view name) {
   const auto names = StandardVariableNames();
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -24,7 +29,7 @@ bool IsOwn(std::string_view name) {
 }  // namespace
 
 std::string ActivationLogPath(const Plan& plan, std::uint32_t host) {
-  return fmt::format("logs/activation.{}.log", plan.hosts[host].label);
+  return fmt::format("logs/activation.{}.log", LabelOf(plan, host));
 }
 
 std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vector<std::string>& inherited) {
@@ -50,7 +55,7 @@ Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundin
   command.environment = BeginningEnvironment(plan, surroundings.environment);
   command.environment.push_back("MUSTER_RUN_ID=" + binding.run_id);
   command.environment.push_back("MUSTER_RUN_DIR=" + binding.run_dir);
-  command.environment.push_back(fmt::format("MUSTER_PROCESS={}/activation.{}", binding.run_id, plan.hosts[host].label));
+  command.environment.push_back(fmt::format("MUSTER_PROCESS={}/activation.{}", binding.run_id, LabelOf(plan, host)));
   return command;
 }
 

@@ -19,10 +19,10 @@ std::vector<ActivationReport> ReadActivations(const Plan& plan, const JournalCon
     if (const auto* connected = std::get_if<AgentConnected>(&record.entry))
       names[connected->host] = connected->host_name;
     const auto* told = std::get_if<HostActivated>(&record.entry);
-    if (told == nullptr || told->host >= plan.hosts.size()) continue;
+    if (told == nullptr) continue;
     ActivationReport& activation = activations.emplace_back();
     const auto name = names.find(told->host);
-    activation.host = name == names.end() ? plan.hosts[told->host].label : name->second;
+    activation.host = name == names.end() ? fmt::format("host{}", told->host) : name->second;
     activation.seconds = static_cast<double>(told->took_ms) / 1000;
     for (const auto& [variable, unused] : told->set) activation.set.push_back(variable);
     activation.unset = told->unset;

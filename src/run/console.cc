@@ -16,7 +16,6 @@
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "run/ending_text.h"
-#include "run/host_word.h"
 #include "run/log_follow.h"
 #include "run/output.h"
 #include "run/progress_display.h"
@@ -214,8 +213,6 @@ void Console::Saw(const Event& event) {
         } else if constexpr (std::is_same_v<E, ProcessExited>) {
           impl.failure = EndingText(e);
           impl.Ended(e.process, !e.signalled && e.code == 0);
-        } else if constexpr (std::is_same_v<E, AgentLost>) {
-          impl.logger.error("the agent of {} was lost: {}", Printable(HostWord(impl.plan, e.host)), Printable(e.why));
         }
       },
       event);
@@ -227,8 +224,9 @@ void Console::Restarting(const RestartPlanned& restart) {
   Impl& impl = *impl_;
   impl.logger.warn(
       "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
-      restart.processes.size() == 1
-          ? std::string("it")
+      restart.processes.size() == 1 ? std::string("it")
+      : restart.scope == "process"  // that a lost host took along
+          ? fmt::format("{} processes", restart.processes.size())
           : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),
       restart.delay_ms == 0 ? "" : fmt::format(" in {}", DurationText(static_cast<double>(restart.delay_ms) / 1000)),
       restart.count, restart.max);
@@ -289,6 +287,13 @@ void Console::StoppingByKeys(std::uint32_t times) {
 bool Console::HasRoom() const { return impl_->out.room(); }
 
 void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
+
+void Console::Say(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
+
+void Console::Lost(std::string_view host, std::string_view why) {
+  impl_->progress_rows.Changed();
+  impl_->logger.error("the agent of {} was lost: {}", Printable(host), Printable(why));
+}
 
 void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
 

@@ -65,6 +65,9 @@ class Console {
   // The user asked for an end, for the n-th time; at this terminal, or by another command.
   void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);
+  void Say(std::string_view text);
+  // The agent of the host of that name.
+  void Lost(std::string_view host, std::string_view why);
 
   // The terminal is another's from now on: what has to be said, and the others' output, waits until it is taken back.
   // (Words for a stderr that is no terminal do not.)

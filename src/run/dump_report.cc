@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "plan/plan_json.h"
-#include "run/host_word.h"
+#include "run/attempt_hosts.h"
 #include "run/last_lines.h"
 #include "run/run_files.h"
 #include "run/start_specs.h"
@@ -27,7 +27,7 @@ struct Draft {
 // Walks the records once.
 class Reading {
  public:
-  Reading(const Plan& plan, const JournalContents& journal) : plan_(plan) {
+  Reading(const Plan& plan, const JournalContents& journal) : hosts_(plan, journal) {
     for (const JournalRecord& record : journal.records) {
       std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
     }
@@ -40,20 +40,15 @@ class Reading {
     return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
   }
 
-  std::string HostName(std::uint32_t host) const {
-    if (host < hosts_.size()) return hosts_[host].name;
-    return host < plan_.hosts.size() ? HostWord(plan_, host) : std::string();
-  }
-
   template <class E>
   void Take(const E& e, const JournalRecord& record) {
-    if constexpr (std::is_same_v<E, PlanBound>) {
-      hosts_ = e.hosts;
-    } else if constexpr (std::is_same_v<E, ProcessStarted>) {
+    if constexpr (std::is_same_v<E, ProcessStarted>) {
       running_[e.process] = e.attempt;
     } else if constexpr (std::is_same_v<E, ProcessExited>) {
       const auto found = running_.find(e.process);
       if (found != running_.end() && found->second == e.attempt) running_.erase(found);
+    } else if constexpr (std::is_same_v<E, AgentLost>) {
+      std::erase_if(running_, [&](const auto& each) { return hosts_.Of(each.first, each.second) == e.host; });
     } else if constexpr (std::is_same_v<E, DumpOrdered>) {
       if (e.dump != drafts_.size() + 1) return;
       Draft& draft = drafts_.emplace_back();
@@ -67,7 +62,7 @@ class Reading {
     } else if constexpr (std::is_same_v<E, HostDumped>) {
       Draft* draft = Find(e.dump);
       for (const DumpNote& note : e.notes) {
-        if (draft != nullptr) draft->report.notes.emplace_back(HostName(e.host), note);
+        if (draft != nullptr) draft->report.notes.emplace_back(hosts_.Name(e.host), note);
       }
     } else if constexpr (std::is_same_v<E, DumpEnded>) {
       if (Draft* draft = Find(e.dump)) {
@@ -77,8 +72,7 @@ class Reading {
     }
   }
 
-  const Plan& plan_;
-  std::vector<HostBinding> hosts_;
+  AttemptHosts hosts_;
   std::map<ProcessId, std::uint32_t> running_;
   std::vector<Draft> drafts_;
 };

@@ -78,8 +78,8 @@ struct AgentConnected {
 
 // An agent on a host that is not this one, or is treated as if it were not.
 struct HostReached {
-  std::uint32_t host = 0;
-  std::string name;  // as the user named it
+  std::uint32_t host = 0;  // numbers after those of the plan's hosts are spares
+  std::string name;        // as the user named it
   std::string address;
   bool shares_run_dir = false;
 
@@ -132,9 +132,11 @@ struct FirstFailure {
   bool operator==(const FirstFailure&) const = default;
 };
 
-// A process that was killed or crashed, and not by muster, ended before or as another's exit code was seen to be
-// the first failure. The kernel closes a dying process's connections before it tells of its end, so peers can
-// react, end and be seen first; a signal from outside is no reaction. From here on this process is the origin.
+// Another process than the one that was taken for it failed first, and is the origin from here on. Either it was killed
+// or crashed, and not by muster, before or as another's exit code was seen to be the first failure: the kernel closes a
+// dying process's connections before it tells of its end, so peers can react, end and be seen first; a signal from
+// outside is no reaction. Or it failed unasked on another host, and the clocks leave no doubt that it did so before,
+// though it was heard of later.
 struct FailureTraced {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -159,6 +161,15 @@ struct RestartPlanned {
 // Other ports are to be found for all that were not given by the recipe: written after the restart that it is for.
 struct RebindOrdered {
   bool operator==(const RebindOrdered&) const = default;
+};
+
+// A spare is to take the place of a host of the plan that was lost: written after the restarts that it is for. Nothing
+// is started before it has.
+struct ReplaceOrdered {
+  std::uint32_t host = 0;  // of the plan
+  std::uint32_t by = 0;    // see HostReplaced
+
+  bool operator==(const ReplaceOrdered&) const = default;
 };
 
 // A process took longer than its role or the job allows; it is ended for that.

@@ -1,6 +1,7 @@
 #include "run/failure_account.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "base/shell_quote.h"
 #include "base/signal_name.h"
+#include "run/attempt_hosts.h"
 #include "run/ending_text.h"
 #include "run/last_lines.h"
 #include "run/start_specs.h"
@@ -66,12 +68,14 @@ std::vector<std::string> WithoutNumbers(const std::vector<std::string>& lines) {
 // What the journal holds that the account is made of.
 class Walk {
  public:
-  Walk(const Plan& plan, const JournalContents& journal, const HostClocks& clocks) : plan_(plan), clocks_(clocks) {
+  Walk(const Plan& plan, const JournalContents& journal, const HostClocks& clocks)
+      : plan_(plan), clocks_(clocks), hosts_(plan, journal) {
     for (const JournalRecord& record : journal.records) {
       std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
     }
   }
 
+  const AttemptHosts& hosts() const { return hosts_; }
   const std::vector<Happening>& happenings() const { return happenings_; }
   const std::vector<Failed>& failed() const { return failed_; }
   const std::map<ProcessId, std::uint32_t>& attempts() const { return attempts_; }
@@ -80,9 +84,9 @@ class Walk {
 
  private:
   // Of a process that the plan knows.
-  void Add(ProcessId process, std::string what, MonotonicNs on_host, MonotonicNs on_head) {
-    const auto at = OnHead({plan_.processes[process].host, on_host, 0}, clocks_);
-    happenings_.push_back({at.value_or(on_head), process, std::move(what)});
+  void Add(const Key& key, std::string what, MonotonicNs on_host, MonotonicNs on_head) {
+    const auto at = OnHead({hosts_.Of(key.first, key.second), on_host, 0}, clocks_);
+    happenings_.push_back({at.value_or(on_head), key.first, std::move(what)});
   }
 
   template <class E>
@@ -92,24 +96,24 @@ class Walk {
       const Key key(e.process, e.attempt);
       attempts_[e.process] = std::max(attempts_[e.process], e.attempt);
       if constexpr (std::is_same_v<E, ProcessExited>) {
-        Add(e.process, EndingText(e), e.at, on_head);
+        Add(key, EndingText(e), e.at, on_head);
         zeros_.try_emplace(key, happenings_.back().at);
         const auto sent = sent_.find(key);
         const bool asked = sent != sent_.end();
         const bool by_our_signal = asked && e.signalled && sent->second.contains(e.code);
         if ((e.signalled || e.code != 0) && !by_our_signal) failed_.push_back({key, e, asked});
       } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-        Add(e.process, EndingText(e), e.at, on_head);
+        Add(key, EndingText(e), e.at, on_head);
         zeros_.try_emplace(key, happenings_.back().at);
       } else if constexpr (std::is_same_v<E, SignalSent>) {
         if (e.error != 0) return;
         sent_[key].insert(e.signal);
-        Add(e.process, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
+        Add(key, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
       } else if constexpr (std::is_same_v<E, LimitPassed>) {
         happenings_.push_back({on_head, e.process, EndingText(e)});
         zeros_.try_emplace(key, on_head);
       } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-        if (e.attempt > 0) Add(e.process, "was started again", e.at, on_head);
+        if (e.attempt > 0) Add(key, "was started again", e.at, on_head);
       } else if constexpr (std::is_same_v<E, EndEvidence>) {
         evidence_[key].push_back(e.detail);
       } else if constexpr (std::is_same_v<E, PortTaken>) {
@@ -120,6 +124,7 @@ class Walk {
 
   const Plan& plan_;
   const HostClocks& clocks_;
+  AttemptHosts hosts_;
   std::vector<Happening> happenings_;
   std::vector<Failed> failed_;
   std::map<ProcessId, std::uint32_t> attempts_;  // each process's latest
@@ -208,20 +213,52 @@ bool IsReaction(const ProcessExited& exit) {
   return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
 }
 
-std::set<ProcessId> UnorderedOf(const Plan& plan, const std::vector<Failed>& failed, const Key& origin,
-                                const HostClocks& clocks) {
-  std::set<ProcessId> unordered;
+Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
+  return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
+}
+
+double ToSeconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// How far apart `other` and the origin were seen, and would have to be.
+void Measure(const Moment& other, const Moment& origin, const HostClocks& clocks, Doubt& doubt) {
+  const bool same = other.host == origin.host;
+  const auto of_other = same ? std::optional(other.at) : OnHead(other, clocks);
+  const auto of_origin = same ? std::optional(origin.at) : OnHead(origin, clocks);
+  if (!of_other || !of_origin) return;
+  const double after = *of_other >= *of_origin ? ToSeconds(*of_other - *of_origin) : -ToSeconds(*of_origin - *of_other);
+  if (doubt.after && std::abs(*doubt.after) <= std::abs(after)) return;
+  doubt.after = after;
+  // What was seen later may have happened earlier than that.
+  doubt.within = ToSeconds(after >= 0 ? other.late_ns : origin.late_ns);
+  if (!same) doubt.within += ToSeconds(clocks[other.host]->error_ns + clocks[origin.host]->error_ns);
+}
+
+std::vector<Doubt> DoubtsOf(const Plan& plan, const std::vector<Failed>& failed, const Key& origin,
+                            const HostClocks& clocks, const AttemptHosts& hosts) {
   const auto of_origin = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == origin; });
-  if (of_origin == failed.end()) return unordered;
-  const auto moment = [&](const Failed& f) {
-    return Moment{plan.processes[f.key.first].host, f.exit.at, EndLatenessNs(f.exit.max_rss_kib)};
+  if (of_origin == failed.end()) return {};
+  const Moment first = MomentOf(*of_origin, hosts);
+  struct Draft {
+    Doubt doubt;
+    std::set<ProcessId> processes;
   };
+  std::map<std::uint32_t, Draft> drafts;  // by machine
   for (const Failed& other : failed) {
     if (other.key.first == origin.first || other.asked) continue;
     if (IsReaction(other.exit) != IsReaction(of_origin->exit)) continue;  // what kills from outside is no reaction
-    if (OrderOf(moment(*of_origin), moment(other), clocks) == Order::kUnknown) unordered.insert(other.key.first);
+    const Moment moment = MomentOf(other, hosts);
+    if (OrderOf(first, moment, clocks) != Order::kUnknown) continue;
+    Draft& draft = drafts[moment.host];
+    draft.processes.insert(other.key.first);
+    Measure(moment, first, clocks, draft.doubt);
   }
-  return unordered;
+  std::vector<Doubt> doubts;
+  for (auto& [machine, draft] : drafts) {
+    draft.doubt.who = MembersOf(plan, draft.processes);
+    if (machine != first.host) draft.doubt.host = hosts.Name(machine);
+    doubts.insert(machine == first.host ? doubts.begin() : doubts.end(), std::move(draft.doubt));
+  }
+  return doubts;
 }
 
 }  // namespace
@@ -239,10 +276,12 @@ std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& proc
 }
 
 HostClocks ClocksOf(const Plan& plan, const JournalContents& journal) {
+  constexpr std::uint32_t kMost = 1U << 20;  // no run has so many
   HostClocks clocks(plan.hosts.size());
   if (clocks.size() == 1) clocks[0] = HostClock{};
   for (const JournalRecord& record : journal.records) {
     if (const auto* reached = std::get_if<HostReached>(&record.entry)) {
+      if (reached->host >= clocks.size() && reached->host < kMost) clocks.resize(std::size_t{reached->host} + 1);
       if (reached->host < clocks.size()) clocks[reached->host].reset();
     } else if (const auto* compared = std::get_if<ClockCompared>(&record.entry)) {
       // The latest is the best of them, or the clocks have drifted.
@@ -264,7 +303,16 @@ FailureAccount MakeFailureAccount(const Plan& plan, const JournalContents& journ
   std::vector<Failed> failed = walk.failed();
   std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
   account.others = GroupsOf(plan, failed, origin.process, run_dir);
-  account.unordered = MembersOf(plan, UnorderedOf(plan, failed, key, clocks));
+  account.doubts = DoubtsOf(plan, failed, key, clocks, walk.hosts());
+  for (const Doubt& doubt : account.doubts) {
+    for (const Members& each : doubt.who) account.unordered.push_back(each);
+  }
+  const auto ended = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == key; });
+  if (ended != failed.end()) {
+    const Moment moment = MomentOf(*ended, walk.hosts());
+    account.at = OnHead(moment, clocks);
+    if (account.at) account.at_error = ToSeconds(clocks[moment.host]->error_ns);
+  }
   if (const auto zero = walk.zeros().find(key); zero != walk.zeros().end()) {
     account.timeline = TimelineOf(plan, walk.happenings(), origin.process, zero->second);
   }

@@ -52,15 +52,29 @@ struct TimelineEntry {
   std::vector<Members> who;
 };
 
+// Processes of one host that may have failed before the origin.
+struct Doubt {
+  std::vector<Members> who;
+  std::string host;             // empty: the origin's own
+  std::optional<double> after;  // seconds after the origin, of the nearest of them; nothing where no clock tells
+  double within = 0;            // seconds: only what is further apart would be beyond doubt
+};
+
 struct FailureAccount {
   std::vector<std::string> evidence;  // of the origin: core dump, lack of memory
   std::string hint;                   // of the origin's last lines
   std::optional<ErrorNote> error;     // the origin's own words
   // Others that exited non-zero or died of a signal that muster had not sent, the first to end first.
   std::vector<FailedGroup> others;
+  // When the origin failed, on the head's clock; nothing if that of its host was never compared with it, or it failed
+  // otherwise than by its end.
+  std::optional<MonotonicNs> at;
+  // How much that may be wrong, in seconds; 0 on the head's own host.
+  double at_error = 0;
   // Others that failed unasked, so close to the origin that the clocks and the kernel's report do not tell who was
-  // first.
-  std::vector<Members> unordered;
+  // first; by host, the origin's own first.
+  std::vector<Doubt> doubts;
+  std::vector<Members> unordered;       // all of these
   std::vector<TimelineEntry> timeline;  // in order
 };
 
@@ -72,7 +86,8 @@ inline constexpr double kTimelineAfter = 10;
 FailureAccount MakeFailureAccount(const Plan& plan, const JournalContents& journal, const FirstFailure& origin,
                                   const HostClocks& clocks, int run_dir);
 
-// The clocks of a run's hosts: known for a run on the head's own host, which is a run on one.
+// The clocks of a run's hosts, by machine (run/host_slots.h): known for a run on the head's own host, which is a run on
+// one.
 HostClocks ClocksOf(const Plan& plan, const JournalContents& journal);
 
 // The account's lines for people, each ending with a newline, safe for a terminal: what comes before the origin's last

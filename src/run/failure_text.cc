@@ -52,6 +52,16 @@ std::string NoteText(const ErrorNote& note) {
   return text;
 }
 
+std::string DoubtText(const Doubt& doubt) {
+  const std::string who = fmt::format("it cannot be told whether {}{} failed first: ", MembersText(doubt.who),
+                                      doubt.host.empty() ? "" : " on " + doubt.host);
+  if (doubt.host.empty()) return who + "they ended too close together";
+  if (!doubt.after) return who + "the clocks of the hosts have not been compared";
+  return who + fmt::format("seen {} {}, and only more than {} would be beyond doubt",
+                           DurationText(std::abs(*doubt.after)), *doubt.after >= 0 ? "later" : "earlier",
+                           DurationText(doubt.within));
+}
+
 std::string TimeText(double seconds) {
   if (seconds == 0) return "0";
   return (seconds < 0 ? "-" : "+") + DurationText(std::abs(seconds));
@@ -87,10 +97,7 @@ std::string AccountHead(const FailureAccount& account) {
     text += Row("hint", account.hint);
   }
   for (const std::string& evidence : account.evidence) text += Row("evidence", evidence);
-  if (!account.unordered.empty()) {
-    text += Row("order", fmt::format("it cannot be told whether {} failed first: they ended too close together",
-                                     MembersText(account.unordered)));
-  }
+  for (const Doubt& doubt : account.doubts) text += Row("order", DoubtText(doubt));
   return text;
 }
 

@@ -29,13 +29,13 @@ namespace {
 
 // In the order of JournalEntry's alternatives.
 constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntryNames = {
-    "run_began",      "agent_connected", "plan_bound",     "preparation_failed", "start_ordered",  "stop_ordered",
-    "phase",          "first_failure",   "failure_traced", "ended_early",        "stray",          "finish_ordered",
-    "run_ended",      "process_started", "spawn_failed",   "process_exited",     "signal_sent",    "agent_empty",
-    "agent_lost",     "stop_requested",  "deadline",       "process_ready",      "output_seen",    "restart_planned",
-    "limit_passed",   "first_output",    "end_evidence",   "port_taken",         "rebind_ordered", "plan_rebound",
-    "process_dumped", "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",     "pty_opened",
-    "pty_closed",     "host_activated",  "clock_compared", "host_reached"};
+    "run_began",      "agent_connected", "plan_bound",     "preparation_failed", "start_ordered",   "stop_ordered",
+    "phase",          "first_failure",   "failure_traced", "ended_early",        "stray",           "finish_ordered",
+    "run_ended",      "process_started", "spawn_failed",   "process_exited",     "signal_sent",     "agent_empty",
+    "agent_lost",     "stop_requested",  "deadline",       "process_ready",      "output_seen",     "restart_planned",
+    "limit_passed",   "first_output",    "end_evidence",   "port_taken",         "rebind_ordered",  "plan_rebound",
+    "process_dumped", "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
+    "pty_closed",     "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 constexpr std::string_view kCrcOpen = ",\"crc\":\"";

@@ -32,7 +32,7 @@ using JournalEntry =
                  SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
                  ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
-                 PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached>;
+                 PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, ReplaceOrdered, HostReplaced>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

@@ -194,6 +194,15 @@ void JournalFields(A& a, DumpEnded& e) {
   a("dump", e.dump), a("complete", e.complete);
 }
 template <class A>
+void JournalFields(A& a, ReplaceOrdered& e) {
+  a("host", e.host), a("by", e.by);
+}
+template <class A>
+void JournalFields(A& a, HostReplaced& e) {
+  a("host", e.host), a("by", e.by), a("name", e.name), a("address", e.address), a("devices", e.devices),
+      a("ports", e.ports), a("cores", e.cores), a("error", e.error);
+}
+template <class A>
 void JournalFields(A& a, DeadlinePassed& e) {
   a("timer", e.timer);
 }

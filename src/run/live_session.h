@@ -1,5 +1,5 @@
-// A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life, and
-// session_ports.cc, what it is bound to.
+// A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life, session_ports.cc,
+// what it is bound to, and session_hosts.cc, what other hosts than this one need.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ class Session {
         clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
         signals_(io_),
         surroundings_{request.environment, request.cwd, request.search_dirs},
-        supervisor_(request.plan),
-        roll_(request.plan.processes.size()),
+        supervisor_(request.plan, request.spares),
+        roll_(request.plan),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
         elsewhere_(!request.hosts.empty() && transport.name() != "local"),
-        agents_(request.plan.hosts.size()) {}
+        agents_(supervisor_.slots().machines()) {}
 
   Result<RunOutcome> Run();
 
@@ -55,10 +55,17 @@ class Session {
     std::string address;                                     // by which it was reached
     bool shares_run_dir = true;
     bool warned_of_files = false;
-    std::optional<Allot> asked;        // of its host
-    std::vector<std::string> devices;  // that it gave, by the plan's number
-    bool ready = false;                // it is activated, its ports are held, and all that was asked is given
+    std::optional<Allot> asked;          // of its host
+    std::vector<std::string> devices;    // that it gave, by the plan's number
+    std::vector<std::string> inherited;  // what processes inherit there, once it is activated
+    bool ready = false;                  // it is activated, its ports are held, and all that was asked is given
     bool over = false;
+    // A spare that is being made ready to take the place of a host of the plan.
+    struct Taking {
+      std::uint32_t host = 0;
+      Binding before;  // what the files of the run were made with
+    };
+    std::optional<Taking> taking;
   };
 
   // The messages as one line.
@@ -66,6 +73,9 @@ class Session {
 
   Result<void> MakeDirectory();
   void ListenForCommands();
+  // As the user named it; null for this machine alone. Hosts here and below are machines (run/host_slots.h), but where
+  // it says that they are the plan's.
+  const SiteHost* NamedBy(std::uint32_t host) const;
   // As the user named it, else the plan's label.
   const std::string& NameOf(std::uint32_t host) const;
   void Connect();
@@ -83,17 +93,28 @@ class Session {
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
   void OnActivated(std::uint32_t host, HostActivated told);
+  // It is as every host is to be: now what the plan's host wants that it stands for.
+  void OnUsable(std::uint32_t host);
+  // The host of the plan that it is made ready for.
+  std::uint32_t PlaceOf(std::uint32_t host) const;
   void HoldPortsOf(std::uint32_t host);
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
   // Empty, with the binding's ports replaced, or why they are not.
   std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);
   void AskAllotment(std::uint32_t host);
   void OnAllotted(std::uint32_t host, const Allotted& allotted);
+  void OnPrepared(std::uint32_t host);
+  void CannotPrepare(std::uint32_t host, const std::string& why);
   void BeginIfReady();
+  HostBinding BindingOf(std::uint32_t host) const;
   Result<void> Bind();
   Result<void> DefineEnvironments();
   void OrderRebinding();
-  Result<void> Rebind();
+  // What was made with that binding is made anew, where what has changed stands in it.
+  Result<void> Rebind(const Binding& before);
+  void OrderReplacement(const ReplaceOrdered& order);
+  // `lost`: the name of the host whose place it is.
+  void Replaced(const std::string& lost, HostReplaced replaced);
   void Unready(const std::string& why);
 
   // --- other hosts (session_hosts.cc) ---

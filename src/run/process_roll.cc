@@ -20,6 +20,10 @@ bool Runs(ProcessState state) {
 
 }  // namespace
 
+ProcessRoll::ProcessRoll(const Plan& plan) : entries_(plan.processes.size()) {
+  for (std::size_t id = 0; id < entries_.size(); ++id) entries_[id].machine = plan.processes[id].host;
+}
+
 ProcessRoll::Entry* ProcessRoll::Ending(ProcessId process, std::uint32_t attempt) {
   if (process >= entries_.size() || attempt < entries_[process].attempt) return nullptr;
   return &entries_[process];
@@ -31,11 +35,11 @@ void ProcessRoll::Saw(const Event& event, MonotonicNs now) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, ProcessStarted>) {
           if (Entry* entry = Ending(e.process, e.attempt)) {
-            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}};
+            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
           }
         } else if constexpr (std::is_same_v<E, SpawnFailed>) {
           if (Entry* entry = Ending(e.process, e.attempt)) {
-            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage};
+            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
           }
         } else if constexpr (std::is_same_v<E, ProcessExited>) {
           if (Entry* entry = Ending(e.process, e.attempt)) {
@@ -60,7 +64,7 @@ std::vector<ProcessStatus> ProcessRoll::Statuses(const Plan& plan, const Supervi
     status.role = plan.roles[process.role].name;
     status.index = process.index;
     if (process.rank) status.rank = *process.rank;
-    if (process.host < hosts.size()) status.host = hosts[process.host];
+    if (entry.machine < hosts.size()) status.host = hosts[entry.machine];
     status.state = kStateNames[static_cast<std::size_t>(supervisor.state(id))];
     status.attempt = supervisor.attempt(id);
     if (Runs(supervisor.state(id)) && entry.ended == 0) {

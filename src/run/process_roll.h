@@ -16,12 +16,15 @@ namespace muster {
 
 class ProcessRoll {
  public:
-  explicit ProcessRoll(std::size_t processes) : entries_(processes) {}
+  explicit ProcessRoll(const Plan& plan);
 
   // Every event, as it happens. `now` is the head's clock.
   void Saw(const Event& event, MonotonicNs now);
 
-  // In the plan's order; `hosts` are the names by which the hosts call themselves.
+  // Its next attempt is to be on that machine (run/host_slots.h).
+  void Ordered(ProcessId process, std::uint32_t machine) { entries_[process].machine = machine; }
+
+  // In the plan's order; `hosts` are the names by which the machines call themselves.
   std::vector<ProcessStatus> Statuses(const Plan& plan, const Supervisor& supervisor,
                                       const std::vector<std::string>& hosts, MonotonicNs now) const;
 
@@ -38,7 +41,8 @@ class ProcessRoll {
     MonotonicNs ended = 0;  // 0: not ended
     bool signalled = false;
     std::int32_t code = 0;
-    std::string spawn_stage;  // where its start failed
+    std::string spawn_stage;    // where its start failed
+    std::uint32_t machine = 0;  // of the attempt that was ordered last
   };
 
   // Null for an end that is not of the latest attempt.

@@ -17,9 +17,9 @@
 #include "base/utf8.h"
 #include "muster/plan.h"
 #include "plan/plan_json.h"
+#include "run/attempt_hosts.h"
 #include "run/context_report.h"
 #include "run/ending_text.h"
-#include "run/host_word.h"
 #include "run/journal.h"
 #include "run/private_files.h"
 #include "run/run_directory.h"
@@ -40,6 +40,7 @@ struct Track {
   std::vector<std::string> evidence;
   std::string start_wall;
   std::string end_wall;
+  MonotonicNs end_told = 0;  // when the head was told of it
   std::uint32_t attempt = 0;
 
   bool EndedWell() const { return end && !end->signalled && end->code == 0; }
@@ -52,7 +53,7 @@ double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cas
 class Reading {
  public:
   Reading(const Plan& plan, const JournalContents& journal)
-      : plan_(plan), tracks_(plan.processes.size(), std::vector<Track>(1)) {
+      : plan_(plan), hosts_(plan, journal), tracks_(plan.processes.size(), std::vector<Track>(1)) {
     for (const JournalRecord& record : journal.records) {
       std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
     }
@@ -67,17 +68,25 @@ class Reading {
   const std::vector<Track>& attempts(ProcessId process) const { return tracks_[process]; }
   const std::vector<std::pair<RestartPlanned, std::string>>& restarts() const { return restarts_; }
 
-  std::string HostName(std::uint32_t host) const {
-    if (host < hosts_.size()) return hosts_[host].name;
-    return host < plan_.hosts.size() ? HostWord(plan_, host) : std::string();
+  // When the head was told of the end of the failed attempt, if that was an end.
+  std::optional<MonotonicNs> EndSeen(const FirstFailure& failure) const {
+    for (const Track& track : tracks_[failure.process]) {
+      if (track.attempt == failure.attempt && track.end) return track.end_told;
+    }
+    return std::nullopt;
+  }
+  const std::vector<ReplacementReport>& replacements() const { return replacements_; }
+
+  std::string HostOf(ProcessId process, std::uint32_t attempt) const {
+    return hosts_.Name(hosts_.Of(process, attempt));
   }
 
-  // What its devices are called on the host; empty before they were given.
-  std::vector<std::string> Devices(const Process& process) const {
+  // What the devices of its last attempt are called on the host; empty before they were given.
+  std::vector<std::string> Devices(ProcessId id) const {
+    const std::vector<std::string> names = hosts_.Devices(hosts_.Of(id, track(id).attempt));
     std::vector<std::string> devices;
-    for (const std::uint32_t number : process.devices) {
-      const bool known = process.host < hosts_.size() && number < hosts_[process.host].devices.size();
-      if (known) devices.push_back(hosts_[process.host].devices[number]);
+    for (const std::uint32_t number : plan_.processes[id].devices) {
+      if (number < names.size()) devices.push_back(names[number]);
     }
     return devices;
   }
@@ -141,8 +150,13 @@ class Reading {
       began_at_ = record.at;
       phases_.emplace(Phase::kPreparing, record.at);
     } else if constexpr (std::is_same_v<E, PlanBound>) {
-      hosts_ = e.hosts;
       cores_ = e.cores;
+    } else if constexpr (std::is_same_v<E, HostReplaced>) {
+      if (!e.error.empty()) return;
+      cores_ = e.cores;
+      const auto before = stands_.try_emplace(e.host, e.host).first;
+      replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), record.wall, lost_[before->second]});
+      before->second = e.by;
     } else if constexpr (std::is_same_v<E, PhaseChanged>) {
       phases_.emplace(e.to, record.at);
     } else if constexpr (std::is_same_v<E, FirstFailure>) {
@@ -155,6 +169,7 @@ class Reading {
       attested_.push_back(e);
     } else if constexpr (std::is_same_v<E, AgentLost>) {
       if (e.killed > 0) by_.push_back("head");
+      lost_[e.host] = e.why;
     } else if constexpr (std::is_same_v<E, StopOrdered>) {
       for (const ProcessId process : e.processes) {
         if (process >= tracks_.size()) continue;
@@ -170,7 +185,8 @@ class Reading {
     } else if constexpr (std::is_same_v<E, ProcessStarted>) {
       if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
     } else if constexpr (std::is_same_v<E, ProcessExited>) {
-      if (Track* track = Find(e.process, e.attempt)) track->end = e, track->end_wall = record.wall;
+      if (Track* track = Find(e.process, e.attempt))
+        track->end = e, track->end_wall = record.wall, track->end_told = record.at;
     } else if constexpr (std::is_same_v<E, SpawnFailed>) {
       if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
     } else if constexpr (std::is_same_v<E, LimitPassed>) {
@@ -193,13 +209,16 @@ class Reading {
   }
 
   const Plan& plan_;
+  AttemptHosts hosts_;
   std::vector<std::vector<Track>> tracks_;  // of each process its attempts, at least one
   std::vector<std::pair<RestartPlanned, std::string>> restarts_;
   std::optional<RunBegan> began_;
   std::optional<RunEnded> ended_;
   std::optional<FirstFailure> first_failure_;
-  std::vector<HostBinding> hosts_;
-  std::map<std::string, std::string> cores_;  // by process
+  std::map<std::string, std::string> cores_;       // by process
+  std::map<std::uint32_t, std::string> lost_;      // why, by machine
+  std::map<std::uint32_t, std::uint32_t> stands_;  // machine for a host of the plan that was replaced
+  std::vector<ReplacementReport> replacements_;
   std::vector<AgentEmpty> attested_;
   std::vector<std::string> by_;
   std::map<Phase, MonotonicNs> phases_;
@@ -207,8 +226,9 @@ class Reading {
   MonotonicNs last_ = 0;
 };
 
-AttemptReport AttemptOf(const Track& track) {
+AttemptReport AttemptOf(const Track& track, std::string host) {
   AttemptReport attempt;
+  attempt.host = std::move(host);
   attempt.attempt = track.attempt;
   attempt.started_at = track.start_wall;
   attempt.ended_at = track.end_wall;
@@ -241,12 +261,12 @@ std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool 
 FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFailure& first, int folder) {
   const Process& process = plan.processes[first.process];
   const Track& track = reading.track(first.process);
-  const AttemptReport attempt = AttemptOf(track);
+  const AttemptReport attempt = AttemptOf(track, reading.HostOf(first.process, first.attempt));
   FailureReport failure;
   failure.role = plan.roles[process.role].name;
   failure.index = process.index;
   failure.rank = process.rank;
-  failure.host = reading.HostName(process.host);
+  failure.host = attempt.host;
   failure.exit_code = attempt.exit_code;
   failure.signal = attempt.signal;
   failure.at = attempt.ended_at;
@@ -259,6 +279,17 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
   return failure;
+}
+
+// Its time as the head's clock would have shown it, not as the head was told. `told`: when it was.
+void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> told) {
+  const auto wall = ParseUtc(failure.at);
+  if (!told || !failure.account.at || !wall) return;
+  failure.at_error = failure.account.at_error;
+  if (failure.account.at_error == 0) return;  // it is the head's
+  // Less than the head's whole past, or the journal is none.
+  const auto late = static_cast<std::int64_t>(*told) - static_cast<std::int64_t>(*failure.account.at);
+  failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
 }
 
 }  // namespace
@@ -300,11 +331,16 @@ Result<Report> MakeReport(const std::string& run_dir) {
   for (ProcessId id = 0; id < plan->processes.size(); ++id) {
     const Process& process = plan->processes[id];
     const Track& track = reading.track(id);
-    ProcessReport told{
-        plan->roles[process.role].name, process.index,          process.rank, reading.HostName(process.host),
-        reading.Devices(process),       reading.Cores(process), {},           {}};
+    ProcessReport told{plan->roles[process.role].name,
+                       process.index,
+                       process.rank,
+                       reading.HostOf(id, track.attempt),
+                       reading.Devices(id),
+                       reading.Cores(process),
+                       {},
+                       {}};
     for (const Track& attempt : reading.attempts(id)) {
-      if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt));
+      if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
     }
     const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
     told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
@@ -319,10 +355,12 @@ Result<Report> MakeReport(const std::string& run_dir) {
     report.restarts.push_back({plan->roles[process.role].name, process.index, restart.attempt, restart.scope,
                                restart.processes.size(), wall, restart.why});
   }
+  report.replacements = reading.replacements();
   if (reading.first_failure()) {
     report.first_failure = FailureOf(*plan, reading, *reading.first_failure(), folder.get());
     report.first_failure->account =
         MakeFailureAccount(*plan, journal, *reading.first_failure(), ClocksOf(*plan, journal), folder.get());
+    PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
   }
   report.dumps = ReadDumps(*plan, journal, folder.get());
   report.dropped_logs = ReadDroppedLogs(*plan, journal, folder.get());

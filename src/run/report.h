@@ -23,6 +23,7 @@ namespace muster {
 
 struct AttemptReport {
   std::uint32_t attempt = 0;
+  std::string host;
   std::optional<std::int32_t> pid;
   std::string started_at;  // UTC; empty if it never started
   std::string ended_at;    // UTC; empty if its end was never seen
@@ -40,7 +41,7 @@ struct ProcessReport {
   std::string role;
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
-  std::string host;
+  std::string host;                  // of its last attempt
   std::vector<std::string> devices;  // that it was given, as they are called on the host
   std::string cores;                 // "0-3"; empty if it was given none of its own
   std::vector<AttemptReport> attempts;
@@ -57,7 +58,10 @@ struct FailureReport {
   std::string host;
   std::optional<std::int32_t> exit_code;
   std::string signal;
-  std::string at;  // UTC
+  std::string at;  // UTC, on the head's clock
+  // How much that may be wrong, in seconds, because its host has another clock; nothing if the clocks were not
+  // compared: then `at` is when the head was told.
+  std::optional<double> at_error;
   std::string spawn_stage;
   std::vector<std::string> last_lines;  // at most kLastLines, safe for a terminal
   std::string log;                      // relative to the run directory
@@ -108,6 +112,14 @@ struct RestartReport {
   std::string why;
 };
 
+// A spare that took the place of a lost host.
+struct ReplacementReport {
+  std::string host;  // which was lost
+  std::string by;
+  std::string at;   // UTC
+  std::string why;  // it was lost
+};
+
 struct Receipt {
   std::uint64_t started = 0;
   std::uint64_t reaped = 0;
@@ -139,7 +151,8 @@ struct Report {
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
   std::vector<ActivationReport> activations;
-  std::vector<RestartReport> restarts;  // in order
+  std::vector<RestartReport> restarts;          // in order
+  std::vector<ReplacementReport> replacements;  // in order
   std::vector<ProcessReport> processes;
   std::vector<ContextReport> contexts;  // by role, then by the first index
   std::vector<DumpReport> dumps;        // in order

@@ -83,6 +83,17 @@ Json StartupJson(const Startup& startup) {
           {"activate", Seconds(startup.activate)}, {"bind", Seconds(startup.bind)}, {"roles", std::move(roles)}};
 }
 
+Json DoubtsJson(const std::vector<Doubt>& doubts) {
+  Json json = Json::array();
+  for (const Doubt& doubt : doubts) {
+    json.push_back({{"host", TextOrNull(doubt.host)},
+                    {"who", MembersJson(doubt.who)},
+                    {"after", doubt.after ? Seconds(*doubt.after) : Json(nullptr)},
+                    {"within", doubt.after ? Seconds(doubt.within) : Json(nullptr)}});
+  }
+  return json;
+}
+
 Json FailureJson(const FailureReport& failure) {
   return {{"role", failure.role},
           {"index", failure.index},
@@ -91,6 +102,7 @@ Json FailureJson(const FailureReport& failure) {
           {"exit_code", OrNull(failure.exit_code)},
           {"signal", TextOrNull(failure.signal)},
           {"at", TextOrNull(failure.at)},
+          {"at_error", failure.at_error ? Seconds(*failure.at_error) : Json(nullptr)},
           {"spawn_stage", TextOrNull(failure.spawn_stage)},
           {"last_lines", Lines(failure.last_lines)},
           {"why", Plain(failure.why)},
@@ -99,11 +111,13 @@ Json FailureJson(const FailureReport& failure) {
           {"evidence", Lines(failure.account.evidence)},
           {"others", OthersJson(failure.account.others)},
           {"unordered", MembersJson(failure.account.unordered)},
+          {"doubts", DoubtsJson(failure.account.doubts)},
           {"timeline", TimelineJson(failure.account.timeline)}};
 }
 
 Json AttemptJson(const AttemptReport& attempt) {
   return {{"attempt", attempt.attempt},
+          {"host", Plain(attempt.host)},
           {"pid", OrNull(attempt.pid)},
           {"started_at", TextOrNull(attempt.started_at)},
           {"ended_at", TextOrNull(attempt.ended_at)},
@@ -156,6 +170,13 @@ Json RestartJson(const RestartReport& restart) {
           {"why", Plain(restart.why)}};
 }
 
+Json ReplacementJson(const ReplacementReport& replacement) {
+  return {{"host", Plain(replacement.host)},
+          {"by", Plain(replacement.by)},
+          {"at", TextOrNull(replacement.at)},
+          {"why", Plain(replacement.why)}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -178,6 +199,8 @@ std::string ReportJson(const Report& report) {
   for (const ActivationReport& activation : report.activations) activations.push_back(ActivationJson(activation));
   Json restarts = Json::array();
   for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
+  Json replacements = Json::array();
+  for (const ReplacementReport& each : report.replacements) replacements.push_back(ReplacementJson(each));
   Json dumps = Json::array();
   for (const DumpReport& dump : report.dumps) dumps.push_back(DumpJson(dump));
   const Timings& t = report.timings;
@@ -190,6 +213,7 @@ std::string ReportJson(const Report& report) {
                {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
                {"activations", std::move(activations)},
                {"restarts", std::move(restarts)},
+               {"replacements", std::move(replacements)},
                {"dumps", std::move(dumps)},
                {"processes", std::move(processes)},
                {"contexts", std::move(contexts)},

@@ -1,4 +1,5 @@
 // report.txt: ReportText of report.h. What happened in a few lines, the origin first.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -69,9 +70,27 @@ std::string RestartLines(const Report& report) {
     const RestartReport& restart = report.restarts[i];
     text +=
         fmt::format("  {:<10}{}{}\n", "restart", Printable(restart.why),
-                    restart.processes == 1 ? "" : fmt::format("; all {} of its {}", restart.processes, restart.scope));
+                    restart.processes == 1       ? ""
+                    : restart.scope == "process" ? fmt::format("; {} processes", restart.processes)
+                                                 : fmt::format("; all {} of its {}", restart.processes, restart.scope));
   }
   return text;
+}
+
+std::string ReplacementLines(const Report& report) {
+  std::string text;
+  for (const ReplacementReport& each : report.replacements) {
+    text += fmt::format("  {:<10}{} took the place of {}{}\n", "host", Printable(each.by), Printable(each.host),
+                        each.why.empty() ? "" : fmt::format(", which was lost: {}", Printable(each.why)));
+  }
+  return text;
+}
+
+// Where the head's clock is not that of the host: when it was, and how far that can be believed.
+std::string ClockLine(const FailureReport& failure) {
+  if (!failure.at_error || *failure.at_error == 0) return {};
+  return fmt::format("  {:<10}{} by the head's clock, give or take {}\n", "at", Printable(failure.at),
+                     DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would promise too much
 }
 
 // The last one says most about how it ended; of earlier ones it is said that they are there.
@@ -113,6 +132,7 @@ std::string ReceiptLine(const Report& report) {
   const char* left = "left";
   if (report.outcome == "running") left = "running";
   if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
+  if (report.outcome != "running" && !report.replacements.empty() && receipt.left > 0) left = "lost with their host";
   return fmt::format("{} started, {} reaped, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
                      receipt.adopted > 0 ? fmt::format(", {} adopted and ended", receipt.adopted) : "",
                      by.empty() ? "" : fmt::format(" (by {})", by));
@@ -135,6 +155,7 @@ std::string ReportText(const Report& report) {
   std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
+    text += ClockLine(failure);
     text += AccountHead(failure.account);
     if (!failure.last_lines.empty()) text += fmt::format("  last lines of {}:\n", failure.log);
     for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
@@ -142,6 +163,7 @@ std::string ReportText(const Report& report) {
   }
   text += FailedActivationText(report.activations);
   text += DumpLines(report);
+  text += ReplacementLines(report);
   text += RestartLines(report);
   text += Counted(report);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });

@@ -18,6 +18,7 @@ bool Restarts(const RestartPolicy& policy, const HowEnded& end) {
                          [&](const std::string& name) { return SignalNumber(name) == end.code; });
     case HowEnded::Kind::kNotStarted:
     case HowEnded::Kind::kLimit:
+    case HowEnded::Kind::kLost:
       return false;
   }
   return false;

@@ -15,7 +15,7 @@ namespace muster {
 
 // How a process ended, or why it is to end.
 struct HowEnded {
-  enum class Kind : std::uint8_t { kExited, kSignalled, kNotStarted, kLimit };
+  enum class Kind : std::uint8_t { kExited, kSignalled, kNotStarted, kLimit, kLost };  // kLost: with its host
   Kind kind = Kind::kExited;
   std::int32_t code = 0;  // exit code or signal
 

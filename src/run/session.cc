@@ -25,7 +25,6 @@
 #include "run/activation.h"
 #include "run/dump_report.h"
 #include "run/environment_record.h"
-#include "run/host_word.h"
 #include "run/journal.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -45,6 +44,8 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
     refusals.push_back(MachineError("hosts",
                                     fmt::format("the plan wants {} hosts, and this start has only this machine", hosts),
                                     "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
+  } else if (!request.spares.empty() && (request.hosts.empty() || transport.name() == "local")) {
+    refusals.push_back(MachineError("hosts", "a run on this machine alone has no use for spare hosts"));
   } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
     refusals.push_back(
         MachineError("hosts", fmt::format("the plan wants {} hosts, {} are named", hosts, request.hosts.size())));
@@ -137,13 +138,15 @@ Result<void> Session::OpenTerminal() {
   Result<UserTerminal> terminal = UserTerminal::Open(request_.terminal);
   if (!terminal) return Fail(std::move(terminal.error()));
   const std::uint32_t host = plan_.processes[*request_.pty].host;
-  terminal_.emplace(io_, console_, std::move(*terminal),
-                    TerminalLink::Ends{.send = [this, host](const AgentCommand& command) { Send(host, command); },
-                                       .stop =
-                                           [this] {
-                                             console_.StoppingByKeys(stops_asked_ + 1);
-                                             RequestStop(stops_asked_ + 1, SIGINT);
-                                           }});
+  terminal_.emplace(
+      io_, console_, std::move(*terminal),
+      TerminalLink::Ends{
+          .send = [this, host](const AgentCommand& command) { Send(supervisor_.slots().machine(host), command); },
+          .stop =
+              [this] {
+                console_.StoppingByKeys(stops_asked_ + 1);
+                RequestStop(stops_asked_ + 1, SIGINT);
+              }});
   return {};
 }
 
@@ -220,10 +223,6 @@ ProcessStatuses Session::Processes() const {
   return {(now - began_at_) / 1'000'000, roll_.Statuses(plan_, supervisor_, hosts, now)};
 }
 
-const std::string& Session::NameOf(std::uint32_t host) const {
-  return request_.hosts.empty() ? HostWord(plan_, host) : request_.hosts[host].name;
-}
-
 void Session::Connect() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, NameOf(host)});
@@ -267,7 +266,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           agents_[host].refusal = m.why;  // AgentLost follows when it is gone
         } else if constexpr (std::is_same_v<M, ClockCompared>) {
           m.host = host;
-          Record(m);
+          Happened(Event(m));
         } else if constexpr (std::is_same_v<M, AgentUnreachable>) {
           Refused(host, std::move(m));
         } else if constexpr (std::is_same_v<M, FileBytes>) {
@@ -291,6 +290,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
               return Refused(host, {refusal.empty() ? m.why : "its agent: " + refusal, {}});
             }
           }
+          if constexpr (std::is_same_v<M, AgentLost>) console_.Lost(NameOf(host), m.why);
           Happened(Event(std::move(m)));
         }
       },
@@ -315,7 +315,7 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
     JudgeRefusals();
     if (ended_ || supervisor_.phase() != Phase::kPreparing) return;
   }
-  if (plan_.activation.empty()) return HoldPortsOf(host);
+  if (plan_.activation.empty()) return OnUsable(host);
   Send(host, ActivateHost(plan_, binding_, surroundings_, host));
 }
 
@@ -347,7 +347,7 @@ void Session::LendTerminal(const Event& event) {
   } else if (const auto* closed = std::get_if<PtyClosed>(&event)) {
     terminal_->Part({closed->process, closed->attempt});
   } else if (const auto* lost = std::get_if<AgentLost>(&event)) {
-    if (lost->host == plan_.processes[*request_.pty].host) terminal_->Part();
+    if (supervisor_.slots().host(lost->host) == plan_.processes[*request_.pty].host) terminal_->Part();
   }
 }
 
@@ -373,6 +373,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, RestartPlanned>) console_.Restarting(a);
             if constexpr (std::is_same_v<A, LimitPassed>) console_.Passed(a);
             if constexpr (std::is_same_v<A, RebindOrdered>) OrderRebinding();
+            if constexpr (std::is_same_v<A, ReplaceOrdered>) OrderReplacement(a);
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
@@ -390,8 +391,10 @@ void Session::Start(const StartOrdered& order) {
   Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
                                    ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
                                    : starts_.Of(order.process, order.attempt);
+  const std::uint32_t host = supervisor_.slots().machine(plan_.processes[order.process].host);
+  roll_.Ordered(order.process, host);
   if (start && request_.pty == order.process) start->pty = terminal_->Size();
-  if (start) return Send(plan_.processes[order.process].host, std::move(*start));
+  if (start) return Send(host, std::move(*start));
   boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
     if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
   });
@@ -401,7 +404,7 @@ void Session::Stop(const StopOrdered& order) {
   if (FailsHere(Fault::kHeadBeforeStop)) return;
   std::map<std::uint32_t, StopProcesses> by_host;
   for (const ProcessId process : order.processes) {
-    StopProcesses& stop = by_host[plan_.processes[process].host];
+    StopProcesses& stop = by_host[supervisor_.slots().machine(plan_.processes[process].host)];
     stop.signal = order.signal;
     stop.grace_ms = order.grace_ms;
     stop.processes.push_back({process, supervisor_.attempt(process)});
@@ -422,7 +425,7 @@ void Session::Dump(const DumpOrdered& order) {
     const ProcessState state = supervisor_.state(process);
     if (state != ProcessState::kRunning && state != ProcessState::kStopping) continue;
     const std::uint32_t attempt = supervisor_.attempt(process);
-    by_host[plan_.processes[process].host].processes.push_back(
+    by_host[supervisor_.slots().machine(plan_.processes[process].host)].processes.push_back(
         {process, attempt, fmt::format("{}/{}", binding_.run_dir, DumpPath(plan_, order.dump, process, attempt))});
   }
   for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, std::move(by_host[host]));

@@ -37,6 +37,8 @@ struct RunRequest {
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name
   // the agent tells and whose address is 127.0.0.1.
   std::vector<SiteHost> hosts;
+  // Hosts besides, each with a number of devices, that take the places of lost ones. Only with `hosts`.
+  std::vector<SiteHost> spares;
 
   // What processes inherit ("NAME=value"), where secrets of kind from_env are looked up, and the folder
   // muster was called from (absolute).

@@ -20,6 +20,16 @@ constexpr std::array<std::string_view, 4> kOfHosts = {"logs/", "errors/", "conte
 
 }  // namespace
 
+const SiteHost* Session::NamedBy(std::uint32_t host) const {
+  if (request_.hosts.empty()) return nullptr;
+  return host < request_.hosts.size() ? &request_.hosts[host] : &request_.spares[host - request_.hosts.size()];
+}
+
+const std::string& Session::NameOf(std::uint32_t host) const {
+  const SiteHost* const named = NamedBy(host);
+  return named == nullptr ? plan_.hosts[host].label : named->name;
+}
+
 Result<void> Session::LayProbe() {
   if (!elsewhere_) return {};
   return WriteNewFile(directory_->folder(), kProbe, binding_.run_id);
@@ -27,7 +37,10 @@ Result<void> Session::LayProbe() {
 
 void Session::Refused(std::uint32_t host, AgentUnreachable why) {
   agents_[host].over = true;
-  if (supervisor_.phase() != Phase::kPreparing) return Happened(AgentLost{host, why.why, 0});
+  if (supervisor_.phase() != Phase::kPreparing) {
+    console_.Lost(NameOf(host), why.why);
+    return Happened(AgentLost{host, why.why, 0});
+  }
   agents_[host].refused = std::move(why);
   JudgeRefusals();
 }
@@ -55,6 +68,21 @@ void Session::TellRefused() {
     Record(std::get<AgentLost>(lost));
     Perform(supervisor_.Step(lost, clock_->Monotonic()));
   }
+}
+
+void Session::OrderReplacement(const ReplaceOrdered& order) {
+  agents_[order.by].taking = Agent::Taking{order.host, binding_};
+  HoldPortsOf(order.by);
+}
+
+void Session::Replaced(const std::string& lost, HostReplaced replaced) {
+  const std::string& name = NameOf(replaced.by);
+  if (replaced.error.empty()) {
+    console_.Say(fmt::format("{} has taken the place of {}", name, lost));
+  } else {
+    console_.Warn(fmt::format("{} cannot take the place of {}: {}", name, lost, replaced.error));
+  }
+  Happened(std::move(replaced));
 }
 
 void Session::PutFiles(const std::map<std::string, std::string>& files) {

@@ -1,12 +1,11 @@
 // The part of the session that binds the plan to hosts, as their activation leaves them, to ports, devices and cores;
-// when a stranger has a port, to other ports.
+// when a stranger has a port, to other ports, and when a host was lost, to a spare.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "run/activation.h"
-#include "run/host_word.h"
 #include "run/json_text.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -19,78 +18,125 @@ void Session::OnActivated(std::uint32_t host, HostActivated told) {
   Record(Shown(told, HiddenValues(plan_, binding_.secrets)));
   if (supervisor_.phase() != Phase::kPreparing) return;
   if (!told.error.empty()) return Unready(ActivationFailure(plan_, agents_[host].host_name, told));
-  surroundings_.activated[host] = ActivatedEnvironment(surroundings_.environment, told);
-  HoldPortsOf(host);
+  agents_[host].inherited = ActivatedEnvironment(surroundings_.environment, told);
+  OnUsable(host);
+}
+
+void Session::OnUsable(std::uint32_t host) {
+  if (host < plan_.hosts.size()) {
+    if (!plan_.activation.empty()) surroundings_.activated[host] = agents_[host].inherited;
+    return HoldPortsOf(host);
+  }
+  agents_[host].ready = true;  // a spare: that much is known of it
+  BeginIfReady();
+}
+
+std::uint32_t Session::PlaceOf(std::uint32_t host) const {
+  return agents_[host].taking ? agents_[host].taking->host : host;
 }
 
 void Session::HoldPortsOf(std::uint32_t host) {
-  HoldPorts ports = PortsOfHost(plan_, host);
+  HoldPorts ports = PortsOfHost(plan_, PlaceOf(host));
   if (!ports.ports.empty()) return Send(host, std::move(ports));
   AskAllotment(host);
 }
 
 void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
   if (before_) {
+    if (!supervisor_.slots().host(host)) return;  // it was not asked
     const std::string error = TakePorts(host, held, PortChoice::kAuto);
     if (rebinding_error_.empty()) rebinding_error_ = error;
     if (--answers_due_ > 0) return;
     if (rebinding_error_.empty()) {
-      if (const Result<void> rebound = Rebind(); !rebound) rebinding_error_ = Sentence(rebound.error());
+      if (const Result<void> rebound = Rebind(*before_); !rebound) rebinding_error_ = Sentence(rebound.error());
     }
     before_.reset();
     return Happened(PlanRebound{binding_.ports, std::exchange(rebinding_error_, {})});
   }
-  if (const std::string error = TakePorts(host, held, PortChoice::kAll); !error.empty()) return Unready(error);
+  if (PlaceOf(host) >= plan_.hosts.size()) return;  // nor was a spare
+  if (const std::string error = TakePorts(host, held, PortChoice::kAll); !error.empty()) {
+    return CannotPrepare(host, error);
+  }
   AskAllotment(host);
 }
 
 void Session::AskAllotment(std::uint32_t host) {
-  agents_[host].asked = AllotmentOf(plan_, host, binding_.run_id, ::getpid());
+  if (agents_[host].taking && !supervisor_.AtWork()) return;  // it is not needed any more
+  agents_[host].asked = AllotmentOf(plan_, PlaceOf(host), binding_.run_id, ::getpid());
   if (agents_[host].asked) return Send(host, *agents_[host].asked);
-  agents_[host].ready = true;
-  BeginIfReady();
+  OnPrepared(host);
 }
 
 void Session::OnAllotted(std::uint32_t host, const Allotted& allotted) {
   Agent& agent = agents_[host];
-  if (!agent.asked || agent.ready) return;
-  const std::string& name = HostWord(plan_, host);
-  if (!allotted.error.empty()) return Unready(fmt::format("{}: {}", name, allotted.error));
+  if (!agent.asked || (agent.ready && !agent.taking)) return;
+  const std::string& name = NameOf(host);
+  if (!allotted.error.empty()) return CannotPrepare(host, fmt::format("{}: {}", name, allotted.error));
   const Allot& asked = *agent.asked;
   if (asked.devices.size() != allotted.devices.size() || asked.cores.size() != allotted.cores.size())
-    return Unready(fmt::format("the agent of {} gave other devices or cores than asked", name));
+    return CannotPrepare(host, fmt::format("the agent of {} gave other devices or cores than asked", name));
   for (std::size_t i = 0; i < asked.devices.size(); ++i) {
     if (agent.devices.size() <= asked.devices[i]) agent.devices.resize(std::size_t{asked.devices[i]} + 1);
     agent.devices[asked.devices[i]] = allotted.devices[i];
   }
   for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = allotted.cores[i];
   for (const std::string& note : allotted.notes) console_.Warn(fmt::format("{}: {}", name, note));
+  OnPrepared(host);
+}
+
+void Session::OnPrepared(std::uint32_t host) {
+  Agent& agent = agents_[host];
   agent.ready = true;
-  BeginIfReady();
+  if (!agent.taking) return BeginIfReady();
+  const Agent::Taking taking = *std::exchange(agent.taking, std::nullopt);
+  const std::string& lost = taking.before.hosts[taking.host].name;
+  binding_.hosts[taking.host] = BindingOf(host);
+  if (!plan_.activation.empty()) surroundings_.activated[taking.host] = agent.inherited;
+  HostReplaced replaced{taking.host, host, {}, {}, {}, {}, {}, {}};
+  if (const Result<void> rebound = Rebind(taking.before); !rebound) {
+    replaced.error = Sentence(rebound.error());
+    return Replaced(lost, std::move(replaced));
+  }
+  const HostBinding& bound = binding_.hosts[taking.host];
+  replaced.name = bound.name;
+  replaced.address = bound.address;
+  replaced.devices = bound.devices;
+  replaced.ports = binding_.ports;
+  replaced.cores = CoreTexts(plan_, binding_);
+  Replaced(lost, std::move(replaced));
+}
+
+void Session::CannotPrepare(std::uint32_t host, const std::string& why) {
+  if (!agents_[host].taking) return Unready(why);
+  const Agent::Taking taking = *std::exchange(agents_[host].taking, std::nullopt);
+  Replaced(taking.before.hosts[taking.host].name, {taking.host, host, {}, {}, {}, {}, {}, why});
 }
 
 std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice choice) {
-  if (!held.error.empty()) return fmt::format("ports on {}: {}", HostWord(plan_, host), held.error);
-  const HoldPorts asked = PortsOfHost(plan_, host, choice);
+  if (!held.error.empty()) return fmt::format("ports on {}: {}", NameOf(host), held.error);
+  const HoldPorts asked = PortsOfHost(plan_, PlaceOf(host), choice);
   const bool fits =
       std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
                  [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
-  if (!fits) return fmt::format("the agent of {} held other ports than asked", HostWord(plan_, host));
+  if (!fits) return fmt::format("the agent of {} held other ports than asked", NameOf(host));
   for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
   return {};
 }
 
+HostBinding Session::BindingOf(std::uint32_t host) const {
+  const Agent& agent = agents_[host];
+  HostBinding bound{agent.host_name, "127.0.0.1", agent.devices};
+  const SiteHost* const named = NamedBy(host);
+  if (named == nullptr) return bound;
+  // As the host itself is called; whom one logs in as is nobody else's affair.
+  bound.name = named->name.substr(named->name.find('@') + 1);
+  if (!agent.address.empty()) bound.address = agent.address;
+  if (!named->address.empty()) bound.address = named->address;
+  return bound;
+}
+
 Result<void> Session::Bind() {
-  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    HostBinding bound{agents_[host].host_name, "127.0.0.1", agents_[host].devices};
-    if (!request_.hosts.empty()) {
-      // As the host itself is called; whom one logs in as is nobody else's affair.
-      bound.name = request_.hosts[host].name.substr(request_.hosts[host].name.find('@') + 1);
-      if (!agents_[host].address.empty()) bound.address = agents_[host].address;
-      if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
-    }
-    binding_.hosts.push_back(std::move(bound));
-  }
+  for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) binding_.hosts.push_back(BindingOf(host));
   Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(plan_, binding_)});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!files) return Fail(std::move(files.error()));
@@ -103,27 +149,26 @@ Result<void> Session::Bind() {
 }
 
 Result<void> Session::DefineEnvironments() {
-  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+  for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) {
     Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(plan_, binding_, surroundings_, host);
     if (!blocks) return Fail(std::move(blocks.error()));
-    for (DefineEnvironment& block : *blocks) Send(host, std::move(block));
+    for (DefineEnvironment& block : *blocks) Send(supervisor_.slots().machine(host), std::move(block));
   }
   return {};
 }
 
 void Session::OrderRebinding() {
   before_ = binding_;
-  for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+  for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) {
     HoldPorts ports = PortsOfHost(plan_, host, PortChoice::kAuto);
     if (ports.ports.empty()) continue;
     ++answers_due_;
-    Send(host, std::move(ports));
+    Send(supervisor_.slots().machine(host), std::move(ports));
   }
 }
 
-// What was made with the ports before is made anew, where they stand in it.
-Result<void> Session::Rebind() {
-  const Result<std::map<std::string, std::string>> made = GeneratedFiles(plan_, *before_);
+Result<void> Session::Rebind(const Binding& earlier) {
+  const Result<std::map<std::string, std::string>> made = GeneratedFiles(plan_, earlier);
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());

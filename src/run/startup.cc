@@ -8,6 +8,7 @@
 
 #include "base/shell_quote.h"
 #include "base/units.h"
+#include "run/attempt_hosts.h"
 
 namespace muster {
 namespace {
@@ -35,7 +36,7 @@ std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> 
 class Walk {
  public:
   Walk(const Plan& plan, const JournalContents& journal, const HostClocks& clocks)
-      : plan_(plan), clocks_(clocks), starts_(plan.processes.size()) {
+      : plan_(plan), clocks_(clocks), hosts_(plan, journal), starts_(plan.processes.size()) {
     for (const JournalRecord& record : journal.records) {
       std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
     }
@@ -97,7 +98,7 @@ class Walk {
         start.ordered = at;
         if (!first_order_) first_order_ = at;
       } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-        start.started = OnHead({plan_.processes[e.process].host, e.at, 0}, clocks_).value_or(at);
+        start.started = OnHead({hosts_.Of(e.process, e.attempt), e.at, 0}, clocks_).value_or(at);
         start.on_started = e.at;
       } else if constexpr (std::is_same_v<E, ProcessReady>) {
         start.on_ready = e.at;
@@ -109,6 +110,7 @@ class Walk {
 
   const Plan& plan_;
   const HostClocks& clocks_;
+  AttemptHosts hosts_;
   std::vector<FirstStart> starts_;
   RunBegan before_;
   std::optional<MonotonicNs> began_;

@@ -10,7 +10,6 @@
 
 #include "base/signal_name.h"
 #include "run/ending_text.h"
-#include "run/host_word.h"
 
 namespace muster {
 namespace {
@@ -22,15 +21,18 @@ constexpr std::int32_t kTerm = SIGTERM;
 
 }  // namespace
 
-Supervisor::Supervisor(const Plan& plan)
+Supervisor::Supervisor(const Plan& plan, const std::vector<SiteHost>& spares)
     : plan_(plan),
       processes_(plan.processes.size()),
-      host_over_(plan.hosts.size(), false),
+      slots_(plan, spares),
+      machine_over_(slots_.machines(), false),
       well_(plan.roles.size(), 0),
       order_(plan),
       silence_(plan),
       budgets_(plan.roles.size()) {
-  hosts_left_ = static_cast<std::uint32_t>(plan.hosts.size());
+  machines_left_ = slots_.machines();
+  clocks_.resize(slots_.machines());
+  if (clocks_.size() == 1) clocks_[0] = HostClock{};
   left_ = unready_ = static_cast<std::uint32_t>(plan.processes.size());
   for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
     const std::uint32_t count = order_.Last(role) - order_.First(role);
@@ -76,9 +78,11 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnOutput(e, now);
         } else if constexpr (std::is_same_v<E, SpawnFailed>) {
           failing_at_ = e.at;
+          failing_moment_.reset();
           OnEnd({e.process, e.attempt}, {HowEnded::Kind::kNotStarted, e.error}, EndingText(e), now);
         } else if constexpr (std::is_same_v<E, ProcessExited>) {
           failing_at_ = e.at;
+          failing_moment_ = MomentOf(e);
           const auto kind = e.signalled ? HowEnded::Kind::kSignalled : HowEnded::Kind::kExited;
           OnEnd({e.process, e.attempt}, {kind, e.code}, EndingText(e), now);
           TraceFailure(e);
@@ -98,6 +102,10 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnTaken(e, now);
         } else if constexpr (std::is_same_v<E, PlanRebound>) {
           OnRebound(e, now);
+        } else if constexpr (std::is_same_v<E, HostReplaced>) {
+          OnReplaced(e, now);
+        } else if constexpr (std::is_same_v<E, ClockCompared>) {
+          if (e.host < clocks_.size()) clocks_[e.host] = HostClock{e.offset_ns, e.error_ns};
         } else if constexpr (std::is_same_v<E, PtyOpened>) {
           OnPtyOpened({e.process, e.attempt}, now);
         } else if constexpr (std::is_same_v<E, PtyClosed>) {
@@ -213,38 +221,45 @@ void Supervisor::BecameReady(ProcessId process) {
   for (const std::uint32_t role : freed) StartRole(role);
 }
 
+Moment Supervisor::MomentOf(const ProcessExited& exit) const {
+  if (exit.process >= processes_.size()) return {};
+  return {slots_.machine(plan_.processes[exit.process].host), exit.at, EndLatenessNs(exit.max_rss_kib)};
+}
+
 void Supervisor::TraceFailure(const ProcessExited& exit) {
-  // What crashes or is killed from outside; SIGABRT, SIGPIPE and SIGTERM are ways to react to a lost peer.
-  constexpr std::int32_t kFromOutside[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
-  if (cause_ != Cause::kFailed || !first_failure_by_code_ || !exit.signalled || exit.process >= processes_.size())
-    return;
-  if (std::find(std::begin(kFromOutside), std::end(kFromOutside), exit.code) == std::end(kFromOutside)) return;
-  const Progress& progress = processes_[exit.process];
-  // A stop signal that reached it may be why it crashed; it cannot be why it was killed.
-  if (exit.code == SIGKILL ? progress.killed : progress.signalled) return;
-  const Process& origin = plan_.processes[first_failure_->process];
-  if (plan_.processes[exit.process].host == origin.host && exit.at > first_failure_at_ + FromMs(kTraceMs)) return;
-  first_failure_by_code_ = false;
+  if (cause_ != Cause::kFailed || exit.process >= processes_.size()) return;
+  const ProcessAttempt who{exit.process, exit.attempt};
+  if (first_failure_->process == who.process || processes_[who.process].attempt != who.attempt) return;
+  const bool is_cause = MayBeCause(exit);
+  if (!is_cause && !CameFirst(exit)) return;
+  first_failure_by_code_ = !is_cause && !exit.signalled;
   first_failure_ = FirstFailure{exit.process, exit.attempt};
-  passed_code_ = 128 + exit.code;
+  first_failure_at_ = exit.at;
+  first_failure_moment_ = MomentOf(exit);
+  passed_code_ = exit.signalled ? 128 + exit.code : exit.code;
   cause_why_ = why_;
   actions_.emplace_back(FailureTraced{exit.process, exit.attempt});
 }
 
-void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now) {
-  if (host >= host_over_.size() || host_over_[host]) return;  // lost after its end is no news
-  host_over_[host] = true;
-  --hosts_left_;
-  for (ProcessId process = 0; process < processes_.size(); ++process) {
-    if (plan_.processes[process].host == host) ApplyTo(process, ProcessInput::kLost);
-  }
-  if (at_terminal_ && plan_.processes[at_terminal_->process].host == host) {
-    OnPtyGone(ProcessAttempt(*at_terminal_), now);
-  }
-  if (attested && phase_ == Phase::kFinishing) return;
-  why_ = fmt::format("the agent of {} was lost: {}", HostWord(plan_, host), why);
-  Apply(JobInput::kLost, now);
-  OnHostDumped(host, dump_, now);
+bool Supervisor::MayBeCause(const ProcessExited& exit) const {
+  // What crashes or is killed from outside; SIGABRT, SIGPIPE and SIGTERM are ways to react to a lost peer.
+  constexpr std::int32_t kFromOutside[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
+  if (!first_failure_by_code_ || !exit.signalled) return false;
+  if (std::find(std::begin(kFromOutside), std::end(kFromOutside), exit.code) == std::end(kFromOutside)) return false;
+  const Progress& progress = processes_[exit.process];
+  // A stop signal that reached it may be why it crashed; it cannot be why it was killed.
+  if (exit.code == SIGKILL ? progress.killed : progress.signalled) return false;
+  const Process& origin = plan_.processes[first_failure_->process];
+  return plan_.processes[exit.process].host != origin.host || exit.at <= first_failure_at_ + FromMs(kTraceMs);
+}
+
+bool Supervisor::CameFirst(const ProcessExited& exit) const {
+  if (!first_failure_moment_ || (!exit.signalled && exit.code == 0)) return false;
+  if (processes_[exit.process].signalled) return false;
+  const Moment moment = MomentOf(exit);
+  // On one host the agent has told of what it saw in order.
+  return moment.host != first_failure_moment_->host &&
+         OrderOf(moment, *first_failure_moment_, clocks_) == Order::kBefore;
 }
 
 ProcessEffect Supervisor::ApplyTo(ProcessId process, ProcessInput input) {
@@ -280,7 +295,7 @@ std::optional<JobInput> Supervisor::DueFromCounts() const {
       if (left_ == 0) return JobInput::kAllEnded;
       return std::nullopt;
     case Phase::kFinishing:
-      if (hosts_left_ == 0) return JobInput::kAgentsEmpty;
+      if (machines_left_ == 0) return JobInput::kAgentsEmpty;
       return std::nullopt;
     case Phase::kPreparing:
     case Phase::kDone:
@@ -327,6 +342,7 @@ void Supervisor::Blame(JobInput input) {
       first_failure_ = FirstFailure{failing_.process, failing_.attempt};
       first_failure_by_code_ = failing_end_.kind == HowEnded::Kind::kExited;
       first_failure_at_ = failing_at_;
+      first_failure_moment_ = failing_moment_;
       actions_.emplace_back(*first_failure_);
       break;
     case JobInput::kUnready:
@@ -359,6 +375,7 @@ void Supervisor::StartAll(MonotonicNs now) {
 }
 
 void Supervisor::StartRole(std::uint32_t role) {
+  if (!replacing_.empty()) return;  // StartDue comes back to it
   for (ProcessId process = order_.First(role); process < order_.Last(role); ++process) {
     if (ApplyTo(process, ProcessInput::kStart) == ProcessEffect::kStart) {
       actions_.emplace_back(StartOrdered{process, processes_[process].attempt});

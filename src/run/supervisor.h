@@ -13,11 +13,16 @@
 //  - A failure at which a stranger was seen to have a port that muster had chosen is none, a few times: the whole job
 //  is
 //    started again with other ports (RebindOrdered, answered by PlanRebound). No restart budget is used for it.
+//  - A lost host ends the job, unless the policies of what ran there allow a restart and there is a spare: then it
+//  takes
+//    the host's place (ReplaceOrdered, answered by HostReplaced), and what ran there is started again on it. What was
+//    told where the lost host is, and would go on, is started again with it: then the whole job is.
 //  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
 //    in time, has failed. So has a process that outlives its role's time, and the first to fall silent where a whole
 //    role or job is silent for its limit.
 //  - A death by a signal that muster did not send, close to a first failure that was an exit code, becomes the
-//    origin after the fact (FailureTraced): peers of a killed process can be seen to end before it.
+//    origin after the fact (FailureTraced): peers of a killed process can be seen to end before it. So does an unasked
+//    failure on another host that was before the first one beyond the errors of the clocks, and was heard of later.
 //  - The work is done when every process of the kAll roles and one of each kAny role has exited 0. What still runs
 //    has its role's linger_ms to leave, and is stopped if it does not. One that fails while lingering still fails
 //    the job; one of a kNever role that exits 0 while others are at work is recorded and left at that.
@@ -34,6 +39,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,7 +48,10 @@
 #include "agent/protocol.h"
 #include "muster/event.h"
 #include "muster/plan.h"
+#include "muster/site.h"
+#include "run/event_order.h"
 #include "run/facts.h"
+#include "run/host_slots.h"
 #include "run/restart_budget.h"
 #include "run/silence_watch.h"
 #include "run/start_order.h"
@@ -74,7 +83,7 @@ struct EndRun {
 
 using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged,
                             FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput,
-                            RebindOrdered, DumpOrdered, DumpEnded>;
+                            RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
 
 inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job gets other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
@@ -187,8 +196,8 @@ const JobCell& Decide(Phase phase, JobInput input);
 
 class Supervisor {
  public:
-  // The plan must outlive the supervisor and be one that ValidatePlan accepts.
-  explicit Supervisor(const Plan& plan);
+  // The plan must outlive the supervisor and be one that ValidatePlan accepts. Spares have a number of devices.
+  explicit Supervisor(const Plan& plan, const std::vector<SiteHost>& spares = {});
 
   // All agents are ready and all ports held: start.
   std::vector<Action> Begin(MonotonicNs now);
@@ -199,6 +208,9 @@ class Supervisor {
   Phase phase() const { return phase_; }
   ProcessState state(ProcessId process) const { return processes_[process].state; }
   std::uint32_t attempt(ProcessId process) const { return processes_[process].attempt; }
+  bool AtWork() const;  // starting or running
+  // Which machine stands for which host now.
+  const HostSlots& slots() const { return slots_; }
   Cause cause() const { return cause_; }
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
   // Whether a dump can be taken: whether there can be processes.
@@ -238,22 +250,42 @@ class Supervisor {
   bool IsCurrent(const ProcessAttempt& who, std::string_view what);
   void OnStarted(const ProcessAttempt& who, MonotonicNs now);
   void OnEnd(const ProcessAttempt& who, HowEnded end, const std::string& how, MonotonicNs now);
-  // Whether this end, of a process that was told to stop, is rather what made the first failure fail.
+  // Whether this end, of a process that was told to stop, is rather what made the first failure fail, or was before it.
   void TraceFailure(const ProcessExited& exit);
+  bool MayBeCause(const ProcessExited& exit) const;
+  bool CameFirst(const ProcessExited& exit) const;
+  Moment MomentOf(const ProcessExited& exit) const;
   // The process ended badly or must end: a restart, or the job's failure.
   void OnFailure(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
   void OnWell(const ProcessAttempt& who, const HowEnded& end, MonotonicNs now);
   void MarkWell(ProcessId process, bool well);
   void OnReady(const ProcessReady& event);
-  void OnHostOver(std::uint32_t host, bool attested, const std::string& why, MonotonicNs now);
   void Blame(JobInput input);
   void StartAll(MonotonicNs now);
   void StartRole(std::uint32_t role);
   void BecameReady(ProcessId process);
   void Linger(MonotonicNs now);
 
+  // --- hosts (supervisor_hosts.cc) ---
+  void OnHostOver(std::uint32_t machine, bool attested, const std::string& why, MonotonicNs now);
+  // One restart because of a lost host.
+  struct Relocation {
+    ProcessId ended = 0;  // a process that ran there, whose role's budget pays
+    RestartPolicy::Scope scope = RestartPolicy::Scope::kProcess;
+    std::vector<ProcessId> members;
+    std::string because;  // of more than its policy says; added to why_
+    RestartBudget::Grant grant;
+  };
+  // Lets a spare take the host's place, with what ran there to be started again. False, with why_ told, if the policies
+  // do not allow it or there is none.
+  bool Relocate(std::uint32_t host, MonotonicNs now);
+  std::optional<std::vector<Relocation>> PlanRelocation(std::uint32_t host);
+  void OnReplaced(const HostReplaced& event, MonotonicNs now);
+
   // --- limits (supervisor_limits.cc) ---
   void OnOutput(const OutputSeen& event, MonotonicNs now);
+  // The machine has told, or never will: whether it was the last.
+  bool AnsweredOutput(std::uint32_t machine);
   void OnDeadline(std::uint64_t timer, MonotonicNs now);
   void OnProcessDeadline(std::uint64_t timer, MonotonicNs now);
   // A running process took too long: it has failed, though it is still there.
@@ -280,6 +312,8 @@ class Supervisor {
   void OnRenewedEnded(ProcessId process);
   void OnDelayOver(std::uint64_t renewal);
   void RenewIfDue(std::uint64_t renewal);
+  // What may be started now that the binding is made anew.
+  void StartDue();
   void ForgetRenewals();
 
   // --- dumps (supervisor_dump.cc) ---
@@ -301,7 +335,10 @@ class Supervisor {
   void Disarm(std::uint64_t timer);
   void DisarmAll();
 
-  bool AtWork() const;  // starting or running
+  // Of a process in that state there may be something on its host.
+  static bool IsThere(ProcessState state) {
+    return state == ProcessState::kStarting || state == ProcessState::kRunning || state == ProcessState::kStopping;
+  }
   const Role& RoleOf(ProcessId process) const;
   std::string NameOf(ProcessId process) const;  // "worker.2"
   std::vector<Action> Take();
@@ -321,11 +358,16 @@ class Supervisor {
   std::uint32_t linger_role_ = 0;
 
   std::optional<FirstFailure> first_failure_;
-  MonotonicNs first_failure_at_ = 0;    // on its host
-  bool first_failure_by_code_ = false;  // it exited; no signal ended it
+  MonotonicNs first_failure_at_ = 0;            // on its host
+  bool first_failure_by_code_ = false;          // it exited; no signal ended it
+  std::optional<Moment> first_failure_moment_;  // when that was, if it was an end
+  std::optional<Moment> failing_moment_;        // of the end at hand
+  HostClocks clocks_;                           // by machine
   std::vector<Progress> processes_;
-  std::vector<bool> host_over_;
-  std::uint32_t hosts_left_ = 0;
+  HostSlots slots_;
+  std::set<std::uint32_t> replacing_;  // hosts of the plan whose places are being taken: nothing is started meanwhile
+  std::vector<bool> machine_over_;
+  std::uint32_t machines_left_ = 0;
   std::uint32_t left_ = 0;           // processes not ended
   std::uint32_t unready_ = 0;        // of those, not ready
   std::uint32_t stopping_ = 0;       // processes told to stop and not ended
@@ -339,7 +381,7 @@ class Supervisor {
   std::uint64_t next_renewal_ = 0;
   // The dump that is being taken, and what comes after it.
   struct Dump {
-    std::vector<bool> due;  // of each host: whether it has to tell yet
+    std::vector<bool> due;  // of each machine: whether it has to tell yet
     std::uint32_t left = 0;
     std::optional<StopRequested> stop;
     std::optional<SilenceWatch::Silent> silent;
@@ -349,8 +391,8 @@ class Supervisor {
   std::optional<Dump> dumping_;
   std::optional<PortTaken> taken_;  // the latest
   std::uint32_t rebinds_ = 0;
-  bool rebinding_ = false;         // nothing is started meanwhile
-  std::uint32_t answers_due_ = 0;  // hosts that were asked what is written and have not told
+  bool rebinding_ = false;               // nothing is started meanwhile
+  std::set<std::uint32_t> answers_due_;  // machines that were asked what is written and have not told
   TimerQueue timers_;
   std::optional<ProcessAttempt> at_terminal_;  // who has the user's terminal, …
   MonotonicNs paused_at_ = 0;                  // … since when, …

@@ -17,9 +17,9 @@ bool Supervisor::CanDump() const {
 void Supervisor::TakeDump(std::string_view why, MonotonicNs now) {
   if (dumping_ || !CanDump()) return;
   dumping_.emplace();
-  dumping_->due.resize(host_over_.size());
-  std::transform(host_over_.begin(), host_over_.end(), dumping_->due.begin(), [](bool over) { return !over; });
-  dumping_->left = hosts_left_;
+  dumping_->due.resize(machine_over_.size());
+  std::transform(machine_over_.begin(), machine_over_.end(), dumping_->due.begin(), [](bool over) { return !over; });
+  dumping_->left = machines_left_;
   actions_.emplace_back(DumpOrdered{++dump_, std::string(why)});
   Arm(kDumpTimer, now + std::uint64_t{kDumpMs + kDumpMarginMs} * 1'000'000);
 }

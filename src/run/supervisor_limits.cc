@@ -22,8 +22,12 @@ void Supervisor::OnOutput(const OutputSeen& event, MonotonicNs now) {
     if (event.processes[i] < processes_.size()) silence_.Saw(event.processes[i], event.bytes[i], now);
   }
   // Only what all hosts have told is a silence.
-  if (answers_due_ == 0 || --answers_due_ > 0 || !AtWork() || at_terminal_) return;
+  if (!AnsweredOutput(event.host) || !AtWork() || at_terminal_) return;
   if (const std::optional<SilenceWatch::Silent> silent = silence_.Find(now)) OnSilent(*silent, now);
+}
+
+bool Supervisor::AnsweredOutput(std::uint32_t machine) {
+  return answers_due_.erase(machine) > 0 && answers_due_.empty();
 }
 
 void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, MonotonicNs now) {
@@ -32,6 +36,7 @@ void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint6
   why_ = fmt::format("{} {}", NameOf(process), EndingText(passed));
   actions_.emplace_back(std::move(passed));
   failing_at_ = now;
+  failing_moment_.reset();
   OnFailure(who, {HowEnded::Kind::kLimit, 1}, now);
 }
 
@@ -47,8 +52,10 @@ void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
     why_ = fmt::format("not everything was ready within {}: {}", MsText(plan_.start_limit_ms), UnreadyText());
     Apply(JobInput::kTimePassed, now);
   } else if (timer == kSilenceTimer) {
-    if (answers_due_ == 0) {
-      answers_due_ = hosts_left_;
+    if (answers_due_.empty()) {
+      for (std::uint32_t machine = 0; machine < slots_.machines(); ++machine) {
+        if (!machine_over_[machine]) answers_due_.insert(machine);
+      }
       actions_.emplace_back(AskOutput{});
     }
     Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));

@@ -42,6 +42,7 @@ void Supervisor::OnTaken(const PortTaken& event, MonotonicNs now) {
 bool Supervisor::RestartElsewhere(const ProcessAttempt& who, MonotonicNs now) {
   if (!taken_ || taken_->process != who.process || taken_->attempt != who.attempt || !AtWork()) return false;
   why_ += fmt::format("; {}", TakenText(*taken_));
+  if (!replacing_.empty()) return false;  // one thing after the other: its role's policy is asked
   const auto port = plan_.ports.find(taken_->port);
   if (port == plan_.ports.end() || port->second.number != 0) return false;  // the recipe's numbers are the recipe's
   if (rebinds_ == kMostRebinds) {
@@ -65,9 +66,16 @@ void Supervisor::OnRebound(const PlanRebound& event, MonotonicNs now) {
     why_ = fmt::format("there are no other ports: {}", event.error);
     return Apply(JobInput::kUnready, now);
   }
+  StartDue();
+}
+
+void Supervisor::StartDue() {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, renewal] : renewals_) numbers.push_back(number);
   for (const std::uint64_t number : numbers) RenewIfDue(number);
+  for (std::uint32_t role = 0; role < order_.roles(); ++role) {
+    if (order_.MayStart(role)) StartRole(role);
+  }
 }
 
 std::vector<ProcessId> Supervisor::RestartMembers(ProcessId process, RestartPolicy::Scope scope) const {
@@ -144,7 +152,9 @@ void Supervisor::OnDelayOver(std::uint64_t renewal) {
 
 void Supervisor::RenewIfDue(std::uint64_t renewal) {
   const auto found = renewals_.find(renewal);
-  if (found == renewals_.end() || rebinding_ || !found->second.rested || found->second.stopping > 0) return;
+  if (found == renewals_.end() || rebinding_ || !replacing_.empty() || !found->second.rested ||
+      found->second.stopping > 0)
+    return;
   const Renewal due = std::move(found->second);
   renewals_.erase(found);
   std::vector<bool> roles(plan_.roles.size(), false);
@@ -169,6 +179,7 @@ void Supervisor::ForgetRenewals() {
   }
   renewals_.clear();
   rebinding_ = false;
+  replacing_.clear();
 }
 
 }  // namespace muster

@@ -51,6 +51,36 @@ TEST(NamedHosts, ComeFromAFile) {
   EXPECT_NE(HostsAfter({"--exclude", "n1"}).find("--exclude without --host or --hostfile"), std::string::npos);
 }
 
+TEST(NamedHosts, AreSparesIfTheyAreTheLastOnes) {
+  EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "1"}), "n1/8 n2/8 n3/8");
+  EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "2", "--exclude", "n4"}), "n1/8");
+  EXPECT_NE(
+      HostsAfter({"--host", "n[1-2]:8", "--spares", "2"}).find("--spares 2, and only 2 hosts are named: n[1-2]:8"),
+      std::string::npos);
+  EXPECT_NE(HostsAfter({"--spares", "2"}).find("--spares without --host or --hostfile"), std::string::npos);
+  EXPECT_NE(HostsAfter({"--host", "n[1-3]:8", "--spares", "1", "hosts=3"}).find("hosts = 3, but only 2 are named"),
+            std::string::npos);
+  const OneRecipe recipe(kBody, "");
+  const CommandResult with = Muster({"plan", recipe.path(), "--id", "--host", "a:2,b:2", "--spares", "1"});
+  const CommandResult without = Muster({"plan", recipe.path(), "--id", "--host", "a:2"});
+  EXPECT_EQ(with.out, without.out) << "spares are no part of a plan";
+}
+
+TEST(NamedHosts, AreNoSparesIfTheyCouldTakeNoPlace) {
+  const OneRecipe recipe("job:workers { count = 2, devices = 1, command = { 'true' } }",
+                         "cluster = { devices_per_host = 4 },");
+  const auto said = [&](const std::string& hosts) {
+    const CommandResult result = Muster({"run", recipe.path(), "--host", hosts, "--spares", "1"});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    return result.err;
+  };
+  EXPECT_NE(said("n[1-2]:8,s1:4").find("s1 is a spare with 4 devices, and every host of the plan has 8 or more"),
+            std::string::npos);
+  EXPECT_NE(said("n[1-2]:8,s1").find("how many devices has s1?"), std::string::npos);
+  EXPECT_NE(said("n1,s1:2").find("s1 is a spare with 2 devices, and every host of the plan has 4 or more"),
+            std::string::npos);
+}
+
 TEST(NamedHosts, AreNotPartOfThePlansId) {
   const OneRecipe recipe(kBody, "");
   const CommandResult here = Muster({"plan", recipe.path(), "--id", "--host", "a:2"});

@@ -103,6 +103,8 @@ std::vector<JournalEntry> OneOfEach() {
           HostActivated{1, {{"A", "ä\n"}, {"TOKEN", "(hidden)"}}, {"B"}, 1'200, 2, "exit code 1"},
           ClockCompared{1, -(1LL << 40), 250'000},
           HostReached{1, "ann@n1", "10.0.0.1", true},
+          ReplaceOrdered{1, 4},
+          HostReplaced{1, 4, "n5", "10.0.0.5", {"0", "1"}, {{"rpc", 20'000}}, {{"worker.2", "0-3"}}, "why"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -58,7 +58,7 @@ TEST(ProgressRows, FitIntoAnyTerminal) {
 TEST(ProcessRoll, NamesTheOddestOfARole) {
   const Plan plan = SamplePlan({{"server"}, {"worker", 4}});
   Supervisor supervisor(plan);
-  ProcessRoll roll(plan.processes.size());
+  ProcessRoll roll(plan);
   std::vector<ProcessId> workers;
   const std::uint32_t role = plan.processes.back().role;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {

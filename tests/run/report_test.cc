@@ -113,6 +113,73 @@ class ReportTest : public ::testing::Test {
 
 using Words = std::vector<std::string>;
 
+TEST_F(ReportTest, TellsWhichHostEachAttemptWasOnAndWhatReplacedWhat) {
+  PutPlan(SamplePlan({{"worker", 2}}, 2));
+  RunBegan began;
+  began.run_id = "3f9a1c2b4d5e";
+  Say(0, began);
+  for (std::uint32_t host = 0; host < 3; ++host) Say(2, HostReached{host, "n" + std::to_string(host + 1), "", false});
+  Say(3, PlanBound{"/gone", {{"n1", "10.0.0.1", {"0"}}, {"n2", "10.0.0.2", {"0"}}}, {}});
+  Say(4, StartOrdered{0, 0});
+  Say(4, StartOrdered{1, 0});
+  Say(5, Started(0, 1'005 * kMs));
+  Say(5, Started(1, 1'005 * kMs));
+  Say(100, AgentLost{1, "nothing was heard of it for 10 s", 0});
+  Say(100, RestartPlanned{1, 0, "process", {1}, 1, 3, 0, "the agent of n2 was lost"});
+  Say(100, ReplaceOrdered{1, 2});
+  Say(110, HostReplaced{1, 2, "n3", "10.0.0.3", {"4"}, {}, {}, ""});
+  Say(110, StartOrdered{1, 1});
+  ProcessStarted again = Started(1, 1'111 * kMs);
+  again.attempt = 1;
+  Say(111, again);
+  const Report report = Made();
+  ASSERT_EQ(report.processes[1].attempts.size(), 2U);
+  EXPECT_EQ(report.processes[1].attempts[0].host, "n2");
+  EXPECT_EQ(report.processes[1].attempts[1].host, "n3");
+  EXPECT_EQ(report.processes[1].host, "n3");
+  EXPECT_EQ(report.processes[0].host, "n1");
+  ASSERT_EQ(report.replacements.size(), 1U);
+  EXPECT_EQ(report.replacements[0].host, "n2");
+  EXPECT_EQ(report.replacements[0].by, "n3");
+  EXPECT_NE(ReportText(report).find(
+                "  host      n3 took the place of n2, which was lost: nothing was heard of it for 10 s\n"),
+            std::string::npos)
+      << ReportText(report);
+}
+
+TEST_F(ReportTest, TellsTheTimeOfTheFirstFailureByTheHeadsClock) {
+  PutPlan(SamplePlan({{"worker", 2}}, 2));
+  RunBegan began;
+  began.run_id = "3f9a1c2b4d5e";
+  Say(0, began);
+  for (std::uint32_t host = 0; host < 2; ++host) Say(2, HostReached{host, "n" + std::to_string(host + 1), "", false});
+  Say(3, PlanBound{"/gone", {{"n1", "10.0.0.1"}, {"n2", "10.0.0.2"}}, {}});
+  Say(4, ClockCompared{0, 0, kMs / 2});
+  Say(4, ClockCompared{1, static_cast<std::int64_t>(500 * kMs), kMs / 4});  // it reads half a second less
+  for (ProcessId process : {0U, 1U}) Say(5, StartOrdered{process, 0});
+  for (ProcessId process : {0U, 1U}) Say(6, Started(process, 1'006 * kMs));
+  // 20 ms on its way; the other end is half a millisecond later by the head's clock.
+  Say(50, Exited(1, 7, false, 530 * kMs));
+  Say(50, FirstFailure{1, 0});
+  Say(51, Exited(0, 1, false, 1'030 * kMs + kMs / 2));
+  const Report report = Made();
+  ASSERT_TRUE(report.first_failure);
+  EXPECT_EQ(report.first_failure->at, UtcText(kWall + 30 * kMs));
+  ASSERT_TRUE(report.first_failure->at_error);
+  EXPECT_DOUBLE_EQ(*report.first_failure->at_error, 0.000'25);
+  const std::string text = ReportText(report);
+  EXPECT_NE(text.find("  at        2026-11-20T12:06:16.030000Z by the head's clock, give or take 0.2 ms\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("  order     it cannot be told whether worker.0 on n1 failed first: seen 0.5 ms later, and only more "
+                "than 2.7 ms would be beyond doubt\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(ReportJson(report).find("\"at_error\": 0.00025,"), std::string::npos);
+  EXPECT_NE(ReportJson(report).find("\"within\": 0.002727"), std::string::npos) << ReportJson(report);
+}
+
 TEST_F(ReportTest, TellsTheOriginFromItsVictims) {
   SayWorkerOneKilled();
   EXPECT_EQ(Verdicts(), (Words{"victim", "victim", "origin", "victim"}));
@@ -135,6 +202,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   "exit_code": null,
   "signal": "SIGKILL",
   "at": "2026-11-20T12:06:18.006000Z",
+  "at_error": 0.0,
   "spawn_stage": null,
   "last_lines": [
    "step 40",
@@ -161,6 +229,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    }
   ],
   "unordered": [],
+  "doubts": [],
   "timeline": [
    {
     "from": 0.0,
@@ -183,6 +252,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   EXPECT_EQ(json.substr(0, begin.size()), begin);
   const std::string middle = R"(
  "restarts": [],
+ "replacements": [],
  "dumps": [],
  "processes": [
   {
@@ -195,6 +265,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "attempts": [
     {
      "attempt": 0,
+     "host": "node-1",
      "pid": 1000,
      "started_at": "2026-11-20T12:06:16.006000Z",
      "ended_at": "2026-11-20T12:06:18.046000Z",

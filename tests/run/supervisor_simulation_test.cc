@@ -22,8 +22,9 @@ constexpr MonotonicNs kMs = 1'000'000;
 
 class Simulation {
  public:
-  explicit Simulation(std::uint64_t seed) : random_(seed), plan_(MakePlan()), supervisor_(plan_) {
-    for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) {
+  explicit Simulation(std::uint64_t seed)
+      : random_(seed), plan_(MakePlan()), spares_(Below(3), SiteHost{"spare", "", 0}), supervisor_(plan_, spares_) {
+    for (std::uint32_t machine = 0; machine < supervisor_.slots().machines(); ++machine) {
       agents_.push_back({});
       agents_.back().mute = Chance(40);
     }
@@ -49,6 +50,7 @@ class Simulation {
   struct MachineProcess {
     bool ordered = false;
     std::uint32_t attempt = 0;
+    std::uint32_t machine = 0;  // where it was ordered
     bool alive = false;
     bool told_to_stop = false;
     bool unkillable = false;  // once it is told to stop
@@ -59,6 +61,7 @@ class Simulation {
   };
   struct MachineAgent {
     bool gone = false;
+    bool heard_of = false;  // that it is gone
     bool finishing = false;
     bool mute = false;         // never attests its end
     std::deque<Event> outbox;  // in order, as a channel delivers
@@ -114,7 +117,7 @@ class Simulation {
     } else if (std::holds_alternative<PtyClosed>(event)) {
       terminal_lent_ = false;
     } else if (const auto* lost = std::get_if<AgentLost>(&event)) {
-      terminal_lent_ = terminal_lent_ && plan_.processes[*at_terminal_].host != lost->host;
+      terminal_lent_ = terminal_lent_ && processes_[*at_terminal_].machine != lost->host;
     } else if (const auto* ready = std::get_if<ProcessReady>(&event)) {
       Tell(ready->process, ready->attempt);
     } else if (const auto* exited = std::get_if<ProcessExited>(&event)) {
@@ -138,6 +141,7 @@ class Simulation {
   void Perform(const StartOrdered& order) {
     MachineProcess& process = processes_[order.process];
     ASSERT_FALSE(rebinding_) << "started before there were other ports";
+    ASSERT_TRUE(replacing_.empty()) << "started before the place of a lost host was taken";
     ASSERT_EQ(order.attempt, process.ordered ? process.attempt + 1 : 0) << "started twice, or an attempt left out";
     ASSERT_FALSE(process.alive) << "started again while it runs";
     ASSERT_FALSE(stopping_) << "started after a stop";
@@ -149,7 +153,9 @@ class Simulation {
     process = MachineProcess();
     process.ordered = true;
     process.attempt = order.attempt;
-    MachineAgent& agent = agents_[plan_.processes[order.process].host];
+    process.machine = supervisor_.slots().machine(plan_.processes[order.process].host);
+    MachineAgent& agent = agents_[process.machine];
+    ASSERT_FALSE(agent.gone && agent.heard_of) << "started on a host that is known to be lost";
     if (agent.gone) return;
     if (Chance(12)) {
       agent.outbox.push_back(SpawnFailed{order.process, order.attempt, "exec", ENOENT, "x", now_});
@@ -196,6 +202,13 @@ class Simulation {
     ASSERT_LE(within, policy.max) << "restarted more often than allowed";
     ASSERT_EQ(within, restart.count);
   }
+  void Perform(const ReplaceOrdered& order) {
+    ASSERT_FALSE(rebinding_);
+    ASSERT_FALSE(agents_[order.by].gone) << "a lost host takes the place of another";
+    ASSERT_GE(order.by, plan_.hosts.size());
+    ASSERT_TRUE(taken_.insert(order.by).second) << "a spare takes two places";
+    replacing_.insert_or_assign(order.host, order.by);
+  }
   void Perform(const RebindOrdered&) { ASSERT_FALSE(std::exchange(rebinding_, true)) << "asked twice"; }
   void Perform(const LimitPassed& limit) { ASSERT_TRUE(processes_[limit.process].ordered); }
   void Perform(const AskOutput&) {
@@ -203,7 +216,7 @@ class Simulation {
       if (agents_[host].gone) continue;
       OutputSeen seen{host, {}, {}};
       for (ProcessId process = 0; process < processes_.size(); ++process) {
-        if (plan_.processes[process].host != host || !processes_[process].alive) continue;
+        if (processes_[process].machine != host || !processes_[process].alive) continue;
         if (Chance(3)) ++processes_[process].written;
         seen.processes.push_back(process);
         seen.bytes.push_back(processes_[process].written);
@@ -260,15 +273,21 @@ class Simulation {
       rebinding_ = false;
       return Feed(PlanRebound{{{"auto", 20'000}}, Chance(10) ? "none" : ""});
     }
+    if (!replacing_.empty() && Chance(4)) {
+      const auto [host, by] = *replacing_.begin();
+      replacing_.erase(host);
+      return Feed(HostReplaced{host, by, "spare", "", {}, {}, {}, Chance(5) ? "its devices are taken" : ""});
+    }
     const std::uint32_t host = Below(static_cast<std::uint32_t>(agents_.size()));
     MachineAgent& agent = agents_[host];
     if (agent.gone || Chance(4)) return PassTime();
     if (flaky_ && Chance(150)) {
-      agent.gone = true;
+      agent.gone = agent.heard_of = true;
       agent.outbox.clear();
       for (ProcessId id = 0; id < processes_.size(); ++id) {
-        if (plan_.processes[id].host == host) processes_[id].alive = false;
+        if (processes_[id].machine == host) processes_[id].alive = false;
       }
+      std::erase_if(replacing_, [&](const auto& each) { return each.second == host; });
       return Feed(AgentLost{host, "cut", 0});
     }
     if (!agent.outbox.empty() && !Chance(3)) {
@@ -285,7 +304,7 @@ class Simulation {
     std::vector<ProcessId> alive;
     bool any_alive = false;
     for (ProcessId id = 0; id < processes_.size(); ++id) {
-      if (plan_.processes[id].host != host || !processes_[id].alive) continue;
+      if (processes_[id].machine != host || !processes_[id].alive) continue;
       any_alive = true;
       if (!processes_[id].unkillable || !processes_[id].told_to_stop) alive.push_back(id);
     }
@@ -375,7 +394,10 @@ class Simulation {
   std::uint32_t dumps_ = 0;
   bool flaky_ = Chance(3);  // the network
   Plan plan_;
+  std::vector<SiteHost> spares_;
   Supervisor supervisor_;
+  std::map<std::uint32_t, std::uint32_t> replacing_;  // host of the plan -> spare
+  std::set<std::uint32_t> taken_;                     // spares
   MonotonicNs now_ = 1;
   std::vector<MachineAgent> agents_;
   std::vector<MachineProcess> processes_;

@@ -34,6 +34,8 @@ inline std::vector<std::string> Told(const std::vector<Action>& actions, bool wi
           if constexpr (std::is_same_v<A, LimitPassed>)
             told.push_back("limit " + a.limit + " passed by " + std::to_string(a.process));
           if constexpr (std::is_same_v<A, RebindOrdered>) told.push_back("rebind");
+          if constexpr (std::is_same_v<A, ReplaceOrdered>)
+            told.push_back("replace " + std::to_string(a.host) + " by " + std::to_string(a.by));
           if constexpr (std::is_same_v<A, AskOutput>) told.push_back("ask output");
           if constexpr (std::is_same_v<A, StopOrdered>) {
             std::string text = a.signal == SIGKILL ? "kill" : "stop";
@@ -91,7 +93,7 @@ inline Event Empty(std::uint32_t host) { return AgentEmpty{host, 1, 1, 0, {"pidf
 // A job with all of its processes running.
 class RunningJob {
  public:
-  explicit RunningJob(Plan p) : plan(std::move(p)), supervisor(plan) {
+  explicit RunningJob(Plan p, const std::vector<SiteHost>& spares = {}) : plan(std::move(p)), supervisor(plan, spares) {
     supervisor.Begin(0);
     for (ProcessId process = 0; process < plan.processes.size(); ++process) supervisor.Step(Started(process), 0);
   }

@@ -22,6 +22,9 @@ Written from those documents, with the standard library only, and knows nothing 
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
   I13 other hosts are all reached before anything starts, each once and by one name; clocks are only compared with theirs,
       each time better
+  I14 a host of the plan is replaced only after the one that stood for it was lost, by a spare that was reached and takes
+      no other place; nothing starts between the order and the answer, nor on a host that was lost; and no two attempts of
+      a process are there at a time: the one before has ended, or its host was lost
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
 """
@@ -235,6 +238,20 @@ def names(run):
     return [f"{p['role']}.{p['index']}" for p in run.report["processes"]] if run.report else None
 
 
+def machines_of(run):
+    """Where each attempt was ordered: the plan's host by its number, or the spare that took its place."""
+    plan = json.loads((run.folder / "plan.json").read_bytes())
+    number_of = {host["label"]: number for number, host in enumerate(plan["hosts"])}
+    stands, machines = {}, {}
+    for record in run.of("host_replaced", "start_ordered"):
+        if record["event"] == "start_ordered":
+            host = number_of[plan["processes"][record["process"]]["host"]]
+            machines[attempt(record)] = stands.get(host, host)
+        elif not record["error"]:
+            stands[record["host"]] = record["by"]
+    return machines
+
+
 def check_logs(run, started):
     known = names(run)
     if known is None:
@@ -242,11 +259,11 @@ def check_logs(run, started):
     files = {path.name for path in (run.folder / "logs").glob("*.log") if not path.match("activation.host*.log")}
     ordered = {f"{known[r['process']]}.{r['attempt']}.log" for r in run.of("start_ordered")}
     apart = {record["host"] for record in run.of("host_reached") if not record["shares_run_dir"]}
-    lost = {f"host{number}" for number in apart & {record["host"] for record in run.of("agent_lost")}}
-    host_of = [process["host"] for process in json.loads((run.folder / "plan.json").read_bytes())["processes"]]
+    lost = apart & {record["host"] for record in run.of("agent_lost")}
+    machines = machines_of(run)
     for key in sorted(started):
         name = f"{known[key[0]]}.{key[1]}.log"
-        if name not in files and host_of[key[0]] not in lost:
+        if name not in files and machines.get(key) not in lost:
             run.wrong("I5", f"{name} is missing")
     for name in sorted(files - ordered):
         run.wrong("I5", f"{name} belongs to no attempt that was ordered")
@@ -412,8 +429,47 @@ def check_hosts(run):
             break
     bound = run.one("plan_bound")
     for host, record in reached.items():
-        if bound and bound["hosts"][host]["name"] != record["name"]:
+        if bound and host < len(bound["hosts"]) and bound["hosts"][host]["name"] != record["name"]:
             run.wrong("I13", f"host {host} was reached as {record['name']} and is bound as {bound['hosts'][host]['name']}")
+
+
+def check_places(run):
+    hosts = [host["label"] for host in json.loads((run.folder / "plan.json").read_bytes())["hosts"]]
+    number_of = {label: number for number, label in enumerate(hosts)}
+    host_of = [number_of[p["host"]] for p in json.loads((run.folder / "plan.json").read_bytes())["processes"]]
+    stands = {number: number for number in range(len(hosts))}  # machine for each host of the plan
+    reached = {record["host"] for record in run.of("host_reached")}
+    lost, taken, ordered = set(), set(), {}
+    there = {}  # process: machine
+    for record in run.records:
+        event = record["event"]
+        if event == "agent_lost":
+            lost.add(record["host"])
+            ordered = {host: by for host, by in ordered.items() if by != record["host"]}
+        elif event == "replace_ordered":
+            host, by = record["host"], record["by"]
+            if stands[host] not in lost:
+                run.wrong("I14", f"host {host} is replaced and was not lost")
+            if by < len(hosts) or by not in reached or by in taken or by in lost:
+                run.wrong("I14", f"{by} is to take the place of host {host} and is no spare")
+            taken.add(by)
+            ordered[host] = by
+        elif event == "host_replaced":
+            host = record["host"]
+            if ordered.get(host) == record["by"]:
+                del ordered[host]
+                stands[host] = stands[host] if record["error"] else record["by"]
+        elif event == "start_ordered":
+            process, machine = record["process"], stands[host_of[record["process"]]]
+            if ordered:
+                run.wrong("I14", f"process {process} is ordered to start while a place is taken")
+            if machine in lost:
+                run.wrong("I14", f"process {process} is ordered to start on {machine}, which was lost")
+            if process in there and there[process] not in lost:
+                run.wrong("I14", f"process {process} is ordered to start, and its attempt before has not ended")
+            there[process] = machine
+        elif event in ("process_exited", "spawn_failed"):
+            there.pop(record["process"], None)
 
 
 def check_counts(run):
@@ -454,6 +510,7 @@ def check(folder):
             check_terminals(run)
             check_activations(run)
             check_hosts(run)
+            check_places(run)
             check_counts(run)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")

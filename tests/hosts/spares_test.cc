@@ -1,0 +1,264 @@
+// Spare hosts: a host is lost, and a spare takes its place. What the processes write themselves, into a folder that all
+// hosts see and by the one monotonic clock that they share here, tells who ran when and where.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "hosts/hosts_bed.h"
+#include "hosts/hosts_run.h"
+
+namespace muster::testing {
+namespace {
+
+// Writes where it is and whom it was told to meet, then the time, again and again: for ever in its first attempt.
+constexpr const char* kWitness = R"(import os, sys, time
+name = "%s.%s" % (os.environ["MUSTER_RANK"], os.environ["MUSTER_ATTEMPT"])
+out = os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND)
+meeting = ":".join(os.environ.get(name, "-") for name in ("MASTER_ADDR", "MASTER_PORT"))
+os.write(out, ("%s %s\n" % (os.uname().nodename, meeting)).encode())
+beats = 0
+while beats < 20 or (os.environ["MUSTER_ATTEMPT"] == "0" and sys.argv[2] == "stay"):
+    os.write(out, b"%d\n" % time.monotonic_ns())
+    beats += 1
+    if beats == 2:
+        print("writes")
+    time.sleep(0.01)
+)";
+
+// What one attempt wrote.
+struct Seen {
+  std::string host;
+  std::string meeting;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+class Witnesses {
+ public:
+  explicit Witnesses(const HostsBed& bed) : folder_(bed.folder() + "/seen") {
+    std::filesystem::create_directory(folder_);
+    std::ofstream(bed.folder() + "/witness.py") << kWitness;
+    command_ = "{ 'python3', '" + bed.folder() + "/witness.py', '" + folder_ + "', ";
+  }
+
+  // One that stays in its first attempt, and one that ends.
+  std::string stays() const { return command_ + "'stay' }"; }
+  std::string ends() const { return command_ + "'end' }"; }
+
+  // By rank and attempt.
+  std::map<std::pair<int, int>, Seen> All() const {
+    std::map<std::pair<int, int>, Seen> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename();
+      const std::size_t dot = name.find('.');
+      std::ifstream file(entry.path());
+      Seen seen;
+      file >> seen.host >> seen.meeting;
+      for (std::uint64_t at = 0; file >> at; seen.last = at) {
+        if (seen.first == 0) seen.first = at;
+      }
+      all[{std::stoi(name.substr(0, dot)), std::stoi(name.substr(dot + 1))}] = seen;
+    }
+    return all;
+  }
+
+ private:
+  std::string folder_;
+  std::string command_;
+};
+
+std::string Job(const std::string& framework, const std::string& body) {
+  return "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = '" +
+         framework + "',\n  cluster = { hosts = 1, devices_per_host = 2 },\n  plan = function(p, job)\n" + body +
+         "\n  end,\n}\n";
+}
+
+std::string Workers(const std::string& command, const std::string& scope) {
+  return "    job:workers { count = 4, devices = 0, cwd = '/', command = " + command +
+         ", restart = { max = 2, backoff = '100ms', scope = '" + scope + "' } }";
+}
+
+// No rank may be there twice at one time.
+void ExpectOneOfEachRank(const std::map<std::pair<int, int>, Seen>& all) {
+  for (const auto& [key, seen] : all) {
+    const auto next = all.find({key.first, key.second + 1});
+    if (next == all.end()) continue;
+    EXPECT_LT(seen.last, next->second.first) << "rank " << key.first << " attempt " << key.second;
+  }
+}
+
+std::vector<std::string> HostsOfAttempts(const json& process) {
+  std::vector<std::string> hosts;
+  for (const json& attempt : process["attempts"]) hosts.push_back(attempt["host"]);
+  return hosts;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "job")),
+               {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  EXPECT_EQ(run.Journal("agent_connected").size(), 3U) << "the spare has its agent from the start";
+  ASSERT_TRUE(bed.Cut("n2"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
+
+  const auto all = witnesses.All();
+  ASSERT_EQ(all.size(), 8U);
+  ExpectOneOfEachRank(all);
+  // The head's monotonic clock is that of the processes here.
+  ASSERT_EQ(run.Journal("agent_lost").size(), 1U);
+  const std::uint64_t lost = run.Journal("agent_lost")[0]["at"];
+  for (const int rank : {2, 3}) {
+    EXPECT_EQ(all.at({rank, 0}).host, "n2");
+    EXPECT_LT(all.at({rank, 0}).last, lost) << "on the cut host all was gone before it was given up";
+    EXPECT_GT(all.at({rank, 1}).first, lost) << "and nothing began elsewhere before that";
+    EXPECT_EQ(all.at({rank, 1}).host, "n3");
+  }
+
+  const json replaced = run.Journal("host_replaced").at(0);
+  EXPECT_EQ(replaced["host"], 1);
+  EXPECT_EQ(replaced["by"], 2);
+  EXPECT_EQ(replaced["name"], "n3");
+  EXPECT_EQ(replaced["address"], "10.77.0.3");
+  const json report = run.Report();
+  EXPECT_EQ(report["outcome"], "ok");
+  EXPECT_EQ(HostsOfAttempts(report["processes"][0]), (Names{"n1", "n1"}));
+  EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n3"}));
+  EXPECT_EQ(report["replacements"][0]["host"], "n2");
+  EXPECT_EQ(report["replacements"][0]["by"], "n3");
+  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: nothing was heard of it for 2 s"),
+            std::string::npos)
+      << run.Result().err;
+  EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
+}
+
+TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "role")),
+               {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
+  const auto all = witnesses.All();
+  ASSERT_EQ(all.size(), 8U);
+  ExpectOneOfEachRank(all);
+  const std::string meeting = all.at({0, 1}).meeting;
+  EXPECT_TRUE(meeting.starts_with("10.77.0.3:")) << meeting;
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_TRUE(all.at({rank, 0}).meeting.starts_with("10.77.0.1:"));
+    EXPECT_EQ(all.at({rank, 1}).meeting, meeting) << rank;
+  }
+}
+
+TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  // Each process is to be started again for itself; but all have been told of a port on n1.
+  const std::string workers = Workers(witnesses.stays() + ", env = { MASTER_PORT = job:port 'meet' }", "process");
+  HostsRun run(bed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
+  const auto all = witnesses.All();
+  ASSERT_EQ(all.size(), 8U);
+  ExpectOneOfEachRank(all);
+  const json replaced = run.Journal("host_replaced").at(0);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(all.at({rank, 1}).meeting, "-:" + replaced["ports"]["meet"].dump()) << rank;
+  }
+  ASSERT_EQ(run.Journal("restart_planned").size(), 1U);
+  const json planned = run.Journal("restart_planned")[0];
+  EXPECT_EQ(planned["scope"], "job");
+  EXPECT_NE(planned["why"].get<std::string>().find("the whole job begins again, since worker.2 was told where it is"),
+            std::string::npos)
+      << planned["why"];
+}
+
+TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("none", Workers(witnesses.stays(), "process")),
+               {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  ASSERT_TRUE(bed.PowerOff("n2"));
+  ASSERT_TRUE(run.Await("host_replaced", 1)) << run.Result().err;
+  ASSERT_TRUE(run.Await("process_exited", 2)) << "those on the spare end by themselves";
+  EXPECT_EQ(RunCommand({.argv = bed.Login({MusterProgram(), "stop", run.run_dir()}), .env = {"PATH=/usr/bin:/bin"}})
+                .exit_code,
+            0);
+  const auto all = witnesses.All();
+  EXPECT_EQ(all.size(), 6U) << run.Result().out << run.Result().err;
+  ExpectOneOfEachRank(all);
+  EXPECT_FALSE(all.contains({0, 1}));
+  EXPECT_EQ(all.at({3, 1}).host, "n3");
+  EXPECT_EQ(run.Journal("restart_planned").size(), 1U) << "what a host takes with it is one restart of its role";
+}
+
+TEST(SpareHosts, AreMissedInWords) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
+               {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
+  // The spare first: that alone does not disturb anybody.
+  ASSERT_TRUE(bed.PowerOff("n3"));
+  ASSERT_TRUE(run.Await("agent_lost", 1));
+  EXPECT_TRUE(run.Journal("restart_planned").empty());
+  ASSERT_TRUE(bed.PowerOff("n2"));
+  EXPECT_EQ(run.Result().exit_code, 3);
+  const json report = run.Report();
+  EXPECT_EQ(report["outcome"], "lost");
+  EXPECT_EQ(report["why"],
+            "the agent of n2 was lost: nothing was heard of it for 1 s, and there is no spare host to take its place");
+  EXPECT_EQ(HostsOfAttempts(report["processes"][3]), Names{"n2"});
+}
+
+TEST(SpareHosts, AreLookedAtBeforeAnythingIsStarted) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-2]:2,x7:2", "--spares", "1"});
+  EXPECT_EQ(run.Result().exit_code, 3);
+  EXPECT_NE(run.Result().err.find("1 of 3 hosts: there is no host of that name: x7"), std::string::npos)
+      << run.Result().err;
+  EXPECT_TRUE(run.Journal("process_started").empty());
+}
+
+TEST(SpareHosts, RunNothingIfNobodyIsLost) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const Witnesses witnesses(bed);
+  HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-3]:2", "--spares", "1"});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().err;
+  for (const auto& [key, seen] : witnesses.All()) EXPECT_NE(seen.host, "n3");
+  ASSERT_EQ(run.Journal("agent_empty").size(), 3U);
+  for (const json& empty : run.Journal("agent_empty")) EXPECT_EQ(empty["started"], empty["host"] == 2 ? 0 : 2);
+  EXPECT_EQ(RunCommand({.argv = bed.On("n3", {"ls", run.run_dir()})}).exit_code, 2) << "nothing is left there";
+}
+
+}  // namespace
+}  // namespace muster::testing
