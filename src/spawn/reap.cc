@@ -25,7 +25,14 @@ long WaitId(ChildRef child, siginfo_t* info, int options, rusage* usage) {
   const int id = child.pidfd >= 0 ? child.pidfd : child.pid;
   for (;;) {
     const long result = ::syscall(SYS_waitid, kind, id, info, options, usage);
-    if (result == 0 || errno != EINTR) return result;
+    if (result == 0) return result;
+    // A loop that watches a pidfd has made it non-blocking, and so is waiting by it.
+    if (errno == EAGAIN && child.pidfd >= 0) {
+      pollfd end = {child.pidfd, POLLIN, 0};
+      ::poll(&end, 1, -1);
+    } else if (errno != EINTR) {
+      return result;
+    }
   }
 }
 
