@@ -65,7 +65,7 @@ void PrintTable(const Evaluation& evaluation) {
   std::size_t value_width = 0;
   const auto shown_value = [](const ParameterState& state) {
     if (state.parameter.type == ParameterType::kSecret) return std::string(state.value ? "(secret)" : "(missing)");
-    if (!state.active) return std::string("–");
+    if (!state.active) return std::string("-");
     return state.value ? ToText(*state.value) : std::string("(missing)");
   };
   for (const ParameterState& state : evaluation.parameters) {
