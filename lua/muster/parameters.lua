@@ -122,7 +122,7 @@ local function declare(scope, name, when, declaration, place, depth)
   end
   if known then
     if known.fields.type ~= made.fields.type or (known.variant and not variant) then
-      host.report("error", "parameter", place, ("parameter %s is a %s in the recipe that is extended, and is declared as a %s"):format(
+      host.report("error", "parameter", place, ("parameter %s has the type %s in the recipe that is extended, and is declared with %s"):format(
                   name, known.variant and "variant" or known.fields.type, variant and "variant" or made.fields.type), nil,
                   { { "declared here", known.place } })
       return

@@ -98,9 +98,10 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 int Run(const Options& options) {
   Plan plan;
   if (options.recipe.recipe.empty()) {
-    if (!options.recipe.devices.empty() || options.recipe.share_devices || !options.recipe.unset.empty()) {
+    if (!options.recipe.devices.empty() || options.recipe.share_devices || HasRecipeChanges(options.recipe)) {
       return Refuse(options,
-                    {Error("usage", {}, "--devices, --share-devices and --unset are for a recipe, and none is given",
+                    {Error("usage", {},
+                           "--devices, --share-devices, --unset, --profile and --pin are for a recipe, and none is given",
                            "muster doctor --host n[01-04] recipes/data_parallel.lua")});
     }
   } else {

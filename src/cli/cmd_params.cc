@@ -22,17 +22,13 @@ struct Options {
 nlohmann::json ParameterJson(const ParameterState& state) {
   const Parameter& parameter = state.parameter;
   const bool secret = parameter.type == ParameterType::kSecret;
-  nlohmann::json json = {{"name", parameter.name},
-                         {"type", ParameterTypeName(parameter.type)},
-                         {"range", ParameterRangeText(parameter)},
-                         {"doc", parameter.doc},
-                         {"origin", ParameterOriginText(state.origin)},
-                         {"active", state.active}};
+  nlohmann::json json = {
+      {"name", parameter.name}, {"type", ParameterTypeName(parameter.type)},   {"range", ParameterRangeText(parameter)},
+      {"doc", parameter.doc},   {"origin", ParameterOriginText(state.origin)}, {"active", state.active}};
   json["profile"] = state.profile.empty() ? nlohmann::json() : nlohmann::json(state.profile);
   json["when"] = parameter.when;
-  json["set_in"] = state.place.file.empty()
-                       ? nlohmann::json()
-                       : nlohmann::json{{"file", state.place.file}, {"line", state.place.line}};
+  json["set_in"] = state.place.file.empty() ? nlohmann::json()
+                                            : nlohmann::json{{"file", state.place.file}, {"line", state.place.line}};
   json["value"] = state.value && !secret ? ToJson(*state.value) : nlohmann::json();
   json["given"] = state.value.has_value();
   json["default"] = parameter.default_value ? ToJson(*parameter.default_value) : nlohmann::json();
@@ -43,12 +39,13 @@ nlohmann::json ParameterJson(const ParameterState& state) {
   return json;
 }
 
-// " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. Of a parameter whose variant is not chosen, which one
-// that is.
+// " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. Of a parameter whose variant is not chosen, which
+// one that is.
 std::string OriginNote(const ParameterState& state) {
   std::string note;
   if (!state.active) {
-    for (const auto& [chooser, choice] : state.parameter.when) note += (note.empty() ? "" : ", ") + chooser + "=" + choice;
+    for (const auto& [chooser, choice] : state.parameter.when)
+      note += (note.empty() ? "" : ", ") + chooser + "=" + choice;
     return " [with " + note + "]";
   }
   if (state.origin == ParameterOrigin::kDefault) return "";

@@ -114,6 +114,10 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   options.args = invocation.words_after_dashes;
 }
 
+bool HasRecipeChanges(const RecipeOptions& options) {
+  return !options.unset.empty() || !options.profiles.empty() || !options.pins.empty();
+}
+
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   std::vector<Override> overrides;
   Diagnostics problems;

@@ -28,8 +28,12 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value …, --profile, --unset, --pin, --devices and --share-devices. The options must live as long as the app.
+// Adds RECIPE, name=value …, --profile, --unset, --pin, --devices and --share-devices. The options must live as long as
+// the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
+
+// Whether a profile, --unset or --pin says something about a recipe.
+bool HasRecipeChanges(const RecipeOptions& options);
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);

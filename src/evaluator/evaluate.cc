@@ -1,5 +1,6 @@
 #include "evaluator/evaluate.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -281,6 +282,9 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
   if (!options.derive_only) {
     for (const DerivedOverride& override : answer->not_settable) {
+      const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
+                                         [&](const Override& given) { return given.name == override.name; });
+      if (!asked_for) continue;  // the evaluator is not to be trusted
       answer->diagnostics.push_back(NotSettable(options, places, override));
     }
   }

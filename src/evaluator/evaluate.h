@@ -50,7 +50,7 @@ struct Evaluation {
   std::uint32_t devices_per_host = 0;
   std::map<std::string, Value> derived;  // if nothing else was asked for
   Plan plan;                             // folded and valid; empty if only described or derived
-  Provenance provenance;  // places are known files of the recipe, or nowhere
+  Provenance provenance;                 // places are known files of the recipe, or nowhere
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace muster {
 namespace {
 
@@ -29,7 +31,8 @@ std::vector<Value> Nudged(const ParameterState& state) {
   }
   if (const bool* flag = state.value->AsBool()) return {Value(!*flag)};
   constexpr std::int64_t kLargest = std::int64_t{1} << 50;
-  if (const std::int64_t* integer = state.value->AsInt(); integer != nullptr && *integer < kLargest && -kLargest < *integer) {
+  if (const std::int64_t* integer = state.value->AsInt();
+      integer != nullptr && *integer < kLargest && -kLargest < *integer) {
     return Nudged(*integer);
   }
   if (state.value->IsNumber()) return {Value(state.value->Number() / 2), Value(state.value->Number() * 2)};
@@ -53,10 +56,16 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
   const auto value = as_it_is->derived.find(derived);
   if (value == as_it_is->derived.end()) return {};
 
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t begin = MonotonicNowNs();
+  std::uint64_t seconds = 0;  // that were told
   std::size_t evaluations = 0;
   const auto leads = [&](const std::string& name, const std::vector<Value>& nudged) {
     for (const Value& other : nudged) {
       if (++evaluations > kMostEvaluations) return false;
+      const std::uint64_t passed = (MonotonicNowNs() - begin) / kSecond;
+      if (passed > seconds && options.on_wait) options.on_wait(static_cast<unsigned>(passed));
+      seconds = passed;
       EvaluationOptions changed = again;
       Override& override = changed.overrides.emplace_back();
       override.kind = Override::Kind::kValue;

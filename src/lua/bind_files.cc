@@ -12,7 +12,6 @@
 #include "lua/stack.h"
 #include "settings/value_json.h"
 #include "settings/value_yaml.h"
-#include "settings/yaml_scalar.h"
 
 namespace muster {
 namespace {
@@ -167,7 +166,7 @@ int ValueOfYaml(lua_State* lua) {
   }
   for (const YamlText::Trap& trap : yaml->traps) {
     host.Report(Warning("yaml_1_1", {file, trap.line},
-                        trap.plain + " is " + ToText(*YamlScalarValue(trap.plain)) + " here, and " + trap.old_meaning +
+                        trap.plain + " is " + trap.meaning + " here, and " + trap.old_meaning +
                             " to programs that read YAML 1.1",
                         "write what is meant: true, false, a number as it is, or a text in quotes"));
   }

@@ -48,8 +48,8 @@ Result<Value> PinnedValue(const Override& pin, const Value& computed, const Plac
   const bool fits = value && (value->TypeName() == computed.TypeName() || (value->IsNumber() && computed.IsNumber()));
   if (fits) return *std::move(value);
   return Fail(Error("pin", place,
-                    "derived value " + pin.name + " is " + ToText(computed) + ", a " + std::string(computed.TypeName()) +
-                        ", and is pinned to " + Quoted(text),
+                    "--pin " + pin.name + ": the recipe derives the " + std::string(computed.TypeName()) + " " +
+                        ToText(computed) + ", and " + Quoted(text) + " is none",
                     "--pin " + pin.name + ":=JSON pins it to a value of another type"));
 }
 
@@ -73,7 +73,8 @@ int Derive(lua_State* lua) {
       continue;
     }
     host.plan.pinned.emplace(name, value);
-    host.Report(Warning("pin", place, name + " is pinned to " + ToText(*pinned) + "; the recipe derives " + ToText(value)));
+    host.Report(
+        Warning("pin", place, name + " is pinned to " + ToText(*pinned) + "; the recipe derives " + ToText(value)));
     host.plan.derived[name] = *pinned;
     PushValue(lua, *pinned);
     return 1;

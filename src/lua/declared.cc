@@ -63,9 +63,8 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
     if (!parameter) return host.Report(parameter.error());
     lua_getfield(lua, each, "variant");
     parameter->variant = lua_toboolean(lua, -1) != 0;
-    ForEachField(lua, each, "when", [&](const std::string& chooser) {
-      ToExactText(lua, -1, parameter->when[chooser]);
-    });
+    ForEachField(lua, each, "when",
+                 [&](const std::string& chooser) { ToExactText(lua, -1, parameter->when[chooser]); });
     declared.parameters.push_back(*std::move(parameter));
   });
   ForEach(lua, settled, "values", [&](int each) {

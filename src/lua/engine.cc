@@ -89,10 +89,9 @@ std::vector<Override> WithFileContents(const Host& host, const Declared& declare
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     if (overrides[i].kind != Override::Kind::kFile) continue;
     const std::string name = names.Find(overrides[i].name, false).name;
-    const bool secret =
-        std::any_of(declared.parameters.begin(), declared.parameters.end(), [&](const Parameter& parameter) {
-          return parameter.type == ParameterType::kSecret && parameter.name == name;
-        });
+    const bool secret = std::any_of(
+        declared.parameters.begin(), declared.parameters.end(),
+        [&](const Parameter& parameter) { return parameter.type == ParameterType::kSecret && parameter.name == name; });
     overrides[i].value =
         Value(secret || name.empty() ? "" : (*host.ask)({Question::Kind::kOverride, std::to_string(i)}).text);
   }
@@ -112,8 +111,7 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
     }
     const auto place = host.derived_places.find(override.name);
     const bool by_recipe = place != host.derived_places.end();
-    not_settable.push_back(
-        {override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
+    not_settable.push_back({override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
   }
   // Where the recipe did not come to its end, it may not have come to what was pinned.
   if (!host.planning || HasErrors(host.diagnostics)) return;
@@ -122,10 +120,12 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
   for (const Override& pin : host.request->pins) {
     if (host.pins_used.contains(pin.name)) continue;
     const bool parameter = !names.Find(pin.name, false).name.empty();
-    host.Report(Error("pin", {}, "--pin " + pin.name + ": " + (parameter ? "this is a parameter" : "the recipe derives no such value"),
-                      parameter ? "write " + pin.name + "=… without --pin"
-                      : derived.empty() ? "job:derive { … } in a recipe derives values"
-                                        : DidYouMean(pin.name, derived)));
+    host.Report(
+        Error("pin", {},
+              "--pin " + pin.name + ": " + (parameter ? "this is a parameter" : "the recipe derives no such value"),
+              parameter         ? "write " + pin.name + "=… without --pin"
+              : derived.empty() ? "job:derive { … } in a recipe derives values"
+                                : DidYouMean(pin.name, derived)));
   }
 }
 
@@ -383,9 +383,8 @@ int Run(lua_State* lua) {
     return reply.given ? std::optional(reply.text) : std::nullopt;
   };
   Diagnostics problems;
-  Resolved resolved =
-      ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site, request.devices,
-                        !request.describe_only, environment, problems);
+  Resolved resolved = ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site,
+                                        request.devices, !request.describe_only, environment, problems);
   host.Report(problems);
   evaluation.answer.parameters = resolved.parameters;
   evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());

@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// One word of an override: name=text, name:=json, name@=file, --unset name; or a value that an extension or a profile of
-// the recipe gives to a parameter.
+// One word of an override: name=text, name:=json, name@=file, --unset name; or a value that an extension or a profile
+// of the recipe gives to a parameter.
 struct Override {
   enum class Kind : std::uint8_t { kText, kValue, kFile, kUnset };
   Kind kind = Kind::kText;
@@ -38,11 +38,11 @@ struct Override {
 struct EvaluationRequest {
   std::string recipe_file;  // as the user wrote it: what diagnostics show
   std::string recipe_text;
-  std::string recipe_dir;  // absolute: what muster.here gives
-  std::vector<Override> overrides;      // from outside the recipe
-  std::vector<std::string> profiles;    // of the recipe, the later ones stronger
-  std::vector<Override> pins;           // derived values that are forced; kText or kValue
-  std::vector<std::string> args;        // the words after --
+  std::string recipe_dir;             // absolute: what muster.here gives
+  std::vector<Override> overrides;    // from outside the recipe
+  std::vector<std::string> profiles;  // of the recipe, the later ones stronger
+  std::vector<Override> pins;         // derived values that are forced; kText or kValue
+  std::vector<std::string> args;      // the words after --
   Site site;
   DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty

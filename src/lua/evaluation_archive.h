@@ -67,9 +67,8 @@ void Fields(A& archive, VariableSource& source) {
 
 template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
-  archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts,
-          answer.devices_per_host, answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.diagnostics,
-          answer.lockdown);
+  archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
+          answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.diagnostics, answer.lockdown);
 }
 
 template <class A>

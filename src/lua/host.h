@@ -99,8 +99,8 @@ bool NeedsCheck(std::string_view text);
 // Where the Lua function at `index` begins; nowhere for functions that are not the user's.
 Place PlaceOfFunction(lua_State* lua, int index);
 
-// The line of a file's own `return`: what is called there is a tail call, so no frame tells it. At the margin, or, where
-// somebody indents whole files, the first that returns a recipe.
+// The line of a file's own `return`: what is called there is a tail call, so no frame tells it. At the margin, or,
+// where somebody indents whole files, the first that returns a recipe.
 Place PlaceOfReturn(std::string_view text, const std::string& file);
 
 // Whether the error value at `index` is Stop's.

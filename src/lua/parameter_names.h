@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/diagnostic.h"
 #include "lua/evaluation.h"
+#include "muster/diagnostic.h"
 
 namespace muster {
 

@@ -25,7 +25,8 @@ class Resolver {
       : diagnostics_(diagnostics) {
     for (const Parameter& parameter : declared.parameters) parameters_.push_back(&parameter);
     // A chooser's name is the beginning of the names below it, so that it comes before them.
-    std::stable_sort(parameters_.begin(), parameters_.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+    std::stable_sort(parameters_.begin(), parameters_.end(),
+                     [](const auto* a, const auto* b) { return a->name < b->name; });
     for (const Override& override : declared.values) Sort(override, names);
     for (const Override& override : outside) Sort(override, names);
     for (auto& [name, overrides] : given_) {
@@ -37,8 +38,7 @@ class Resolver {
   std::vector<Override> TakeUnknown() { return std::move(unknown_); }
 
   // All parameters, in order of their names.
-  std::vector<ParameterState> Settle(
-      const std::function<std::optional<std::string>(const std::string&)>& environment) {
+  std::vector<ParameterState> Settle(const std::function<std::optional<std::string>(const std::string&)>& environment) {
     std::vector<ParameterState> states;
     for (const Parameter* parameter : parameters_) {
       ParameterState state{*parameter, std::nullopt, ParameterOrigin::kDefault};
@@ -135,11 +135,10 @@ class Resolver {
   const Parameter* ChooserOf(const Parameter& parameter, const std::string& name) const {
     for (const Parameter* candidate : parameters_) {
       if (candidate->name != name || !candidate->variant) continue;
-      const bool same_side =
-          std::all_of(candidate->when.begin(), candidate->when.end(), [&](const auto& condition) {
-            const auto own = parameter.when.find(condition.first);
-            return own != parameter.when.end() && own->second == condition.second;
-          });
+      const bool same_side = std::all_of(candidate->when.begin(), candidate->when.end(), [&](const auto& condition) {
+        const auto own = parameter.when.find(condition.first);
+        return own != parameter.when.end() && own->second == condition.second;
+      });
       if (same_side) return candidate;
     }
     return nullptr;
@@ -155,7 +154,9 @@ class Resolver {
     return nullptr;
   }
 
-  bool HoldsAt(const Parameter& parameter, ParameterOrigin upto) const { return HeldBackBy(parameter, upto) == nullptr; }
+  bool HoldsAt(const Parameter& parameter, ParameterOrigin upto) const {
+    return HeldBackBy(parameter, upto) == nullptr;
+  }
 
   void ReadEnvironment(const Parameter& parameter,
                        const std::function<std::optional<std::string>(const std::string&)>& environment,
@@ -206,8 +207,8 @@ class Resolver {
       }
       Layer layer{override->origin, std::move(state)};
       // The environment's was put on before all of these, and an extension is weaker.
-      const auto stronger = std::find_if(layers.begin(), layers.end(),
-                                         [&](const Layer& other) { return other.upto > override->origin; });
+      const auto stronger =
+          std::find_if(layers.begin(), layers.end(), [&](const Layer& other) { return other.upto > override->origin; });
       layers.insert(stronger, std::move(layer));
     }
   }
@@ -227,7 +228,8 @@ class Resolver {
     }
     std::string message = name + " is a parameter of " + chooser + " = " + choices;
     if (state != nullptr && state->value) {
-      message += ", and " + chooser + " is " + ToText(*state->value) + " (" + std::string(ParameterOriginText(state->origin));
+      message +=
+          ", and " + chooser + " is " + ToText(*state->value) + " (" + std::string(ParameterOriginText(state->origin));
       message += (state->profile.empty() ? "" : " " + state->profile) + ")";
     }
     diagnostics_.push_back(
@@ -235,8 +237,8 @@ class Resolver {
   }
 
   Diagnostics& diagnostics_;
-  std::vector<const Parameter*> parameters_;                      // by name
-  std::map<std::string, std::vector<const Override*>> given_;     // by whole name, weakest first
+  std::vector<const Parameter*> parameters_;                   // by name
+  std::map<std::string, std::vector<const Override*>> given_;  // by whole name, weakest first
   std::set<const Override*> counted_;
   std::vector<Override> unknown_;
   std::map<const Parameter*, std::vector<Layer>> layers_;
@@ -269,9 +271,9 @@ Resolved ResolveParameters(const Declared& declared, const ParameterNames& names
                                          : "give it on the command line: " + parameter.name + "=…"));
     }
   }
-  resolved.cluster = SettleCluster(declared.cluster, declared.cluster_places, declared.place, site,
-                                   devices.given.size(), [&](ParameterState& state) { resolver.Apply(state); },
-                                   diagnostics);
+  resolved.cluster = SettleCluster(
+      declared.cluster, declared.cluster_places, declared.place, site, devices.given.size(),
+      [&](ParameterState& state) { resolver.Apply(state); }, diagnostics);
   resolver.TellUncounted();
   resolved.unknown = resolver.TakeUnknown();
   return resolved;

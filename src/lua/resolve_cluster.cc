@@ -111,7 +111,8 @@ class ClusterResolver {
       readable = add(*list);
     }
     if (!readable) {
-      diagnostics_.push_back(Error("type", PlaceOf("host_list"), "cluster: host_list is a list of names, got " + ToText(*list),
+      diagnostics_.push_back(Error("type", PlaceOf("host_list"),
+                                   "cluster: host_list is a list of names, got " + ToText(*list),
                                    "host_list = { \"n[01-04]:8\", \"n5:4\" }"));
       return {};
     }

@@ -23,8 +23,8 @@ struct ClusterFacts {
 };
 
 // `cluster` is the recipe's table, `places` where its fields are given, or else `recipe_place`. `apply` puts overrides
-// into the state of the parameter kClusterHosts or kClusterDevices. `chosen` is how many devices of every host --devices
-// names; 0: it is not given.
+// into the state of the parameter kClusterHosts or kClusterDevices. `chosen` is how many devices of every host
+// --devices names; 0: it is not given.
 ClusterFacts SettleCluster(const Value& cluster, const std::map<std::string, Place>& places, const Place& recipe_place,
                            const Site& site, std::size_t chosen, const std::function<void(ParameterState&)>& apply,
                            Diagnostics& diagnostics);

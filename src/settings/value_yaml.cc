@@ -167,6 +167,14 @@ class Reader {
     return false;
   }
 
+  void NoteTrap(std::string_view plain, std::uint32_t line, bool as_key) {
+    constexpr std::size_t kMostTraps = 100;
+    auto old = traps_.size() < kMostTraps ? YamlOldMeaning(plain) : std::nullopt;
+    if (!old) return;
+    const auto value = as_key ? Value(plain) : YamlScalarValue(plain).value_or(Value(plain));
+    traps_.push_back({line, std::string(plain), ToText(value), *std::move(old)});
+  }
+
   std::optional<Measured> Scalar(const Event& event, bool as_key) {
     const std::string_view text = event.scalar();
     std::string_view tag = TextOf((*event).data.scalar.tag);
@@ -174,6 +182,8 @@ class Reader {
     const bool plain = (*event).data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (text.find('\0') != std::string_view::npos) return Refuse(line, "a text holds a NUL");
     const Measured as_text{Value(text), 1, text.size()};
+    merge_key_ = as_key && plain && text == "<<";
+    if (as_key && plain && tag.empty()) NoteTrap(text, line, true);
     if (as_key) return tag.empty() || Tagged(tag, YAML_STR_TAG, line) ? std::optional(as_text) : std::nullopt;
     if (tag == "!" || tag == YAML_STR_TAG || (tag.empty() && !plain)) return as_text;
     auto value = YamlScalarValue(text);
@@ -185,8 +195,8 @@ class Reader {
       if (type == kTypes.end()) return Tagged(tag, YAML_STR_TAG, line), std::nullopt;
       const bool fits = value->TypeName() == type->second || (type->second == "float" && value->IsNumber());
       if (!fits) return Refuse(line, Quoted(text) + " is not what its tag says");
-    } else if (auto old = YamlOldMeaning(text)) {
-      traps_.push_back({line, std::string(text), *std::move(old)});
+    } else {
+      NoteTrap(text, line, false);
     }
     const std::size_t size = value->AsString() == nullptr ? 0 : text.size();
     return Measured{*std::move(value), 1, size};
@@ -210,13 +220,14 @@ class Reader {
     Value::Map map;
     std::vector<Value> merged;
     while (auto key = Next(depth + 1, true)) {
-      const std::uint32_t line = static_cast<std::uint32_t>(parser_.mark.line + 1);
+      const auto line = static_cast<std::uint32_t>(parser_.mark.line + 1);
+      const bool merges = std::exchange(merge_key_, false);
       auto mapped = Next(depth + 1);
       if (!mapped) return std::nullopt;
       made.values += mapped->values;
       made.text += mapped->text + key->text;
       const std::string& name = *key->value.AsString();
-      if (name == "<<") {
+      if (merges) {
         merged.push_back(std::move(mapped->value));
       } else if (!map.emplace(name, std::move(mapped->value)).second) {
         return Refuse(line, "the key " + Quoted(name) + " appears twice");
@@ -243,6 +254,7 @@ class Reader {
   std::map<std::string, Measured, std::less<>> anchors_;
   std::size_t values_ = 0;
   std::size_t text_ = 0;
+  bool merge_key_ = false;  // the key that was read last is <<, and no text in quotes
 };
 
 class Writer {

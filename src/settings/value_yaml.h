@@ -17,8 +17,9 @@ struct YamlText {
   // A plain scalar that older readers take for something else.
   struct Trap {
     std::uint32_t line = 1;
-    std::string plain;        // "no"
-    std::string old_meaning;  // "false"
+    std::string plain;        // no
+    std::string meaning;      // "no"
+    std::string old_meaning;  // false
   };
   Value value;
   std::vector<Trap> traps;

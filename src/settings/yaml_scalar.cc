@@ -65,13 +65,14 @@ tl::expected<Value, std::string> Integer(std::string_view digits, int base, bool
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
   if (error != std::errc() || number > kExact) {
-    return tl::unexpected(std::string(plain) + " is beyond 2^53, where numbers have gaps; quote it to have it as a text");
+    return tl::unexpected(std::string(plain) +
+                          " is beyond 2^53, where numbers have gaps; quote it to have it as a text");
   }
   return Value(negative ? -number : number);
 }
 
-// Numbers as YAML 1.1 has them and 1.2 has not: 010, 1_000, 0b11, 1:30. Gives what they were, as far as that is short to
-// say.
+// Numbers as YAML 1.1 has them and 1.2 has not: 010, 1_000, 0b11, 1:30. Gives what they were, as far as that is short
+// to say.
 std::optional<std::string> OldNumber(std::string_view plain) {
   const std::string sign = plain.starts_with('-') ? "-" : "";
   const std::string_view rest = WithoutSign(plain);
@@ -119,9 +120,7 @@ tl::expected<Value, std::string> YamlScalarValue(std::string_view plain) {
   if (OneOf(plain, kFalse)) return Value(false);
   if (IsDecimal(plain)) return Integer(WithoutSign(plain), 10, plain.starts_with('-'), plain);
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  const auto is_hexadecimal = [](char c) {
-    return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-  };
+  const auto is_hexadecimal = [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
   if (plain.starts_with("0o") && All(plain.substr(2), is_octal)) return Integer(plain.substr(2), 8, false, plain);
   if (plain.starts_with("0x") && All(plain.substr(2), is_hexadecimal)) {
     return Integer(plain.substr(2), 16, false, plain);
@@ -165,7 +164,7 @@ bool IsPlainYamlText(std::string_view text) {
 std::string YamlNumberText(double number) {
   std::string text = NumberText(number);
   const std::size_t exponent = text.find('e');
-  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  if (text.find('.') == std::string::npos) text.insert(std::min(exponent, text.size()), ".0");
   return text;
 }
 

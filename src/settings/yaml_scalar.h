@@ -23,8 +23,8 @@ std::optional<std::string> YamlOldMeaning(std::string_view plain);
 // Whether a text can be written without quotes, so that readers of either version find the same text.
 bool IsPlainYamlText(std::string_view text);
 
-// A number so that readers of either version find the same number: 1e-05 is written 1.0e-05, which YAML 1.1 would
-// otherwise take for a text.
+// A number that is no int, so that readers of either version find the same number: 1e-05 is written 1.0e-05, which
+// YAML 1.1 would otherwise take for a text.
 std::string YamlNumberText(double number);
 
 }  // namespace muster

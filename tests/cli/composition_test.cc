@@ -23,9 +23,36 @@ nlohmann::json Json(const CommandResult& result) {
 
 TEST(AwkwardTexts, ArriveAsTheyWereTyped) {
   const OneRecipe recipe(kBody, kFields);
-  const char* const cases[] = {"epoch=999,step=1.pt", "#1", "# not a comment", "", " ", "a b  c ", "a\nb", "\n", "a\tb",
-                               "李明", "😀", "e\xcc\x81", "=", "==a==", ":=1", "@=x", "--flag", "-", "a;b|c&d", "$HOME `id` $(id)",
-                               "\"both\" 'quotes'", "\\n\\", "{\"a\":1}", "[1,2]", "null", "true", "~/x", "*?[a]", "a,b,", "%s%n"};
+  const char* const cases[] = {"epoch=999,step=1.pt",
+                               "#1",
+                               "# not a comment",
+                               "",
+                               " ",
+                               "a b  c ",
+                               "a\nb",
+                               "\n",
+                               "a\tb",
+                               "李明",
+                               "😀",
+                               "e\xcc\x81",
+                               "=",
+                               "==a==",
+                               ":=1",
+                               "@=x",
+                               "--flag",
+                               "-",
+                               "a;b|c&d",
+                               "$HOME `id` $(id)",
+                               "\"both\" 'quotes'",
+                               "\\n\\",
+                               "{\"a\":1}",
+                               "[1,2]",
+                               "null",
+                               "true",
+                               "~/x",
+                               "*?[a]",
+                               "a,b,",
+                               "%s%n"};
   static_assert(std::size(cases) >= 20);
   for (const std::string text : cases) {
     for (const char* name : {"opt.note=", "note="}) {
@@ -83,7 +110,8 @@ TEST(PinOption, ForcesADerivedValueAndThePlanSaysSo) {
   EXPECT_EQ(plan["derived"]["each"], 5);
   EXPECT_EQ(plan["pinned"], (nlohmann::json{{"each", 16}}));
   EXPECT_EQ(plan["processes"][0]["command"][1], "5");
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"each"}, {"each@=/dev/null"}, {"n=1"}, {"nope=1"}, {"each=x"}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"each"}, {"each@=/dev/null"}, {"n=1"}, {"nope=1"}, {"each=x"}}) {
     const CommandResult refused = Muster({"plan", recipe.path(), "--pin", words[0]});
     EXPECT_EQ(refused.exit_code, 2) << words[0];
     EXPECT_NE(refused.err.find("error: "), std::string::npos) << words[0];

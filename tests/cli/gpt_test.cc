@@ -15,9 +15,9 @@ TEST(Gpt, HasFifteenPossibleLayoutsOfTwentyFour) {
     for (const auto& [stages, tensor] : {std::pair("1", "8"), {"2", "4"}, {"4", "4"}, {"8", "4"}}) {
       for (const char* hosts : {"2", "4"}) {
         const CommandResult result =
-            Muster({"plan", "recipes/gpt.lua", "global_batch_size=64", std::string("micro_batch_size=") + micro_batch_size,
-                    std::string("pipeline_stages=") + stages, std::string("tensor_parallel_size=") + tensor,
-                    std::string("hosts=") + hosts, "--json"});
+            Muster({"plan", "recipes/gpt.lua", "global_batch_size=64",
+                    std::string("micro_batch_size=") + micro_batch_size, std::string("pipeline_stages=") + stages,
+                    std::string("tensor_parallel_size=") + tensor, std::string("hosts=") + hosts, "--json"});
         const auto json = nlohmann::json::parse(result.out);
         if (result.exit_code != 0) {
           ASSERT_EQ(json["diagnostics"].size(), 1U) << result.err;

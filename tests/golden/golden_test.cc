@@ -53,8 +53,8 @@ CommandResult Plan(const fs::path& recipe, const std::vector<std::string>& more 
   return RunCommand(command);
 }
 
-// A plan that nobody could read to its end: its id, which stands for all of it, and what is not about one of the processes
-// between the first and the last.
+// A plan that nobody could read to its end: its id, which stands for all of it, and what is not about one of the
+// processes between the first and the last.
 std::string Excerpt(const fs::path& recipe, const std::vector<std::string>& more, const std::string& plan) {
   constexpr std::ptrdiff_t kLongest = 3000;
   if (std::count(plan.begin(), plan.end(), '\n') <= kLongest) return plan;

@@ -26,7 +26,8 @@ std::string Extension(const std::string& fields) {
          fields + " }\n";
 }
 
-Evaluated Extended(const std::string& fields, std::vector<Override> overrides = {}, std::vector<std::string> profiles = {}) {
+Evaluated Extended(const std::string& fields, std::vector<Override> overrides = {},
+                   std::vector<std::string> profiles = {}) {
   Request request{Extension(fields), std::move(overrides), {}, {{{"base.lua", kBase}}, {}}};
   request.profiles = std::move(profiles);
   return Evaluate(request);
@@ -77,33 +78,37 @@ TEST(Extensions, GiveTheirBaseWhatTheyWereGiven) {
 }
 
 TEST(Extensions, DeclareWhatIsNewAndNameWhatIsThere) {
-  const Evaluated evaluated =
-      Extended("params = { opt = { beta = 0.8, warmup = muster.int { 3 } }, lr = muster.float { 0.25, below = 1 } }, "
-               "plan = function(p, job, base) base(p, job) job:env { WARMUP = p.opt.warmup } end");
+  const Evaluated evaluated = Extended(
+      "params = { opt = { beta = 0.8, warmup = muster.int { 3 } }, lr = muster.float { 0.25, below = 1 } }, "
+      "plan = function(p, job, base) base(p, job) job:env { WARMUP = p.opt.warmup } end");
   EXPECT_EQ(Command(evaluated), (Lines{"x", "8", "0.25", "0.8"}));
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("WARMUP"), "3");
   EXPECT_EQ(Extended("params = { layer = 3 }").problems(),
             Lines{"recipe.lua:3 error unknown_parameter: the recipe has no parameter \"layer\" (from the extension)"});
   EXPECT_EQ(Extended("params = { layers = 0 }").problems(),
             Lines{"recipe.lua:3 error parameter_value: parameter layers = 0 is out of range (from the extension)"});
-  EXPECT_EQ(Extended("params = { layers = muster.string { 'x' } }").problems(),
-            Lines{"recipe.lua:3 error parameter: parameter layers is a int in the recipe that is extended, and is declared "
-                  "as a string"});
+  EXPECT_EQ(
+      Extended("params = { layers = muster.string { 'x' } }").problems(),
+      Lines{"recipe.lua:3 error parameter: parameter layers has the type int in the recipe that is extended, and is "
+            "declared with string"});
   EXPECT_EQ(Extended("params = { opt = 3 }").problems(),
             Lines{"recipe.lua:3 error parameter: opt is a block of parameters, got 3"});
   EXPECT_EQ(Extended("params = { beta = 0.5 }").problems().size(), 1U) << "recipes write names whole";
-  EXPECT_EQ(Extended("parms = {}").problems(), Lines{"recipe.lua:3 error unknown_key: an extension has no option \"parms\""});
+  EXPECT_EQ(Extended("parms = {}").problems(),
+            Lines{"recipe.lua:3 error unknown_key: an extension has no option \"parms\""});
 }
 
 TEST(Extensions, OfExtensionsCount) {
   const Outside outside{{{"base.lua", kBase},
-                         {"middle.lua", "local muster = require 'muster'\nreturn muster.load('base.lua'):extend { name = "
-                                        "'middle', params = { layers = 5, lr = 0.1 }, profiles = { smoke = { lr = 0.3 } } }"}},
+                         {"middle.lua",
+                          "local muster = require 'muster'\nreturn muster.load('base.lua'):extend { name = "
+                          "'middle', params = { layers = 5, lr = 0.1 }, profiles = { smoke = { lr = 0.3 } } }"}},
                         {}};
-  Request request{"local muster = require 'muster'\nreturn muster.load('middle.lua'):extend { params = { layers = 6 } }",
-                  {},
-                  {},
-                  outside};
+  Request request{
+      "local muster = require 'muster'\nreturn muster.load('middle.lua'):extend { params = { layers = 6 } }",
+      {},
+      {},
+      outside};
   EXPECT_EQ(Command(Evaluate(request)), (Lines{"x", "12", "0.1", "0.9"}));
   request.profiles = {"smoke"};
   EXPECT_EQ(Command(Evaluate(request)), (Lines{"x", "4", "0.3", "0.9"})) << "profiles of one name are merged";
@@ -118,7 +123,8 @@ TEST(Hosts, AreCountedOrNamedByWhoSaysItLast) {
 
 TEST(Profiles, AreChosenByName) {
   EXPECT_EQ(Command(Extended("", {}, {"smoke"})), (Lines{"x", "4", "0.5", "0.9"}));
-  const Evaluated evaluated = Extended("profiles = { fast = { layers = 3, opt = { beta = 0 } } }", {}, {"smoke", "fast"});
+  const Evaluated evaluated =
+      Extended("profiles = { fast = { layers = 3, opt = { beta = 0 } } }", {}, {"smoke", "fast"});
   EXPECT_EQ(Command(evaluated), (Lines{"x", "6", "0.5", "0"})) << "the later one is stronger";
   EXPECT_EQ(evaluated.plan().hosts.size(), 1U);
   EXPECT_EQ(evaluated.plan().profiles, (Lines{"smoke", "fast"}));
@@ -130,8 +136,9 @@ TEST(Profiles, AreChosenByName) {
 }
 
 TEST(Profiles, AreCheckedLikeOverrides) {
-  EXPECT_EQ(Extended("profiles = { p = { layers = 'x' } }", {}, {"p"}).problems(),
-            Lines{"recipe.lua:3 error parameter_value: parameter layers is an int, got string \"x\" (from the profile p)"});
+  EXPECT_EQ(
+      Extended("profiles = { p = { layers = 'x' } }", {}, {"p"}).problems(),
+      Lines{"recipe.lua:3 error parameter_value: parameter layers is an int, got string \"x\" (from the profile p)"});
   EXPECT_EQ(Extended("profiles = { p = { layrs = 1 } }", {}, {"p"}).problems(),
             Lines{"recipe.lua:3 error unknown_parameter: the recipe has no parameter \"layrs\" (from the profile p)"});
   EXPECT_EQ(Extended("profiles = { p = { x = muster.int { 1 } } }").problems(),
@@ -177,30 +184,39 @@ TEST(FormerNames, WorkInExtensionsAndProfilesWithAWarning) {
 
 TEST(LoadedRecipes, AreBesideTheOneThatLoadsThem) {
   const Outside outside{
-      {{"lib/a.lua", "local muster = require 'muster'\nlocal m = require 'm'\nreturn muster.load('b.lua'):extend { name = "
-                     "m.name, plan = function(p, job, base) base(p, job) job:env { F = muster.here 'f.txt' } end }"},
-       {"lib/b.lua", "local muster = require 'muster'\nreturn muster.recipe { name = 'b', plan = function(p, job)\n"
-                     "job:workers { count = 1, command = { 'x' } } end }"},
+      {{"lib/a.lua",
+        "local muster = require 'muster'\nlocal m = require 'm'\nreturn muster.load('b.lua'):extend { name = "
+        "m.name, plan = function(p, job, base) base(p, job) job:env { F = muster.here 'f.txt' } end }"},
+       {"lib/b.lua",
+        "local muster = require 'muster'\nreturn muster.recipe { name = 'b', plan = function(p, job)\n"
+        "job:workers { count = 1, command = { 'x' } } end }"},
        {"lib/m.lua", "return { name = 'of-lib' }"},
        {"m.lua", "return { name = 'of-main' }"},
        {"lib/f.txt", ""}},
       {}};
   const Evaluated evaluated = Evaluate(
-      {"local muster = require 'muster'\nassert(require('m').name == 'of-main')\nreturn muster.load './lib//a.lua'", {}, {}, outside});
+      {"local muster = require 'muster'\nassert(require('m').name == 'of-main')\nreturn muster.load './lib//a.lua'",
+       {},
+       {},
+       outside});
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().name, "of-lib");
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("F"), "/recipes/lib/f.txt");
 }
 
 TEST(LoadedRecipes, ThatGoWrongAreToldAtTheirOwnLines) {
-  const auto problems = [](std::map<std::string, std::string> files, const std::string& main = "return muster.load 'a.lua'") {
+  const auto problems = [](std::map<std::string, std::string> files,
+                           const std::string& main = "return muster.load 'a.lua'") {
     return Evaluate({"local muster = require 'muster'\n" + main, {}, {}, {std::move(files), {}}}).problems();
   };
   EXPECT_EQ(problems({}), Lines{"recipe.lua:2 error recipe: muster.load: a.lua cannot be read: there is none"});
-  EXPECT_EQ(problems({{"a.lua", "return {}"}}), Lines{"recipe.lua:2 error recipe: muster.load: a.lua returns no recipe"});
+  EXPECT_EQ(problems({{"a.lua", "return {}"}}),
+            Lines{"recipe.lua:2 error recipe: muster.load: a.lua returns no recipe"});
   EXPECT_EQ(problems({{"a.lua", "\n\nlocal x = = 1"}}), Lines{"a.lua:3 error syntax: unexpected symbol near '='"});
-  EXPECT_EQ(problems({{"a.lua", "local muster = require 'muster'\n\nreturn muster.recipe { nam = 'x', plan = print }"}}),
-            (Lines{"a.lua:3 error unknown_key: a recipe has no option \"nam\"", "a.lua:3 error missing: the recipe has no name"}));
+  EXPECT_EQ(
+      problems({{"a.lua", "local muster = require 'muster'\n\nreturn muster.recipe { nam = 'x', plan = print }"}}),
+      (Lines{"a.lua:3 error unknown_key: a recipe has no option \"nam\"",
+             "a.lua:3 error missing: the recipe has no name"}));
   EXPECT_EQ(problems({{"a.lua", "local muster = require 'muster'\nlocal b = muster.load 'b.lua'\nreturn b"},
                       {"b.lua", "local muster = require 'muster'\nlocal b = muster.load 'a.lua'\nreturn b"}}),
             Lines{"b.lua:2 error recipe: muster.load: a.lua loads itself: a.lua → b.lua → a.lua"});
@@ -212,7 +228,8 @@ TEST(LoadedRecipes, ThatGoWrongAreToldAtTheirOwnLines) {
             Lines{"recipe.lua:2 error type: muster.load: @acme/gpt is no file beside this recipe"});
   std::map<std::string, std::string> deep;
   for (int i = 0; i < 40; ++i) {
-    deep["a" + std::to_string(i) + ".lua"] = "local r = require('muster').load 'a" + std::to_string(i + 1) + ".lua'\nreturn r";
+    deep["a" + std::to_string(i) + ".lua"] =
+        "local r = require('muster').load 'a" + std::to_string(i + 1) + ".lua'\nreturn r";
   }
   EXPECT_EQ(problems(deep, "return muster.load 'a0.lua'"),
             Lines{"a15.lua:1 error recipe: muster.load: recipes load each other more than 16 deep"});
@@ -239,7 +256,7 @@ TEST(DerivedValues, ArePinnedOnPurposeOnly) {
   EXPECT_EQ(evaluated.plan().pinned.at("twice"), Value(8));
   request.pins = {Text("twice", "many")};
   EXPECT_EQ(Evaluate(request).problems(),
-            Lines{"recipe.lua:7 error pin: derived value twice is 8, a int, and is pinned to \"many\""});
+            Lines{"recipe.lua:7 error pin: --pin twice: the recipe derives the int 8, and \"many\" is none"});
   request.pins = {Text("twise", "3"), Text("layers", "3")};
   const Evaluated unknown = Evaluate(request);
   EXPECT_EQ(unknown.problems(), (Lines{"error pin: --pin twise: the recipe derives no such value",
@@ -254,7 +271,8 @@ TEST(DerivedValues, AreNotSetByAccident) {
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "did you mean \"twice\"?");
   EXPECT_FALSE(evaluated.answer.plan);
   ASSERT_EQ(evaluated.answer.not_settable.size(), 2U);
-  EXPECT_EQ(evaluated.answer.not_settable[0], (DerivedOverride{"twice", ParameterOrigin::kCommandLine, true, {"recipe.lua", 7}}));
+  EXPECT_EQ(evaluated.answer.not_settable[0],
+            (DerivedOverride{"twice", ParameterOrigin::kCommandLine, true, {"recipe.lua", 7}}));
   EXPECT_FALSE(evaluated.answer.not_settable[1].by_recipe) << "muster derives it of the context";
 }
 

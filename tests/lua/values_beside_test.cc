@@ -12,14 +12,16 @@ TEST(FilesBeside, AreReadAsValues) {
   const Outside outside{{{"c.json", R"({"layers": 3, "list": [], "none": null, "deep": {"a": [1, "x"]}})"},
                          {"lib/c.yaml", "lr: 1e-3\nlist: [a, b]\n"}},
                         {}};
-  const Evaluated evaluated = Evaluate(
-      {"local muster = require 'muster'\nlocal c = muster.read_json 'c.json'\nreturn muster.recipe { name = 't', params = { n "
-       "= muster.int { c.layers } }, plan = function(p, job)\n local y = muster.read_yaml 'lib/c.yaml'\n print(p.n, c.none == "
-       "muster.null, c.deep.a[2], y.lr, #y.list)\n c.list[1] = 'changed' print(c.list[1])" +
-           std::string(kWorker) + " end }",
-       {},
-       {},
-       outside});
+  const Evaluated evaluated =
+      Evaluate({"local muster = require 'muster'\nlocal c = muster.read_json 'c.json'\nreturn muster.recipe { name = "
+                "'t', params = { n "
+                "= muster.int { c.layers } }, plan = function(p, job)\n local y = muster.read_yaml 'lib/c.yaml'\n "
+                "print(p.n, c.none == "
+                "muster.null, c.deep.a[2], y.lr, #y.list)\n c.list[1] = 'changed' print(c.list[1])" +
+                    std::string(kWorker) + " end }",
+                {},
+                {},
+                outside});
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.printed, (Lines{"3\ttrue\tx\t0.001\t2", "changed"}));
   EXPECT_EQ(evaluated.asked, (Lines{"file c.json", "file lib/c.yaml"}));
@@ -47,7 +49,8 @@ std::string Written(const std::string& file, const std::string& fields = "") {
 }
 
 TEST(Files, AreRenderedFromValues) {
-  EXPECT_EQ(Written("yaml = { b = { 1, 2.5 }, a = 'no', c = {}, d = muster.null }"), "a: \"no\"\nb:\n- 1\n- 2.5\nc: {}\nd: null\n");
+  EXPECT_EQ(Written("yaml = { b = { 1, 2.5 }, a = 'no', c = {}, d = muster.null }"),
+            "a: \"no\"\nb:\n- 1\n- 2.5\nc: {}\nd: null\n");
   EXPECT_EQ(Written("json = { b = { 1 }, a = 'x' }"), "{\n  \"a\": \"x\",\n  \"b\": [\n    1\n  ]\n}\n");
   EXPECT_EQ(Written("yaml = p", "params = { o = { lr = muster.float { 1e-5 } }, l = muster.list { {} } },"),
             "l: []\no:\n  lr: 1.0e-05\n");

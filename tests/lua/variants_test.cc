@@ -41,29 +41,34 @@ TEST(Variants, AreTheNameAndTheParametersOfTheOneThatIsChosen) {
   EXPECT_EQ(Try("print(p.optimizer.schedule.variant)", {Text("optimizer", "sgd")}).printed, Lines{"flat"});
   const Evaluated evaluated = Try("print(p.optimizer.schedule)");
   EXPECT_EQ(evaluated.problems(), Lines{"recipe.lua:10 error unknown_key: there is no parameter optimizer.schedule"});
-  EXPECT_EQ(Try("p.data.path = 'x'").problems(), Lines{"recipe.lua:10 error read_only: parameter data.path cannot be set"});
+  EXPECT_EQ(Try("p.data.path = 'x'").problems(),
+            Lines{"recipe.lua:10 error read_only: parameter data.path cannot be set"});
   EXPECT_EQ(Try("local t = 'a' .. p.optimizer").problems(),
             Lines{"recipe.lua:10 error type: p.optimizer is a block of parameters and no text"});
 }
 
 TEST(Variants, RefuseParametersOfOthers) {
   const Evaluated evaluated = Try("", {Text("optimizer", "sgd"), Text("beta", "0.5")});
-  EXPECT_EQ(evaluated.problems(),
-            Lines{"error variant: optimizer.beta is a parameter of optimizer = \"adam\", and optimizer is \"sgd\" (command "
-                  "line) (from the command line)"});
+  EXPECT_EQ(
+      evaluated.problems(),
+      Lines{"error variant: optimizer.beta is a parameter of optimizer = \"adam\", and optimizer is \"sgd\" (command "
+            "line) (from the command line)"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "optimizer=adam chooses it");
-  EXPECT_EQ(Try("", {Text("optimizer.schedule.steps", "1")}).problems(),
-            Lines{"error variant: optimizer.schedule.steps is a parameter of optimizer = \"sgd\", and optimizer is \"adam\" "
-                  "(default) (from the command line)"});
+  EXPECT_EQ(
+      Try("", {Text("optimizer.schedule.steps", "1")}).problems(),
+      Lines{"error variant: optimizer.schedule.steps is a parameter of optimizer = \"sgd\", and optimizer is \"adam\" "
+            "(default) (from the command line)"});
   EXPECT_EQ(Try("", {Text("optimizer", "sgdd")}).answer.diagnostics[0].kind, "parameter_value");
-  EXPECT_EQ(Try("", {Text("optimizer", "sgd"), Text("optimizer.lr", "0")}).answer.diagnostics[0].kind, "parameter_value");
+  EXPECT_EQ(Try("", {Text("optimizer", "sgd"), Text("optimizer.lr", "0")}).answer.diagnostics[0].kind,
+            "parameter_value");
 }
 
 TEST(Variants, ThatAreChosenAnewBeginWithTheirDefaults) {
-  const std::string text =
-      "local muster = require 'muster'\nlocal base = muster.recipe { name = 'x', " + std::string(kFields) +
-      " plan = function(p, job) print(p.optimizer.variant, p.optimizer.lr) job:workers { count = 1, command = { 'x' } } end }\n"
-      "return base:extend { params = { optimizer = { variant = 'sgd', lr = 0.7 } } }";
+  const std::string text = "local muster = require 'muster'\nlocal base = muster.recipe { name = 'x', " +
+                           std::string(kFields) +
+                           " plan = function(p, job) print(p.optimizer.variant, p.optimizer.lr) job:workers { count = "
+                           "1, command = { 'x' } } end }\n"
+                           "return base:extend { params = { optimizer = { variant = 'sgd', lr = 0.7 } } }";
   EXPECT_EQ(Evaluate({text}).printed, Lines{"sgd\t0.7"});
   EXPECT_EQ(Evaluate({text, {Text("optimizer", "adam")}}).printed, Lines{"adam\t0.1"})
       << "0.7 was said of another optimizer";
@@ -77,8 +82,8 @@ TEST(Names, MayBeShortenedToTheirEnd) {
   EXPECT_NE(Flags({Text("lr", "4")}).find(" lr=4 "), std::string::npos) << "a whole name comes first";
   EXPECT_EQ(Try("", {Text("ize", "4")}).problems(),
             Lines{"error unknown_parameter: the recipe has no parameter \"ize\" (from the command line)"});
-  const Evaluated evaluated =
-      Evaluate({Recipe("", "params = { a = { x = muster.int { 1 } }, b = { x = muster.int { 1 } } },"), {Text("x", "2")}});
+  const Evaluated evaluated = Evaluate(
+      {Recipe("", "params = { a = { x = muster.int { 1 } }, b = { x = muster.int { 1 } } },"), {Text("x", "2")}});
   EXPECT_EQ(evaluated.answer.diagnostics.back().message, "x could mean a.x, b.x (from the command line)");
   EXPECT_EQ(evaluated.answer.diagnostics.back().kind, "ambiguous");
   EXPECT_EQ(Try("", {Text("data.pth", "4")}).answer.diagnostics[0].hint, "did you mean \"data.path\"?");
@@ -92,14 +97,16 @@ TEST(Names, OfTheClusterAreThereEvenIfAParameterIsCalledSo) {
 }
 
 TEST(FormerNames, AreOfTheSameBlock) {
-  const Evaluated evaluated = Try("print(p.data.path, p.optimizer.variant)", {Text("data.folder", "e"), Text("opt", "sgd")});
+  const Evaluated evaluated =
+      Try("print(p.data.path, p.optimizer.variant)", {Text("data.folder", "e"), Text("opt", "sgd")});
   EXPECT_EQ(evaluated.problems(), (Lines{"warning renamed: parameter data.folder is now called data.path",
                                          "warning renamed: parameter opt is now called optimizer"}));
   EXPECT_EQ(evaluated.printed, Lines{"e\tsgd"});
 }
 
 TEST(Blocks, ComeFromModules) {
-  const Outside outside{{{"optim.lua", "local muster = require 'muster'\nreturn { params = { lr = muster.float { 0.1 } } }"}}, {}};
+  const Outside outside{
+      {{"optim.lua", "local muster = require 'muster'\nreturn { params = { lr = muster.float { 0.1 } } }"}}, {}};
   const Evaluated evaluated =
       Evaluate({Recipe("print(p.a.lr, p.b.lr) job:workers { count = 1, command = { 'x', muster.flags(p.a) } }",
                        "params = { a = require('optim').params, b = require('optim').params },"),
@@ -112,11 +119,12 @@ TEST(Blocks, ComeFromModules) {
 }
 
 TEST(Blocks, AreDeclaredAsWell) {
-  for (const char* params : {"a = { x = 1, y = muster.int { 1 } }", "cluster = { x = muster.int { 1 } }", "a = {}",
-                             "a = muster.variant {}", "a = muster.variant { 'x', one_of = { x = 1 } }",
-                             "a = muster.variant { 'z', one_of = { x = {} } }", "a = muster.variant { one_of = { 'x' } }",
-                             "a = muster.variant { 'x', one_of = { x = { variant = muster.int { 1 } } } }",
-                             "a = muster.variant { 'x', one_of = { x = {} }, min = 1 }"}) {
+  for (const char* params :
+       {"a = { x = 1, y = muster.int { 1 } }", "cluster = { x = muster.int { 1 } }", "a = {}", "a = muster.variant {}",
+        "a = muster.variant { 'x', one_of = { x = 1 } }", "a = muster.variant { 'z', one_of = { x = {} } }",
+        "a = muster.variant { one_of = { 'x' } }",
+        "a = muster.variant { 'x', one_of = { x = { variant = muster.int { 1 } } } }",
+        "a = muster.variant { 'x', one_of = { x = {} }, min = 1 }"}) {
     const Evaluated evaluated =
         Evaluate({Recipe("job:workers { count = 1, command = { 'x' } }", std::string("params = { ") + params + " },")});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << params;
@@ -125,9 +133,9 @@ TEST(Blocks, AreDeclaredAsWell) {
 }
 
 TEST(Blocks, AreNoWordsOfACommand) {
-  const Evaluated evaluated =
-      Evaluate({Recipe("job:workers { count = 1, command = { 'x', p.optimizer } }", kFields)});
-  EXPECT_EQ(evaluated.problems(), Lines{"recipe.lua:10 error command: word 2 of the command of worker is a block of parameters"});
+  const Evaluated evaluated = Evaluate({Recipe("job:workers { count = 1, command = { 'x', p.optimizer } }", kFields)});
+  EXPECT_EQ(evaluated.problems(),
+            Lines{"recipe.lua:10 error command: word 2 of the command of worker is a block of parameters"});
 }
 
 TEST(Secrets, InBlocksStayWithTheParentWhateverTheyAreCalled) {

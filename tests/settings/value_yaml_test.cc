@@ -46,8 +46,11 @@ TEST(Yaml, IsReadByTheCoreSchema) {
       {"a: 1\nb:\n- x\n- {c: d}\n", "{a = 1, b = {\"x\", {c = \"d\"}}}"},
       {"1: one\ntrue: yes it is\n", "{[\"1\"] = \"one\", true = \"yes it is\"}"},
       {"|\n  two\n  lines\n", "\"two\\nlines\\n\""},
-      {"\xEF\xBB\xBF" "a: 李明\r\n", "{a = \"李明\"}"},
+      {"\xEF\xBB\xBF"
+       "a: 李明\r\n",
+       "{a = \"李明\"}"},
       {"base: &b {lr: 1, wd: 2}\nown:\n  <<: *b\n  lr: 3\n", "{base = {lr = 1, wd = 2}, own = {lr = 3, wd = 2}}"},
+      {"'<<': 7\n", "{[\"<<\"] = 7}"},
       {"a: &x [1]\nb: *x\n", "{a = {1}, b = {1}}"},
       {"--- 1\n...\n", "1"},
   };
@@ -73,7 +76,8 @@ TEST(Yaml, ThatARecipeCannotHoldIsRefusedAtItsLine) {
       {"\xff", "not valid UTF-8"},
       {"a: \"\\0\"\n", "a text holds a NUL"},
   };
-  for (const auto& [text, said] : cases) EXPECT_NE(Read(text).find(said), std::string::npos) << text << ": " << Read(text);
+  for (const auto& [text, said] : cases)
+    EXPECT_NE(Read(text).find(said), std::string::npos) << text << ": " << Read(text);
 }
 
 TEST(Yaml, CannotGrowWithoutEndThroughAliases) {
@@ -92,13 +96,13 @@ TEST(Yaml, CannotGrowWithoutEndThroughAliases) {
 }
 
 TEST(Yaml, TellsWhatOlderReadersTakeForSomethingElse) {
-  const auto read = ValueFromYamlText("a: no\nb: 'no'\nc: 010\nd: 1_000\ne: 1:30\nf: 1.5\ng: !!str on\nh: 08\n");
+  const auto read = ValueFromYamlText("a: no\nb: 'no'\nc: 010\nd: 1_000\ne: 1:30\nf: 1.5\ng: !!str on\nh: 08\non: {off: 1}\n");
   ASSERT_TRUE(read);
   std::vector<std::string> traps;
   for (const YamlText::Trap& trap : read->traps) {
     traps.push_back(std::to_string(trap.line) + " " + trap.plain + " " + trap.old_meaning);
   }
-  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90"}));
+  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90", "9 on true", "9 off false"}));
 }
 
 TEST(Yaml, IsWrittenSoThatItReadsBackAlike) {
@@ -107,8 +111,9 @@ TEST(Yaml, IsWrittenSoThatItReadsBackAlike) {
       {"a key: odd", Value(Value::Map{})},
       {"empty", Value(Value::List{})},
       {"texts", Value(Value::List{Value("plain text"), Value("no"), Value("1e3"), Value(""), Value(" x"), Value("a: b"),
-                                  Value("#1"), Value("two\nlines\n"), Value("李明"), Value("/data/x.bin"), Value("${muster:port:rpc}"),
-                                  Value("${muster:run_dir}/x"), Value("- x"), Value("~"), Value("2026-11-22")})}});
+                                  Value("#1"), Value("two\nlines\n"), Value("李明"), Value("/data/x.bin"),
+                                  Value("${muster:port:rpc}"), Value("${muster:run_dir}/x"), Value("- x"), Value("~"),
+                                  Value("2026-11-22")})}});
   EXPECT_EQ(YamlTextOf(value),
             "\"a key: odd\": {}\n"
             "b:\n"
