@@ -96,13 +96,15 @@ TEST(Yaml, CannotGrowWithoutEndThroughAliases) {
 }
 
 TEST(Yaml, TellsWhatOlderReadersTakeForSomethingElse) {
-  const auto read = ValueFromYamlText("a: no\nb: 'no'\nc: 010\nd: 1_000\ne: 1:30\nf: 1.5\ng: !!str on\nh: 08\non: {off: 1}\n");
+  const auto read =
+      ValueFromYamlText("a: no\nb: 'no'\nc: 010\nd: 1_000\ne: 1:30\nf: 1.5\ng: !!str on\nh: 08\non: {off: 1}\n");
   ASSERT_TRUE(read);
   std::vector<std::string> traps;
   for (const YamlText::Trap& trap : read->traps) {
     traps.push_back(std::to_string(trap.line) + " " + trap.plain + " " + trap.old_meaning);
   }
-  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90", "9 on true", "9 off false"}));
+  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90", "9 on true",
+                                             "9 off false"}));
 }
 
 TEST(Yaml, IsWrittenSoThatItReadsBackAlike) {
