@@ -415,14 +415,14 @@ local function new_job(cluster, args, contract)
     if type(file) ~= "table" then host.stop("type", place, wanted) end
     muster.check_keys(file, { 1, "text", "yaml", "json" }, "job:file", place)
     local text = file.text
-    for format, render in pairs { yaml = host.yaml_text, json = host.json_text } do
+    for _, format in ipairs { "yaml", "json" } do
       if file[format] ~= nil then
         if text ~= nil then
           host.stop("conflict", place, ("file %s has more than one of text, yaml and json"):format(shown(file[1])), "give one of them")
         end
         local why = host.why_not_plain(file[format])
         if why then host.stop("type", place, ("file %s: %s: %s"):format(shown(file[1]), format, why)) end
-        text = render(file[format])
+        text = host[format .. "_text"](file[format])
       end
     end
     return add_file(job, file[1], text, place, wanted)

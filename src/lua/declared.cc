@@ -67,6 +67,17 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
                  [&](const std::string& chooser) { ToExactText(lua, -1, parameter->when[chooser]); });
     declared.parameters.push_back(*std::move(parameter));
   });
+  for (const Parameter& parameter : declared.parameters) {
+    const std::string was = FormerName(parameter);
+    for (const Parameter& other : declared.parameters) {
+      if (was.empty() || other.name != was) continue;
+      Diagnostic twice = Error("parameter", parameter.place,
+                               "parameter " + parameter.name + " was " + was + ", and there is a parameter of that name");
+      twice.notes.push_back({"declared here", other.place});
+      host.Report(std::move(twice));
+      break;
+    }
+  }
   ForEach(lua, settled, "values", [&](int each) {
     Override value;
     value.kind = Override::Kind::kValue;

@@ -19,11 +19,7 @@ std::string_view LastPart(std::string_view name) {
 ParameterNames::ParameterNames(std::span<const Parameter> parameters) {
   for (const Parameter& parameter : parameters) {
     names_.insert(parameter.name);
-    if (!parameter.was.empty()) {
-      const std::size_t dot = parameter.name.rfind('.');
-      const std::string block = dot == std::string::npos ? "" : parameter.name.substr(0, dot + 1);
-      old_names_.emplace(block + parameter.was, parameter.name);
-    }
+    if (std::string was = FormerName(parameter); !was.empty()) old_names_.emplace(std::move(was), parameter.name);
   }
 }
 
@@ -80,6 +76,12 @@ Diagnostic ParameterNames::Unknown(const Override& override, std::span<const std
   }
   return Error("unknown_parameter", override.place, "the recipe has no parameter \"" + override.name + "\"" + origin,
                std::move(hint));
+}
+
+std::string FormerName(const Parameter& parameter) {
+  if (parameter.was.empty()) return "";
+  const std::size_t dot = parameter.name.rfind('.');
+  return (dot == std::string::npos ? "" : parameter.name.substr(0, dot + 1)) + parameter.was;
 }
 
 std::string OriginText(const Override& override) {

@@ -39,6 +39,9 @@ class ParameterNames {
   std::map<std::string, std::string> old_names_;  // former -> present
 };
 
+// The whole name that the parameter had, or nothing.
+std::string FormerName(const Parameter& parameter);
+
 // "command line", "profile smoke": where an override came from, after "from the".
 std::string OriginText(const Override& override);
 

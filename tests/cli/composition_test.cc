@@ -127,6 +127,15 @@ TEST(LoadedFiles, AreInputsAndStoredSources) {
   EXPECT_EQ(plan["inputs"][1]["kind"], "file");
 }
 
+TEST(LoadedFiles, ThatAreOneLongLineAreNotShownWhole) {
+  const OneRecipe recipe("muster.read_json 'data.json' job:workers { count = 1, command = { 'x' } }");
+  std::ofstream(recipe / "data.json") << "[" << std::string(100'000, '[') << "]";
+  const CommandResult result = Muster({"check", recipe.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("data.json:1: error: "), std::string::npos);
+  EXPECT_LT(result.err.size(), 2000U);
+}
+
 TEST(LoadedFiles, LieBelowTheRecipesFolder) {
   const OneRecipe recipe(kBody, kFields);
   std::filesystem::create_directory(recipe / "below");

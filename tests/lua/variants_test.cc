@@ -104,6 +104,12 @@ TEST(FormerNames, AreOfTheSameBlock) {
   EXPECT_EQ(evaluated.printed, Lines{"e\tsgd"});
 }
 
+TEST(FormerNames, AreNobodyElses) {
+  EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' } }",
+                       "params = { a = muster.int { 1, was = 'b' }, b = muster.int { 1 } },"),
+            Lines{"recipe.lua:2 error parameter: parameter a was b, and there is a parameter of that name"});
+}
+
 TEST(Blocks, ComeFromModules) {
   const Outside outside{
       {{"optim.lua", "local muster = require 'muster'\nreturn { params = { lr = muster.float { 0.1 } } }"}}, {}};
