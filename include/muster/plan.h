@@ -287,8 +287,10 @@ struct Plan {
 
   // For people and `explain`; not part of the plan's id.
   std::string doc;
+  std::vector<std::string> profiles;  // of the recipe, as they were asked for
   std::map<std::string, Value> params;
   std::map<std::string, Value> derived;
+  std::map<std::string, Value> pinned;  // of `derived`: what the recipe computes where the user forced another value
 
   bool operator==(const Plan&) const = default;
 };

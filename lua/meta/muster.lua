@@ -21,13 +21,38 @@ local muster = {}
 ---false: scripts do not get their context applied when they import mindspore, and may ask for it themselves.
 ---@field apply_context? boolean
 ---What can be set from outside, by name.
----@field params? table<string, muster.Parameter>
+---@field params? muster.Block
+---Values by name, chosen with --profile: parameters, hosts and devices_per_host.
+---@field profiles? table<string, table<string, any>>
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---How long logs may become, in roles that do not say so themselves.
 ---@field logs? muster.Logs
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
+
+---Parameters by name; blocks are inside each other.
+---@alias muster.Block table<string, muster.Parameter|muster.Block|table>
+
+---What an extension says otherwise: any field of a recipe. `params` gives values, and declares new parameters; `base` runs
+---the plan of what is extended.
+---@class muster.Extension
+---@field name? string
+---@field doc? string
+---@field framework? "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract|muster.Framework
+---@field mindspore? string
+---@field accept_release? boolean
+---@field apply_context? boolean
+---@field params? table<string, any>
+---@field profiles? table<string, table<string, any>>
+---@field cluster? muster.ClusterDefaults
+---@field limits? muster.Limits
+---@field logs? muster.Logs
+---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
+
+---A recipe as a value: it can be extended, and is what a recipe file returns.
+---@class muster.RecipeValue
+---@field extend fun(self: muster.RecipeValue, extension: muster.Extension): muster.RecipeValue
 
 ---A launch contract with options of its own: `framework = { "mindspore-ps", form = "minimal" }`.
 ---@class muster.Framework
@@ -137,8 +162,13 @@ function muster.contract(contract) end
 
 ---What a recipe file returns.
 ---@param recipe muster.Recipe
----@return any
+---@return muster.RecipeValue
 function muster.recipe(recipe) end
+
+---The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`.
+---@param name string
+---@return muster.RecipeValue
+function muster.load(name) end
 
 -- Parameters -------------------------------------------------------------------------------------------------------
 
@@ -217,6 +247,21 @@ function muster.duration(declaration) end
 ---@return muster.Parameter
 function muster.secret(declaration) end
 
+---@class muster.VariantDeclaration
+---The variant that is chosen unless somebody chooses another one.
+---@field [1]? string
+---The parameters of each variant by its name.
+---@field one_of table<string, muster.Block>
+---@field doc? string
+---@field was? string
+---@field from_env? string
+
+---A choice between sets of parameters; `p.NAME.variant` is the name of the one that is chosen:
+---`muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }`.
+---@param declaration muster.VariantDeclaration
+---@return muster.Parameter
+function muster.variant(declaration) end
+
 -- Values -----------------------------------------------------------------------------------------------------------
 
 ---The explicit null.
@@ -266,6 +311,16 @@ function muster.here(name) end
 ---@param name string
 ---@return string
 function muster.file(name) end
+
+---A JSON file beside the recipe as a value; null is muster.null.
+---@param name string
+---@return any
+function muster.read_json(name) end
+
+---A YAML file (1.2, one document) beside the recipe as a value; null is muster.null.
+---@param name string
+---@return any
+function muster.read_yaml(name) end
 
 -- The job ----------------------------------------------------------------------------------------------------------
 
@@ -431,8 +486,9 @@ function Job:derive(values) end
 ---@return muster.Mesh
 function Job:mesh(axes) end
 
----A file written below the run directory before anything starts: `job:file { "train.yaml", text = "…" }`.
----@param file { [1]: string, text: string }
+---A file written below the run directory before anything starts: `job:file { "train.sh", text = "…" }`, or a value as YAML or
+---JSON: `job:file { "train.yaml", yaml = { lr = p.lr } }`.
+---@param file { [1]: string, text?: string, yaml?: any, json?: any }
 ---@return string path known when the job starts
 function Job:file(file) end
 

@@ -1,6 +1,6 @@
 -- The job object: what a recipe's plan function describes its processes with. It checks and remembers; where
 -- processes run and what their environment becomes is layout.lua's and the engine's.
-local host, prelude, muster, policies = ...
+local host, prelude, muster, policies, parameters = ...
 
 local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
                        "apply_context", "wrap", "cores" }
@@ -43,6 +43,10 @@ local function flatten(words, place, role, into, depth)
     local what = ("word %d of the command of %s"):format(i, role)
     if muster.contents(word, "a shell command") then
       host.report("error", "command", place, what .. " is muster.shell", 'a shell command stands alone: command = muster.shell "…"')
+    elseif parameters.view_of(word) then
+      host.report("error", "command", place, ("%s is a block of parameters"):format(what),
+                  parameters.view_of(word).variant and ("p.%s.variant is the name of the variant; muster.flags(p) gives flags"):format(parameters.view_of(word).name)
+                  or "muster.flags(p) gives flags")
     elseif type(word) == "table" then
       flatten(word, place, role, into, depth + 1)
     elseif word == true then
@@ -377,8 +381,9 @@ local function new_job(cluster, args, contract)
       end
       local why = host.why_not_plain(values[name])
       if why then host.report("error", "type", place, ("derived value %s: %s"):format(name, why)) end
-      job.derived[name] = { value = values[name], place = place }
-      copied[name] = values[name]
+      local value = host.derive(name, values[name], place)  -- what the user pinned it to, if they did
+      job.derived[name] = { value = value, place = place }
+      copied[name] = value
     end
     return prelude.read_only(copied, "the derived values")
   end
@@ -402,12 +407,25 @@ local function new_job(cluster, args, contract)
     read_activation(steps, host.here(), job.activation)
   end
 
-  -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts.
+  -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts; a value is rendered by
+  -- yaml = … or json = ….
   function object.file(self, file)
     local place = host.here()
-    if type(file) ~= "table" then host.stop("type", place, 'job:file wants { "name", text = "…" }') end
-    muster.check_keys(file, { 1, "text" }, "job:file", place)
-    return add_file(job, file[1], file.text, place, 'job:file wants { "name", text = "…" }')
+    local wanted = 'job:file wants { "name", text = "…" }, or a value as yaml or json'
+    if type(file) ~= "table" then host.stop("type", place, wanted) end
+    muster.check_keys(file, { 1, "text", "yaml", "json" }, "job:file", place)
+    local text = file.text
+    for _, format in ipairs { "yaml", "json" } do
+      if file[format] ~= nil then
+        if text ~= nil then
+          host.stop("conflict", place, ("file %s has more than one of text, yaml and json"):format(shown(file[1])), "give one of them")
+        end
+        local why = host.why_not_plain(file[format])
+        if why then host.stop("type", place, ("file %s: %s: %s"):format(shown(file[1]), format, why)) end
+        text = host[format .. "_text"](file[format])
+      end
+    end
+    return add_file(job, file[1], text, place, wanted)
   end
 
   function object.port(self, port)

@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, policies, jobs, contracts, meetings = ...
+local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes = ...
 
 local function shown(value) return host.show(value) end
 
@@ -340,26 +340,13 @@ local function describe_processes(job, contract, ask, asked, stages)
 end
 
 -- Called by the engine: evaluates the recipe's plan function with the settled parameters.
-local function make_plan(recipe, parameters, cluster, args)
-  local names = host.keys(parameters)
-  local p = setmetatable({}, {
-    __index = function(_, key)
-      local value = parameters[key]
-      if value == nil then
-        host.stop("unknown_key", host.here(), ("there is no parameter %s"):format(host.tostring(key)), host.suggest(host.tostring(key), names))
-      end
-      return value
-    end,
-    __newindex = function(_, key)
-      host.stop("read_only", host.here(), ("parameter %s cannot be set"):format(host.tostring(key)), "parameters are what the user chose; compute into a local variable")
-    end,
-    __metatable = false,
-    __muster_pairs = parameters,
-  })
+local function make_plan(recipe, values, variants, cluster, args)
+  local p = parameters.view(values, variants)
   local contract = contracts.load(recipe)
   local job = jobs.new(cluster, args, contract)
-  recipe.plan(p, job.object)
+  recipes.run_plan(recipe, p, job.object)
   job.closed = true
+  if host.derives_only() then return end
   if #args > 0 and not job.args_used then
     host.report("error", "args", recipe.place, ("the recipe takes no words after --, got %s"):format(shown(args)),
                 "a recipe takes them through job.args")
@@ -396,7 +383,6 @@ local function make_plan(recipe, parameters, cluster, args)
   describe_processes(job, contract, ask, asked, stages)
   for _, name in ipairs(host.sorted_keys(job.ports)) do host.port(name, job.ports[name]) end
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
-  for _, name in ipairs(host.sorted_keys(job.derived)) do host.derived(name, job.derived[name].value) end
 end
 
 return { make_plan = make_plan }

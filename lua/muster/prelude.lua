@@ -1,8 +1,7 @@
 -- What a recipe finds when it starts: a small, read-only world in which everything that is computed twice
 -- comes out the same. Knows the language, not what recipes are about (that is muster.lua and job.lua).
 --
--- Called once by the engine with the host functions (src/lua/bind_*.cc). Returns a function that runs a
--- text as a file of the recipe.
+-- Called once by the engine with the host functions (src/lua/bind_*.cc). Returns what muster's other files use.
 local host = ...
 
 local env = {}
@@ -117,11 +116,17 @@ function env.print(...)
 end
 
 local loaded, loading = {}, {}
+local folders = {}  -- of the files that have run: where their recipe lies below the folder of the recipe that is run
 
-local function run(text, file)
+-- The folder, with its slash, in which the file of that place looks for what is beside it; "" for the recipe that is run.
+local function folder(place) return folders[host.file_of(place)] or "" end
+
+-- Runs a text as a file of a recipe in that folder.
+local function run(text, file, of_folder)
   local chunk, problem = host.load(text, "@" .. file, env)
   if not chunk then host.stop_at("syntax", problem) end
-  return chunk()
+  folders[file] = of_folder
+  return host.run_file(chunk, text, file)
 end
 
 -- Modules are muster's own ("muster", "muster.context", …) or files beside the recipe: require "lib.optim"
@@ -131,20 +136,23 @@ function env.require(name)
   if type(name) ~= "string" or not name:match("^[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
     host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
   end
-  local module = loaded[name]
-  if module ~= nil then return module end
-  if loading[name] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end
-  loading[name] = true
   local own = host.module(name)
-  if own then
-    module = own
-  else
-    local text, file = host.read_module(name, place)
-    module = run(text, file)
+  if own then return own end
+  local of_folder = folder(place)
+  local path = of_folder .. (name:find("%.lua$") and name or name:gsub("%.", "/") .. ".lua")
+  local module = loaded[path]
+  if module ~= nil then return module end
+  if loading[path] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end
+  loading[path] = true
+  local text, file = host.read_beside(path)
+  if not text then
+    host.stop("require", place, ("module %q cannot be read: %s"):format(name, file),
+              "modules are \"muster\", \"muster.context\", \"muster.mindspore\" and files beside the recipe")
   end
-  loading[name] = nil
+  module = run(text, file, of_folder)
+  loading[path] = nil
   if module == nil then module = true end
-  loaded[name] = module
+  loaded[path] = module
   return module
 end
 
@@ -163,4 +171,4 @@ setmetatable(env, {
   __metatable = false,
 })
 
-return { run = run, read_only = read_only }
+return { run = run, folder = folder, read_only = read_only }

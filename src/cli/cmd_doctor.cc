@@ -120,10 +120,12 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 int Run(const Options& options) {
   Plan plan;
   if (options.recipe.recipe.empty()) {
-    if (!options.recipe.devices.empty() || options.recipe.share_devices || !options.recipe.unset.empty()) {
-      return Refuse(options,
-                    {Error("usage", {}, "--devices, --share-devices and --unset are for a recipe, and none is given",
-                           "muster doctor --host n[01-04] recipes/data_parallel.lua")});
+    if (!options.recipe.devices.empty() || options.recipe.share_devices || HasRecipeChanges(options.recipe)) {
+      return Refuse(
+          options,
+          {Error("usage", {},
+                 "--devices, --share-devices, --unset, --profile and --pin are for a recipe, and none is given",
+                 "muster doctor --host n[01-04] recipes/data_parallel.lua")});
     }
   } else {
     auto evaluation = EvaluateFrom(options.recipe, false);

@@ -22,11 +22,13 @@ struct Options {
 nlohmann::json ParameterJson(const ParameterState& state) {
   const Parameter& parameter = state.parameter;
   const bool secret = parameter.type == ParameterType::kSecret;
-  nlohmann::json json = {{"name", parameter.name},
-                         {"type", ParameterTypeName(parameter.type)},
-                         {"range", ParameterRangeText(parameter)},
-                         {"doc", parameter.doc},
-                         {"origin", ParameterOriginText(state.origin)}};
+  nlohmann::json json = {
+      {"name", parameter.name}, {"type", ParameterTypeName(parameter.type)},   {"range", ParameterRangeText(parameter)},
+      {"doc", parameter.doc},   {"origin", ParameterOriginText(state.origin)}, {"active", state.active}};
+  json["profile"] = state.profile.empty() ? nlohmann::json() : nlohmann::json(state.profile);
+  json["when"] = parameter.when;
+  json["set_in"] = state.place.file.empty() ? nlohmann::json()
+                                            : nlohmann::json{{"file", state.place.file}, {"line", state.place.line}};
   json["value"] = state.value && !secret ? ToJson(*state.value) : nlohmann::json();
   json["given"] = state.value.has_value();
   json["default"] = parameter.default_value ? ToJson(*parameter.default_value) : nlohmann::json();
@@ -37,6 +39,22 @@ nlohmann::json ParameterJson(const ParameterState& state) {
   return json;
 }
 
+// " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. Of a parameter whose variant is not chosen, which
+// one that is.
+std::string OriginNote(const ParameterState& state) {
+  std::string note;
+  if (!state.active) {
+    for (const auto& [chooser, choice] : state.parameter.when)
+      note += (note.empty() ? "" : ", ") + chooser + "=" + choice;
+    return " [with " + note + "]";
+  }
+  if (state.origin == ParameterOrigin::kDefault) return "";
+  note = ParameterOriginText(state.origin);
+  if (!state.profile.empty()) note += " " + state.profile;
+  if (!state.place.file.empty()) note += ", " + state.place.file + ":" + std::to_string(state.place.line);
+  return " [" + note + "]";
+}
+
 void PrintTable(const Evaluation& evaluation) {
   std::printf("%s%s%s\n", Printable(evaluation.name).c_str(), evaluation.doc.empty() ? "" : ": ",
               Printable(evaluation.doc).c_str());
@@ -44,6 +62,7 @@ void PrintTable(const Evaluation& evaluation) {
   std::size_t value_width = 0;
   const auto shown_value = [](const ParameterState& state) {
     if (state.parameter.type == ParameterType::kSecret) return std::string(state.value ? "(secret)" : "(missing)");
+    if (!state.active) return std::string("-");
     return state.value ? ToText(*state.value) : std::string("(missing)");
   };
   for (const ParameterState& state : evaluation.parameters) {
@@ -56,10 +75,13 @@ void PrintTable(const Evaluation& evaluation) {
     std::string value = shown_value(state);
     value.resize(std::max(value.size(), value_width), ' ');
     line += " = " + value + "  " + ParameterRangeText(state.parameter);
-    if (state.origin != ParameterOrigin::kDefault) line += " [" + std::string(ParameterOriginText(state.origin)) + "]";
+    line += OriginNote(state);
     if (!state.parameter.doc.empty()) line += "  " + state.parameter.doc;
     std::printf("  %s\n", Printable(line).c_str());
   }
+  std::string profiles;
+  for (const ProfileFacts& profile : evaluation.profiles) profiles += (profiles.empty() ? "" : ", ") + profile.name;
+  if (!profiles.empty()) std::printf("profiles: %s\n", Printable(profiles).c_str());
 }
 
 int Run(const Options& options) {
@@ -76,8 +98,15 @@ int Run(const Options& options) {
   }
   auto parameters = nlohmann::json::array();
   for (const ParameterState& state : evaluation->parameters) parameters.push_back(ParameterJson(state));
-  const nlohmann::json json = {
-      {"format", 1}, {"name", evaluation->name}, {"doc", evaluation->doc}, {"params", parameters}};
+  auto profiles = nlohmann::json::array();
+  for (const ProfileFacts& profile : evaluation->profiles) {
+    profiles.push_back({{"name", profile.name}, {"file", profile.place.file}, {"line", profile.place.line}});
+  }
+  const nlohmann::json json = {{"format", 1},
+                               {"name", evaluation->name},
+                               {"doc", evaluation->doc},
+                               {"params", parameters},
+                               {"profiles", profiles}};
   std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return kExitOk;
 }

@@ -93,6 +93,10 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
       return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
                         "a plan says already which devices it uses: give them to muster plan"));
     }
+    if (HasRecipeChanges(options.recipe)) {
+      return Fail(Error("usage", {}, "--plan and --profile, --unset or --pin are given",
+                        "a plan already has its values: give them to muster plan"));
+    }
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);

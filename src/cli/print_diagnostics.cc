@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic_text.h"
+#include "base/utf8.h"
 #include "cli/exit_code.h"
 #include "lua/own_data.h"
 
@@ -36,7 +37,9 @@ class Sources {
       for (std::string line; std::getline(text, line);) entry->second.push_back(line);
     }
     if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
-    return entry->second[place.line - 1];
+    constexpr std::size_t kLongest = 200;  // a data file may be one line
+    const std::string& line = entry->second[place.line - 1];
+    return line.size() <= kLongest ? line : std::string(Utf8Prefix(line, kLongest)) + " …";
   }
 
  private:

@@ -89,7 +89,13 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
-  app.add_option("--unset", options.unset, "take a parameter's default again")
+  app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--pin", options.pins, "force a derived value: name=text, name:=json; the plan says so")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--unset", options.unset, "take again what the recipe itself says of a parameter")
       ->type_name("NAME")
       ->allow_extra_args(false);
   auto* host =
@@ -111,6 +117,10 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_flag("--share-devices", options.share_devices,
                "other runs that say the same may use these devices at the same time");
   options.args = invocation.words_after_dashes;
+}
+
+bool HasRecipeChanges(const RecipeOptions& options) {
+  return !options.unset.empty() || !options.profiles.empty() || !options.pins.empty();
 }
 
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
@@ -139,6 +149,24 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   }
   if (!problems.empty()) return Fail(std::move(problems));
   return overrides;
+}
+
+Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
+  std::vector<Override> pins;
+  Diagnostics problems;
+  for (const std::string& word : options.pins) {
+    auto pin = ParseOverride(word, ParameterOrigin::kCommandLine);
+    if (!pin) {
+      problems.insert(problems.end(), pin.error().begin(), pin.error().end());
+    } else if (pin->kind == Override::Kind::kFile) {
+      problems.push_back(Error("pin", {}, "--pin " + Quoted(word) + ": a derived value is not taken from a file",
+                               "write --pin name=value or --pin name:=json"));
+    } else {
+      pins.push_back(*std::move(pin));
+    }
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return pins;
 }
 
 namespace {
@@ -280,6 +308,10 @@ void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
+  auto pins = ParsePins(options);
+  if (!pins) return Fail(pins.error());
+  evaluation.pins = *std::move(pins);
+  evaluation.profiles = options.profiles;
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
   evaluation.devices = *std::move(devices);

@@ -19,6 +19,8 @@ struct RecipeOptions {
   std::string recipe;
   std::vector<std::string> overrides;  // name=text, name:=json, name@=file
   std::vector<std::string> unset;
+  std::vector<std::string> pins;  // name=text, name:=json
+  std::vector<std::string> profiles;
   std::vector<std::string> hosts;  // lists (plan/host_list.h)
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
@@ -29,11 +31,18 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value …, --unset, --devices and --share-devices. The options must live as long as the app.
+// Adds RECIPE, name=value …, --profile, --unset, --pin, --devices and --share-devices. The options must live as long as
+// the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
+
+// Whether a profile, --unset or --pin says something about a recipe.
+bool HasRecipeChanges(const RecipeOptions& options);
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
+
+// The derived values that are forced. Kind "pin".
+Result<std::vector<Override>> ParsePins(const RecipeOptions& options);
 
 // The hosts that the command line names, in order, without spares; none if it names none. Kinds "hosts" and "usage".
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);

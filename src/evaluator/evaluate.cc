@@ -1,5 +1,6 @@
 #include "evaluator/evaluate.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "base/utf8.h"
 #include "evaluator/channel.h"
 #include "evaluator/child.h"
+#include "evaluator/influence.h"
 #include "lua/evaluation_archive.h"
 #include "lua/last_place.h"
 #include "plan/plan_check.h"
@@ -211,11 +213,14 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
   }
+  request.profiles = options.profiles;
+  request.pins = options.pins;
   request.args = options.args;
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;
   request.describe_only = options.describe_only;
+  request.derive_only = options.derive_only;
   request.explain = options.explain;
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t begin = MonotonicNowNs();
@@ -249,6 +254,21 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
             "a recipe only describes; this line was reached last"));
 }
 
+// A derived value cannot be set; the message says by which parameters it can be changed.
+Diagnostic NotSettable(const EvaluationOptions& options, const KnownPlaces& places, const DerivedOverride& override) {
+  const std::string& name = override.name;
+  const std::string message = name + (override.by_recipe ? " is derived by the recipe" : " follows from the context") +
+                              ", so it cannot be set (from the " + std::string(ParameterOriginText(override.origin)) +
+                              ")";
+  if (!override.by_recipe) return Error("derived", {}, message, "change what the recipe sets");
+  std::string names;
+  for (const std::string& parameter : ParametersLeadingTo(options, name)) {
+    names += (names.empty() ? "" : ", ") + parameter;
+  }
+  return Error("derived", places.Checked(override.place), message,
+               (names.empty() ? "" : "it follows from " + names + "; ") + ("--pin " + name + "=… forces it"));
+}
+
 }  // namespace
 
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
@@ -260,19 +280,31 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   const KnownPlaces places(options.recipe_file, *files);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
+  if (!options.derive_only) {
+    for (const DerivedOverride& override : answer->not_settable) {
+      const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
+                                         [&](const Override& given) { return given.name == override.name; });
+      if (!asked_for) continue;  // the evaluator is not to be trusted
+      answer->diagnostics.push_back(NotSettable(options, places, override));
+    }
+  }
   if (HasErrors(answer->diagnostics)) return Fail(std::move(answer->diagnostics));
 
   Evaluation evaluation;
   evaluation.name = std::move(answer->name);
   evaluation.doc = std::move(answer->doc);
   evaluation.parameters = std::move(answer->parameters);
+  evaluation.profiles = std::move(answer->profiles);
+  evaluation.hosts = answer->hosts;
+  evaluation.devices_per_host = answer->devices_per_host;
+  evaluation.derived = std::move(answer->derived);
   evaluation.lockdown = std::move(answer->lockdown);
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = std::move(answer->provenance);
   for (auto& [role, sources] : evaluation.provenance) {
     for (auto& [variable, source] : sources) source.place = places.Checked(source.place);
   }
-  if (!options.describe_only) {
+  if (!options.describe_only && !options.derive_only) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     Diagnostics invalid = ValidatePlan(*answer->plan);
     if (HasErrors(invalid)) return Fail(std::move(invalid));

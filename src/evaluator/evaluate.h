@@ -25,12 +25,15 @@ struct EvaluationLimits {
 struct EvaluationOptions {
   std::string recipe_file;
   std::vector<Override> overrides;
+  std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
+  std::vector<Override> pins;
   std::vector<std::string> args;
   Site site;
-  DeviceUse devices;      // see EvaluationRequest
-  std::string mindspore;  // see EvaluationRequest
+  DeviceUse devices;
+  std::string mindspore;
   bool describe_only = false;
-  std::string explain;  // see EvaluationRequest
+  bool derive_only = false;
+  std::string explain;
   EvaluationLimits limits;
   Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
@@ -42,8 +45,12 @@ struct Evaluation {
   std::string name;
   std::string doc;
   std::vector<ParameterState> parameters;
-  Plan plan;              // folded and valid; empty if only described
-  Provenance provenance;  // places are known files of the recipe, or nowhere
+  std::vector<ProfileFacts> profiles;
+  std::uint32_t hosts = 0;
+  std::uint32_t devices_per_host = 0;
+  std::map<std::string, Value> derived;  // if nothing else was asked for
+  Plan plan;                             // folded and valid; empty if only described or derived
+  Provenance provenance;                 // places are known files of the recipe, or nowhere
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;

@@ -4,11 +4,14 @@
 #include <string>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/utf8.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
 #include "lua/stack.h"
 #include "settings/value_json.h"
+#include "settings/value_yaml.h"
 
 namespace muster {
 namespace {
@@ -106,13 +109,82 @@ int Ship(lua_State* lua) {
     return refuse("is no UTF-8 text, and a plan holds texts only",
                   "muster.here names a file that is read where it lies");
   }
-  const std::string& recipe = host.request->recipe_file;
-  const std::size_t slash = recipe.rfind('/');
   host.shipped_places.emplace(path, place);
-  host.shipped_files[there] = {(slash == std::string::npos ? "" : recipe.substr(0, slash + 1)) + path, reply.text};
+  host.shipped_files[there] = {host.FileBeside(path), reply.text};
   PushText(lua, there);
   return 1;
 }
+
+// What a recipe cannot hold: numbers between which Lua's have gaps.
+const Value* Inexact(const Value& value) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (const std::int64_t* integer = value.AsInt()) return *integer > kExact || *integer < -kExact ? &value : nullptr;
+  const auto first = [](const auto& range, auto get) -> const Value* {
+    for (const auto& element : range) {
+      if (const Value* found = Inexact(get(element))) return found;
+    }
+    return nullptr;
+  };
+  if (const Value::List* list = value.AsList()) return first(*list, [](const Value& e) -> const Value& { return e; });
+  if (const Value::Map* map = value.AsMap()) return first(*map, [](const auto& e) -> const Value& { return e.second; });
+  return nullptr;
+}
+
+// value_of_json(text, file, place) -> the value; `place` is where it was asked for
+int ValueOfJson(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place asked = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  const auto refuse = [&](std::uint32_t line, const std::string& why) {
+    Diagnostic problem = Error("json", {ArgumentText(lua, 2), line}, why);
+    problem.notes.push_back({"read here", asked});
+    host.Report(std::move(problem));
+    Stop(lua);
+  };
+  const auto json = LocatedJsonFromText(ArgumentText(lua, 1));
+  if (!json) {
+    refuse(json.error().line, json.error().message);
+    return 0;
+  }
+  if (const Value* number = Inexact(json->value)) {
+    refuse(1, ToText(*number) + " is beyond 2^53, where Lua's numbers have gaps");
+  }
+  PushValue(lua, json->value);
+  return 1;
+}
+
+// value_of_yaml(text, file, place) -> the value
+int ValueOfYaml(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place asked = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  const std::string file = ArgumentText(lua, 2);
+  const auto yaml = ValueFromYamlText(ArgumentText(lua, 1));
+  if (!yaml) {
+    Diagnostic problem = Error("yaml", {file, yaml.error().line}, yaml.error().message);
+    problem.notes.push_back({"read here", asked});
+    host.Report(std::move(problem));
+    Stop(lua);
+  }
+  for (const YamlText::Trap& trap : yaml->traps) {
+    host.Report(Warning(
+        "yaml_1_1", {file, trap.line},
+        trap.plain + " is " + trap.meaning + " here, and " + trap.old_meaning + " to programs that read YAML 1.1",
+        "write what is meant: true, false, a number as it is, or a text in quotes"));
+  }
+  PushValue(lua, yaml->value);
+  return 1;
+}
+
+// yaml_text(value), json_text(value) -> the text of a file; the value is plain
+template <std::string (*Render)(const Value&)>
+int TextOfValue(lua_State* lua) {
+  Value value;
+  std::string why;
+  ToValue(lua, 1, value, why);
+  PushText(lua, Render(value));
+  return 1;
+}
+
+std::string JsonFile(const Value& value) { return ToJson(value).dump(2) + "\n"; }
 
 // setting_file(function, attribute) -> the JSON of the shipped file that the attribute names, or nil
 int SettingFile(lua_State* lua) {
@@ -161,6 +233,10 @@ int AddFile(lua_State* lua) {
 constexpr HostFunction kFunctions[] = {
     {"beside", Guarded<Beside>},
     {"ship", Guarded<Ship>},
+    {"value_of_json", Guarded<ValueOfJson>},
+    {"value_of_yaml", Guarded<ValueOfYaml>},
+    {"yaml_text", Guarded<TextOfValue<YamlTextOf>>},
+    {"json_text", Guarded<TextOfValue<JsonFile>>},
     {"setting_file", Guarded<SettingFile>},
     {"shipped_json", Guarded<ShippedJson>},
     {"file", Guarded<AddFile>},

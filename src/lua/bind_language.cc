@@ -287,27 +287,43 @@ int Module(lua_State* lua) {
   return 1;
 }
 
-// read_module(name, place) -> text, file
-int ReadModule(lua_State* lua) {
+// file_of(place) -> the name of its file
+int FileOf(lua_State* lua) {
+  PushText(lua, Host::Of(lua).PlaceOf(static_cast<int>(lua_tointeger(lua, 1))).file);
+  return 1;
+}
+
+// read_beside(path) -> text, file; or nil, why. The path is below the folder of the recipe that is run.
+int ReadBeside(lua_State* lua) {
   Host& host = Host::Of(lua);
-  const std::string name = ArgumentText(lua, 1);
-  std::string path = name;
-  if (!path.ends_with(".lua")) {
-    std::replace(path.begin(), path.end(), '.', '/');
-    path += ".lua";
-  }
+  const std::string path = ArgumentText(lua, 1);
   const Reply reply = (*host.ask)({Question::Kind::kFile, path});
   if (!reply.given) {
-    host.Report(Error("require", host.PlaceOf(static_cast<int>(lua_tointeger(lua, 2))),
-                      "module \"" + name + "\" cannot be read: " + reply.text,
-                      "modules are \"muster\", \"muster.context\", \"muster.mindspore\" and files beside the recipe"));
-    Stop(lua);
+    lua_pushnil(lua);
+    PushText(lua, reply.text);
+    return 2;
   }
-  const std::size_t slash = host.request->recipe_file.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : host.request->recipe_file.substr(0, slash + 1);
   PushText(lua, reply.text);
-  PushText(lua, folder + path);
+  PushText(lua, host.FileBeside(path));
   return 2;
+}
+
+// run_file(function, text, file) -> what the function returns. Of frames that the file's last call takes off the stack,
+// the line of its `return` stands in.
+int RunFile(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  struct Fallback {
+    Host& host;
+    Place before;
+    ~Fallback() { host.fallback = before; }
+  } restored{host, host.fallback};
+  host.fallback = PlaceOfReturn(ArgumentText(lua, 2), ArgumentText(lua, 3));
+  constexpr std::string_view kRun = "local file = ... local module = file() return module";
+  const std::string name(kFileBarrier);
+  if (luaL_loadbufferx(lua, kRun.data(), kRun.size(), name.c_str(), "t") != 0) return lua_error(lua);
+  lua_pushvalue(lua, 1);
+  lua_call(lua, 1, 1);
+  return 1;
 }
 
 // framework(name) -> the text of its contract, or nil
@@ -356,7 +372,9 @@ constexpr HostFunction kFunctions[] = {
     {"raw_metatable", Guarded<RawMetatable>},
     {"load", Guarded<Load>},
     {"module", Guarded<Module>},
-    {"read_module", Guarded<ReadModule>},
+    {"file_of", Guarded<FileOf>},
+    {"read_beside", Guarded<ReadBeside>},
+    {"run_file", Guarded<RunFile>},
     {"framework", Guarded<Framework>},
     {"print", Guarded<Print>},
     {"hole", Guarded<HoleSpelling>},

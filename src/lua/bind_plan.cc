@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "base/shell_quote.h"
 #include "lua/field.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
 #include "lua/stack.h"
+#include "settings/value_json.h"
 
 namespace muster {
 namespace {
@@ -37,22 +39,61 @@ int AddActivation(lua_State* lua) {
   return 0;
 }
 
-// derived(name, value)
-int AddDerived(lua_State* lua) {
+// What the user pinned a derived value to, in the type that the recipe derives.
+Result<Value> PinnedValue(const Override& pin, const Value& computed, const Place& place) {
+  if (pin.kind == Override::Kind::kValue) return pin.value;
+  const std::string& text = *pin.value.AsString();
+  if (computed.AsString() != nullptr) return pin.value;
+  auto value = ValueFromJsonText(text);
+  const bool fits = value && (value->TypeName() == computed.TypeName() || (value->IsNumber() && computed.IsNumber()));
+  if (fits) return *std::move(value);
+  return Fail(Error("pin", place,
+                    "--pin " + pin.name + ": the recipe derives the " + std::string(computed.TypeName()) + " " +
+                        ToText(computed) + ", and " + Quoted(text) + " is none",
+                    "--pin " + pin.name + ":=JSON pins it to a value of another type"));
+}
+
+// derive(name, value, place) -> the value, or what it is pinned to
+int Derive(lua_State* lua) {
   Host& host = Host::Of(lua);
   std::string name;
   std::string why;
   ToExactText(lua, 1, name);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
   Value value;
-  // What is no plain value was reported where it was given.
-  if (ToValue(lua, 2, value, why)) host.plan.derived[name] = std::move(value);
-  return 0;
+  lua_settop(lua, 2);
+  if (!ToValue(lua, 2, value, why)) return 1;  // what is no plain value was reported
+  host.derived_places[name] = place;
+  for (const Override& pin : host.request->pins) {
+    if (pin.name != name) continue;
+    host.pins_used.insert(name);
+    const auto pinned = PinnedValue(pin, value, place);
+    if (!pinned) {
+      host.Report(pinned.error());
+      continue;
+    }
+    host.plan.pinned.emplace(name, value);
+    host.Report(
+        Warning("pin", place, name + " is pinned to " + ToText(*pinned) + "; the recipe derives " + ToText(value)));
+    host.plan.derived[name] = *pinned;
+    PushValue(lua, *pinned);
+    return 1;
+  }
+  host.plan.derived[name] = std::move(value);
+  return 1;
+}
+
+// derives_only() -> whether the derived values are all that is wanted
+int DerivesOnly(lua_State* lua) {
+  lua_pushboolean(lua, Host::Of(lua).request->derive_only ? 1 : 0);
+  return 1;
 }
 
 constexpr HostFunction kFunctions[] = {
     {"port", Guarded<AddPort>},
     {"activate", Guarded<AddActivation>},
-    {"derived", Guarded<AddDerived>},
+    {"derive", Guarded<Derive>},
+    {"derives_only", Guarded<DerivesOnly>},
 };
 
 }  // namespace

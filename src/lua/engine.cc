@@ -5,7 +5,9 @@
 #include <string>
 
 #include "base/shell_quote.h"
+#include "base/suggest.h"
 #include "base/units.h"
+#include "lua/declared.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
 #include "lua/load_schema.h"
@@ -21,25 +23,9 @@ namespace {
 struct Evaluation {
   Host host;
   EvaluationAnswer answer;
+  ParameterNames names = ParameterNames({});
+  std::vector<Override> unknown;  // overrides that name no parameter
 };
-
-// Compiles one of muster's own files and leaves the chunk on the stack. Its name does not begin with '@', so
-// that no diagnostic ever points into it.
-// The line of the file's own `return`: muster.recipe { … } is called in its tail, so no frame tells it. At the
-// margin, or, where somebody indents whole files, the first that returns a recipe.
-Place PlaceOfReturn(const EvaluationRequest& request) {
-  std::string_view rest = request.recipe_text;
-  std::uint32_t indented = 0;
-  for (std::uint32_t line = 1; !rest.empty(); ++line) {
-    const std::string_view text = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
-    if (text.starts_with("return") && (text.size() == 6 || text[6] == ' ' || text[6] == '\t' || text[6] == '(')) {
-      return {request.recipe_file, line};
-    }
-    if (indented == 0 && text.find("return muster.recipe") != std::string_view::npos) indented = line;
-  }
-  return {request.recipe_file, indented};
-}
 
 constexpr const char* kNestedTooDeeply =
     "the recipe's calls are nested too deeply, or it failed while it handled an error of its own";
@@ -97,53 +83,50 @@ std::optional<std::string> TextOf(lua_State* lua, int table, const char* key) {
   return given ? std::optional(text) : std::nullopt;
 }
 
-// The declared parameters of the recipe table at `recipe`, by name.
-std::vector<Parameter> ReadParameters(lua_State* lua, Host& host, int recipe) {
-  std::vector<Parameter> parameters;
-  std::vector<std::string> names;
-  lua_getfield(lua, recipe, "params");
-  const int table = lua_gettop(lua);
-  if (lua_istable(lua, table)) {
-    lua_pushnil(lua);
-    while (lua_next(lua, table) != 0) {
-      ToExactText(lua, -2, names.emplace_back());
-      lua_pop(lua, 1);
-    }
-  }
-  std::sort(names.begin(), names.end());  // so that mistakes are told in the same order every time
-  for (const std::string& name : names) {
-    lua_getfield(lua, table, name.c_str());
-    const int declaration = lua_gettop(lua);
-    lua_getfield(lua, declaration, "place");
-    const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
-    lua_getfield(lua, declaration, "fields");
-    Value fields;
-    std::string why;
-    if (!ToValue(lua, -1, fields, why)) {
-      host.Report(Error("parameter", place, "parameter " + name + ": " + why));
-    } else if (auto parameter = ParameterFromValue(name, fields, place)) {
-      parameters.push_back(*std::move(parameter));
-    } else {
-      host.Report(parameter.error());
-    }
-    lua_settop(lua, table);
-  }
-  lua_settop(lua, recipe);
-  return parameters;
-}
-
 // The overrides, those from files with the files' contents, except for secrets.
-std::vector<Override> WithFileContents(const Host& host, const std::vector<Parameter>& parameters) {
+std::vector<Override> WithFileContents(const Host& host, const Declared& declared, const ParameterNames& names) {
   std::vector<Override> overrides = host.request->overrides;
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     if (overrides[i].kind != Override::Kind::kFile) continue;
-    const bool secret = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& parameter) {
-      return parameter.type == ParameterType::kSecret &&
-             (parameter.name == overrides[i].name || parameter.was == overrides[i].name);
-    });
-    overrides[i].value = Value(secret ? "" : (*host.ask)({Question::Kind::kOverride, std::to_string(i)}).text);
+    const std::string name = names.Find(overrides[i].name, false).name;
+    const bool secret = std::any_of(
+        declared.parameters.begin(), declared.parameters.end(),
+        [&](const Parameter& parameter) { return parameter.type == ParameterType::kSecret && parameter.name == name; });
+    overrides[i].value =
+        Value(secret || name.empty() ? "" : (*host.ask)({Question::Kind::kOverride, std::to_string(i)}).text);
   }
   return overrides;
+}
+
+// Overrides and pins of what is neither a parameter nor derived by the recipe. Told once the recipe has derived its
+// values, as far as it came.
+void TellUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
+                 std::vector<DerivedOverride>& not_settable) {
+  std::vector<std::string> derived;
+  for (const auto& [name, value] : host.plan.derived) derived.push_back(name);
+  for (const Override& override : unknown) {
+    if (!host.plan.derived.contains(override.name)) {
+      host.Report(names.Unknown(override, derived));
+      continue;
+    }
+    const auto place = host.derived_places.find(override.name);
+    const bool by_recipe = place != host.derived_places.end();
+    not_settable.push_back({override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
+  }
+  // Where the recipe did not come to its end, it may not have come to what was pinned.
+  if (!host.planning || HasErrors(host.diagnostics)) return;
+  derived.clear();
+  for (const auto& [name, place] : host.derived_places) derived.push_back(name);
+  for (const Override& pin : host.request->pins) {
+    if (host.pins_used.contains(pin.name)) continue;
+    const bool parameter = !names.Find(pin.name, false).name.empty();
+    host.Report(
+        Error("pin", {},
+              "--pin " + pin.name + ": " + (parameter ? "this is a parameter" : "the recipe derives no such value"),
+              parameter         ? "write " + pin.name + "=… without --pin"
+              : derived.empty() ? "job:derive { … } in a recipe derives values"
+                                : DidYouMean(pin.name, derived)));
+  }
 }
 
 // Names the release and makes the job's context, if the recipe wants one.
@@ -246,10 +229,11 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
 
-// Loads muster's own modules in order; leaves prelude, muster and layout at the returned indices.
+// Loads muster's own modules in order; leaves these at the returned indices.
 struct OwnModules {
   int prelude = 0;
   int muster = 0;
+  int recipes = 0;
   int layout = 0;
 };
 
@@ -277,12 +261,15 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   OwnModules modules;
   modules.prelude = load("muster/prelude.lua", {});
   modules.muster = load("muster/muster.lua", {modules.prelude});
+  const int parameters = load("muster/parameters.lua", {modules.muster});
+  modules.recipes = load("muster/recipe.lua", {modules.prelude, modules.muster, parameters});
   const int context = load("muster/context.lua", {modules.prelude});
   const int policies = load("muster/policy.lua", {modules.muster});
-  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies});
+  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies, parameters});
   const int contracts = load("muster/contract.lua", {modules.prelude, modules.muster, jobs});
   const int meetings = load("muster/meeting.lua", {});
-  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings});
+  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings,
+                                              parameters, modules.recipes});
 
   lua_getfield(lua, modules.muster, "api");
   const int api = lua_gettop(lua);
@@ -309,8 +296,14 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
                   const Place& place) {
   lua_newtable(lua);
   const int parameters = lua_gettop(lua);
+  lua_newtable(lua);
+  const int variants = lua_gettop(lua);
   for (const ParameterState& state : resolved.parameters) {
     if (!state.value) continue;
+    if (state.parameter.variant) {
+      lua_pushboolean(lua, 1);
+      lua_setfield(lua, variants, state.parameter.name.c_str());
+    }
     host.plan.params[state.parameter.name] = *state.value;
     PushText(lua, state.parameter.name);
     PushValue(lua, *state.value);
@@ -322,6 +315,7 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
   lua_getfield(lua, modules.layout, "make_plan");
   lua_pushvalue(lua, recipe);
   lua_pushvalue(lua, parameters);
+  lua_pushvalue(lua, variants);
   Value::Map cluster;
   cluster["hosts"] = Value(resolved.cluster.hosts());
   cluster["devices_per_host"] = Value(resolved.cluster.least_devices());
@@ -335,7 +329,8 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
   for (const std::string& arg : host.request->args) args.emplace_back(arg);
   PushValue(lua, Value(std::move(args)));
   host.planning = true;
-  lua_call(lua, 4, 0);
+  lua_call(lua, 5, 0);
+  lua_settop(lua, parameters);
   CheckParametersAreAsGiven(lua, host, resolved, place);
 }
 
@@ -348,8 +343,8 @@ int Run(lua_State* lua) {
   const OwnModules modules = LoadOwnModules(lua, host);
   CollectAgain(lua);
 
-  host.fallback = PlaceOfReturn(request);
-  lua_getfield(lua, modules.prelude, "run");
+  host.fallback = PlaceOfReturn(request.recipe_text, request.recipe_file);
+  lua_getfield(lua, modules.recipes, "run_first");
   PushText(lua, request.recipe_text);
   PushText(lua, request.recipe_file);
   lua_call(lua, 2, 1);
@@ -371,11 +366,16 @@ int Run(lua_State* lua) {
   evaluation.answer.name = host.plan.name = TextOf(lua, recipe, "name").value_or("");
   evaluation.answer.doc = host.plan.doc = TextOf(lua, recipe, "doc").value_or("");
   host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
-  const std::vector<Parameter> parameters = ReadParameters(lua, host, recipe);
-  Value cluster;
-  std::string why;
-  lua_getfield(lua, recipe, "cluster");
-  if (!lua_isnil(lua, -1) && !ToValue(lua, -1, cluster, why)) host.Report(Error("type", place, "cluster: " + why));
+  lua_getfield(lua, modules.recipes, "settle");
+  lua_pushvalue(lua, recipe);
+  Value::List profiles;
+  for (const std::string& profile : request.profiles) profiles.emplace_back(profile);
+  PushValue(lua, Value(std::move(profiles)));
+  lua_call(lua, 2, 1);
+  const Declared declared = ReadDeclared(lua, host, recipe + 1, place);
+  const ParameterNames names(declared.parameters);
+  evaluation.answer.profiles = ReadProfiles(lua, host, recipe + 1);
+  host.plan.profiles = request.profiles;
   lua_settop(lua, recipe);
 
   const auto environment = [&](const std::string& name) -> std::optional<std::string> {
@@ -383,14 +383,14 @@ int Run(lua_State* lua) {
     return reply.given ? std::optional(reply.text) : std::nullopt;
   };
   Diagnostics problems;
-  EvaluationRequest known;
-  known.overrides = WithFileContents(host, parameters);
-  known.site = request.site;
-  known.devices = request.devices;
-  Resolved resolved =
-      ResolveParameters(parameters, cluster, place, known, !request.describe_only, environment, problems);
+  Resolved resolved = ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site,
+                                        request.devices, !request.describe_only, environment, problems);
   host.Report(problems);
   evaluation.answer.parameters = resolved.parameters;
+  evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
+  evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
+  evaluation.unknown = std::move(resolved.unknown);
+  evaluation.names = names;
   if (request.describe_only) return 0;
   ReadLimits(lua, host, recipe, place);
   if (HasErrors(host.diagnostics)) Stop(lua);
@@ -403,6 +403,7 @@ int Run(lua_State* lua) {
   }
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, modules, recipe, resolved, place);
+  if (request.derive_only) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   TellWrittenPaths(host);
@@ -425,6 +426,13 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
   lua_pushcfunction(lua, Guarded<Run>);
   lua_pushlightuserdata(lua, &evaluation);
   const int status = lua_pcall(lua, 1, 0, -3);
+  TellUnknown(host, evaluation.unknown, evaluation.names, evaluation.answer.not_settable);
+  if (request.derive_only) {
+    host.diagnostics.clear();
+    for (const auto& [name, unused] : host.derived_places) {
+      evaluation.answer.derived.emplace(name, host.plan.derived.at(name));
+    }
+  }
 
   // Not all of these reach the message handler, and a recipe's pcall may have caught the first two.
   const Place noted = last_place != nullptr ? last_place->Read() : Place{};
@@ -440,7 +448,8 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
     host.Report(Error("lua", last, kNestedTooDeeply));
   }
   evaluation.answer.diagnostics = Folded(host.diagnostics);
-  if (!request.describe_only && !HasErrors(host.diagnostics)) {
+  const bool planned = !request.describe_only && !request.derive_only && evaluation.answer.not_settable.empty();
+  if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     evaluation.answer.plan = std::move(host.plan);
     evaluation.answer.provenance = std::move(host.provenance);

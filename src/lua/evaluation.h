@@ -18,7 +18,8 @@
 
 namespace muster {
 
-// One word of an override: name=text, name:=json, name@=file, --unset name.
+// One word of an override: name=text, name:=json, name@=file, --unset name; or a value that an extension or a profile
+// of the recipe gives to a parameter.
 struct Override {
   enum class Kind : std::uint8_t { kText, kValue, kFile, kUnset };
   Kind kind = Kind::kText;
@@ -28,6 +29,8 @@ struct Override {
   Value value;
   std::string file;  // kFile: absolute path
   ParameterOrigin origin = ParameterOrigin::kCommandLine;
+  std::string profile;  // kProfile: which
+  Place place;          // kExtension, kProfile: in the recipe
 
   bool operator==(const Override&) const = default;
 };
@@ -35,13 +38,16 @@ struct Override {
 struct EvaluationRequest {
   std::string recipe_file;  // as the user wrote it: what diagnostics show
   std::string recipe_text;
-  std::string recipe_dir;  // absolute: what muster.here gives
-  std::vector<Override> overrides;
-  std::vector<std::string> args;  // the words after --
+  std::string recipe_dir;             // absolute: what muster.here gives
+  std::vector<Override> overrides;    // from outside the recipe
+  std::vector<std::string> profiles;  // of the recipe, the later ones stronger
+  std::vector<Override> pins;         // derived values that are forced; kText or kValue
+  std::vector<std::string> args;      // the words after --
   Site site;
   DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
   bool describe_only = false;  // stop after the parameters
+  bool derive_only = false;    // stop once the recipe has derived its values: no plan, and no problems told
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
   // answer has; else, the role's first one.
   std::string explain = {};
@@ -53,8 +59,28 @@ struct ParameterState {
   Parameter parameter;
   std::optional<Value> value;  // none: it has to be given
   ParameterOrigin origin = ParameterOrigin::kDefault;
+  std::string profile = {};  // kProfile: which
+  Place place = {};          // where an extension or a profile says so
+  bool active = true;        // false: of a variant that is not chosen; it has no value
 
   bool operator==(const ParameterState&) const = default;
+};
+
+// An override of something that the recipe derives, which is no parameter.
+struct DerivedOverride {
+  std::string name;
+  ParameterOrigin origin = ParameterOrigin::kCommandLine;
+  bool by_recipe = true;  // job:derive gave it, so that it can be pinned; else, it follows from the context
+  Place place;            // where it is derived
+
+  bool operator==(const DerivedOverride&) const = default;
+};
+
+struct ProfileFacts {
+  std::string name;
+  Place place;
+
+  bool operator==(const ProfileFacts&) const = default;
 };
 
 // Who set or removed a variable, by role and variable: of each role's first process, or the one that was asked for.
@@ -64,6 +90,11 @@ struct EvaluationAnswer {
   std::string name;  // of the recipe
   std::string doc;
   std::vector<ParameterState> parameters;
+  std::vector<ProfileFacts> profiles;  // that the recipe has, by name
+  std::uint32_t hosts = 0;
+  std::uint32_t devices_per_host = 0;         // of the host with the fewest
+  std::map<std::string, Value> derived;       // by job:derive
+  std::vector<DerivedOverride> not_settable;  // then there is no plan
   std::optional<Plan> plan;  // folded; none if there are errors, or if only the parameters were asked for
   Provenance provenance;
   Diagnostics diagnostics;

@@ -12,6 +12,7 @@ void Fields(A& archive, Override& override) {
   InRange(archive, override.kind, Override::Kind::kUnset);
   archive(override.name, override.value, override.file);
   InRange(archive, override.origin, ParameterOrigin::kCommandLine);
+  archive(override.profile, override.place);
 }
 
 template <class A>
@@ -26,8 +27,9 @@ void Fields(A& archive, Site& site) {
 
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
-  archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.args, request.site,
-          request.devices, request.mindspore, request.describe_only, request.explain);
+  archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
+          request.pins, request.args, request.site, request.devices, request.mindspore, request.describe_only,
+          request.derive_only, request.explain);
 }
 
 template <class A>
@@ -35,13 +37,26 @@ void Fields(A& archive, Parameter& parameter) {
   archive(parameter.name);
   InRange(archive, parameter.type, ParameterType::kSecret);
   archive(parameter.default_value, parameter.min, parameter.max, parameter.above, parameter.below, parameter.one_of,
-          parameter.doc, parameter.was, parameter.from_env, parameter.place);
+          parameter.doc, parameter.was, parameter.from_env, parameter.place, parameter.variant, parameter.when);
 }
 
 template <class A>
 void Fields(A& archive, ParameterState& state) {
   archive(state.parameter, state.value);
   InRange(archive, state.origin, ParameterOrigin::kCommandLine);
+  archive(state.profile, state.place, state.active);
+}
+
+template <class A>
+void Fields(A& archive, DerivedOverride& override) {
+  archive(override.name);
+  InRange(archive, override.origin, ParameterOrigin::kCommandLine);
+  archive(override.by_recipe, override.place);
+}
+
+template <class A>
+void Fields(A& archive, ProfileFacts& profile) {
+  archive(profile.name, profile.place);
 }
 
 template <class A>
@@ -52,8 +67,8 @@ void Fields(A& archive, VariableSource& source) {
 
 template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
-  archive(answer.name, answer.doc, answer.parameters, answer.plan, answer.provenance, answer.diagnostics,
-          answer.lockdown);
+  archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
+          answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.diagnostics, answer.lockdown);
 }
 
 template <class A>

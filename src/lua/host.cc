@@ -1,5 +1,6 @@
 #include "lua/host.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,11 @@ int Host::Interned(std::string_view file, std::uint32_t line) {
   const auto [number, is_new] = of_file->second.try_emplace(line, static_cast<int>(places.size()));
   if (is_new) places.push_back({std::string(file), line});
   return number->second;
+}
+
+std::string Host::FileBeside(const std::string& path) const {
+  const std::size_t slash = request->recipe_file.rfind('/');
+  return (slash == std::string::npos ? "" : request->recipe_file.substr(0, slash + 1)) + path;
 }
 
 void Host::Report(Diagnostic diagnostic) {
@@ -119,6 +125,19 @@ void Stop(lua_State* lua) {
   lua_pushlightuserdata(lua, &kStopKey);
   lua_error(lua);
   std::abort();  // lua_error does not return
+}
+
+Place PlaceOfReturn(std::string_view text, const std::string& file) {
+  std::uint32_t indented = 0;
+  for (std::uint32_t line = 1; !text.empty(); ++line) {
+    const std::string_view words = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(words.size() + 1, text.size()));
+    if (words.starts_with("return") && (words.size() == 6 || words[6] == ' ' || words[6] == '\t' || words[6] == '(')) {
+      return {file, line};
+    }
+    if (indented == 0 && words.find("return muster.recipe") != std::string_view::npos) indented = line;
+  }
+  return {file, indented};
 }
 
 Place PlaceOfFunction(lua_State* lua, int index) {

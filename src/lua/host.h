@@ -52,6 +52,8 @@ struct Host {
   std::vector<Mesh> meshes;
   EnvironmentLayer job_env;
   Plan plan;
+  std::map<std::string, Place> derived_places;  // of Plan::derived, by job:derive
+  std::set<std::string> pins_used;              // names of EvaluationRequest::pins that the recipe derived
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;   // the same, once the first process has settled it
@@ -71,6 +73,8 @@ struct Host {
   int Here(lua_State* lua);
   int Interned(std::string_view file, std::uint32_t line);
   Place PlaceOf(int id) const;
+  // A path below the folder of the recipe that is run, as its files are shown.
+  std::string FileBeside(const std::string& path) const;
   void Report(Diagnostic diagnostic);
   void Report(const Diagnostics& more);
 
@@ -94,6 +98,10 @@ bool NeedsCheck(std::string_view text);
 
 // Where the Lua function at `index` begins; nowhere for functions that are not the user's.
 Place PlaceOfFunction(lua_State* lua, int index);
+
+// The line of a file's own `return`: what is called there is a tail call, so no frame tells it. At the margin, or,
+// where somebody indents whole files, the first that returns a recipe.
+Place PlaceOfReturn(std::string_view text, const std::string& file);
 
 // Whether the error value at `index` is Stop's.
 bool IsStop(lua_State* lua, int index);

@@ -1,29 +1,18 @@
 #include "lua/resolve.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "base/suggest.h"
-#include "plan/host_list.h"
+#include <set>
+#include <utility>
 
 namespace muster {
 namespace {
 
-// hosts and devices_per_host are overridden like parameters, unless the recipe has parameters of that name.
-Parameter ClusterParameter(const std::string& name, double min, const Place& place) {
-  Parameter parameter;
-  parameter.name = name;
-  parameter.type = ParameterType::kInt;
-  parameter.min = min;
-  parameter.max = 1'000'000;
-  parameter.place = place;
-  return parameter;
-}
-
 // The override's value in the parameter's type.
 Result<Value> ReadOverride(const Parameter& parameter, const Override& override) {
-  const std::string origin(ParameterOriginText(override.origin));
-  if (override.kind == Override::Kind::kValue) return CheckParameter(parameter, override.value, {}, origin);
+  const std::string origin = OriginText(override);
+  if (override.kind == Override::Kind::kValue) {
+    return CheckParameter(parameter, override.value, override.place, origin);
+  }
   auto value = ReadParameterText(parameter, *override.value.AsString(), origin);
   if (!value) return value;
   return CheckParameter(parameter, *value, {}, origin);
@@ -31,290 +20,262 @@ Result<Value> ReadOverride(const Parameter& parameter, const Override& override)
 
 class Resolver {
  public:
-  Resolver(const EvaluationRequest& request, Diagnostics& diagnostics) : request_(request), diagnostics_(diagnostics) {}
-
-  // Overrides in order of precedence; the later of equal rank wins.
-  std::vector<const Override*> For(const Parameter& parameter) {
-    std::vector<const Override*> found;
-    for (const Override& override : request_.overrides) {
-      const bool by_old_name = !parameter.was.empty() && override.name == parameter.was;
-      if (override.name != parameter.name && !by_old_name) continue;
-      if (by_old_name) {
-        Diagnostic renamed = Warning("renamed", {}, "parameter " + parameter.was + " is now called " + parameter.name);
-        renamed.notes.push_back({"declared here", parameter.place});
-        diagnostics_.push_back(std::move(renamed));
-      }
-      found.push_back(&override);
+  Resolver(const Declared& declared, const ParameterNames& names, const std::vector<Override>& outside,
+           Diagnostics& diagnostics)
+      : diagnostics_(diagnostics) {
+    for (const Parameter& parameter : declared.parameters) parameters_.push_back(&parameter);
+    // A chooser's name is the beginning of the names below it, so that it comes before them.
+    std::stable_sort(parameters_.begin(), parameters_.end(),
+                     [](const auto* a, const auto* b) { return a->name < b->name; });
+    for (const Override& override : declared.values) Sort(override, names);
+    for (const Override& override : outside) Sort(override, names);
+    for (auto& [name, overrides] : given_) {
+      std::stable_sort(overrides.begin(), overrides.end(),
+                       [](const auto* a, const auto* b) { return a->origin < b->origin; });
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return a->origin < b->origin; });
-    return found;
   }
 
+  std::vector<Override> TakeUnknown() { return std::move(unknown_); }
+
+  // All parameters, in order of their names.
+  std::vector<ParameterState> Settle(const std::function<std::optional<std::string>(const std::string&)>& environment) {
+    std::vector<ParameterState> states;
+    for (const Parameter* parameter : parameters_) {
+      ParameterState state{*parameter, std::nullopt, ParameterOrigin::kDefault};
+      state.active = HoldsAt(*parameter, ParameterOrigin::kCommandLine);
+      std::vector<Layer>& layers = layers_[parameter];
+      layers.push_back({ParameterOrigin::kDefault, state});
+      layers.front().state.value = parameter->default_value;
+      if (parameter->type != ParameterType::kSecret) {
+        if (state.active && !parameter->from_env.empty()) ReadEnvironment(*parameter, environment, layers);
+        ApplyAll(parameter->name, layers);
+      }
+      if (state.active) state = layers.back().state;
+      states.push_back(std::move(state));
+    }
+    return states;
+  }
+
+  // A number of the cluster, which is no parameter of the recipe.
   void Apply(ParameterState& state) {
-    for (const Override* override : For(state.parameter)) {
-      if (override->kind == Override::Kind::kUnset) {
-        state.value = state.parameter.default_value;
-        state.origin = ParameterOrigin::kDefault;
-        continue;
+    std::vector<Layer> layers = {{ParameterOrigin::kDefault, state}};
+    ApplyAll("cluster." + state.parameter.name, layers);
+    state = layers.back().state;
+  }
+
+  // A secret's value never comes here: only where it will be read from at start.
+  SecretSource SecretSourceOf(const Parameter& parameter) {
+    SecretSource source;
+    source.from_env = parameter.from_env;
+    for (const Override* override : given_[parameter.name]) {
+      if (!HoldsAt(parameter, override->origin)) continue;
+      counted_.insert(override);
+      if (override->kind == Override::Kind::kFile) {
+        source = SecretSource{"", override->file};
+      } else if (override->kind == Override::Kind::kUnset) {
+        source = SecretSource{parameter.from_env, ""};
+      } else {
+        Diagnostics refused = ReadParameterText(parameter, "", "command line").error();
+        for (Diagnostic& diagnostic : refused) diagnostic.place = override->place;
+        diagnostics_.insert(diagnostics_.end(), refused.begin(), refused.end());
       }
-      auto value = ReadOverride(state.parameter, *override);
-      if (!value) {
-        diagnostics_.insert(diagnostics_.end(), value.error().begin(), value.error().end());
-        continue;
+    }
+    return source;
+  }
+
+  // Tells of values for parameters of variants that are not chosen where they are given.
+  void TellUncounted() {
+    for (const auto& [name, overrides] : given_) {
+      for (const Override* override : overrides) {
+        if (!counted_.contains(override) && override->kind != Override::Kind::kUnset) TellVariant(name, *override);
       }
-      state.value = *value;
-      state.origin = override->origin;
     }
   }
 
  private:
-  const EvaluationRequest& request_;
-  Diagnostics& diagnostics_;
-};
-
-// A secret's value never comes here: only where it will be read from at start.
-SecretSource SecretSourceOf(const Parameter& parameter, Resolver& resolver, Diagnostics& diagnostics) {
-  SecretSource source;
-  source.from_env = parameter.from_env;
-  for (const Override* override : resolver.For(parameter)) {
-    if (override->kind == Override::Kind::kFile) {
-      source = SecretSource{"", override->file};
-    } else if (override->kind == Override::Kind::kUnset) {
-      source = SecretSource{parameter.from_env, ""};
-    } else {
-      const Diagnostics refused = ReadParameterText(parameter, "", "command line").error();
-      diagnostics.insert(diagnostics.end(), refused.begin(), refused.end());
-    }
-  }
-  return source;
-}
-
-// The hosts and their devices: named on the command line, named by the recipe, or counted.
-class ClusterResolver {
- public:
-  // `known` are the names of the recipe's own parameters; those of the cluster are added.
-  ClusterResolver(const Value& cluster, Place recipe_place, Resolver& resolver, std::vector<std::string>& known,
-                  Diagnostics& diagnostics)
-      : fields_(cluster.AsMap()),
-        recipe_place_(std::move(recipe_place)),
-        resolver_(resolver),
-        known_(known),
-        diagnostics_(diagnostics) {}
-
-  // `chosen` is what --devices names, of every host.
-  ClusterFacts Settle(const Site& site, const std::vector<std::uint32_t>& chosen) {
-    ClusterFacts facts;
-    facts.named = site.hosts;
-    std::string origin = "command line";
-    if (facts.named.empty()) {
-      facts.named = NamedByRecipe();
-      origin = RecipeOrigin();
-    }
-    const bool named = !facts.named.empty();
-    const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
-                                                         [](const SiteHost& host) { return host.devices.has_value(); });
-    auto count = static_cast<std::size_t>(
-        Number("hosts", 1, {.named = named ? std::optional(facts.named.size()) : std::nullopt}, hosts_text_));
-    std::string devices_text;
-    const std::int64_t each =
-        Number("devices_per_host", 0, {.site = named ? 0U : site.host_devices, .chosen = chosen.size()}, devices_text);
-    if (named) {
-      if (count > facts.named.size()) {
-        diagnostics_.push_back(Error("hosts", {},
-                                     "hosts = " + std::to_string(count) + ", but only " +
-                                         std::to_string(facts.named.size()) +
-                                         " are named: " + HostListText(facts.named)));
-        count = facts.named.size();
-      }
-      facts.named.resize(count);
-      facts.text = "hosts " + HostListText(facts.named) + " (" + origin + ")";
-      if (!every_device_named) facts.text += " × " + devices_text;
-    } else {
-      facts.text = hosts_text_ + " × " + devices_text;
-    }
-    facts.devices.assign(count, static_cast<std::uint32_t>(each));
-    for (std::size_t i = 0; i < facts.named.size(); ++i) {
-      const auto own = facts.named[i].devices;
-      facts.devices[i] = own.value_or(static_cast<std::uint32_t>(each));
-      if (own && !chosen.empty() && *own != chosen.size()) {
-        diagnostics_.push_back(Error("conflict", {},
-                                     "host " + facts.named[i].name + " has " + std::to_string(*own) + " devices (" +
-                                         origin + "), and --devices names " + std::to_string(chosen.size()),
-                                     "give one of the two"));
-      }
-    }
-    return facts;
-  }
-
- private:
-  std::string RecipeOrigin() const { return recipe_place_.file + ":" + std::to_string(recipe_place_.line); }
-
-  const Value* Field(const std::string& name) const {
-    if (fields_ == nullptr) return nullptr;
-    const auto field = fields_->find(name);
-    return field == fields_->end() ? nullptr : &field->second;
-  }
-
-  // host_list = { "n[01-04]:8", "n5:4" } or one text.
-  std::vector<SiteHost> NamedByRecipe() {
-    const Value* list = Field("host_list");
-    if (list == nullptr) return {};
-    if (Field("hosts") != nullptr) {
-      diagnostics_.push_back(Error("conflict", recipe_place_, "cluster has both hosts and host_list",
-                                   "hosts is their number, which the list has already"));
-    }
-    std::string text;
-    const auto add = [&](const Value& value) {
-      const std::string* words = value.AsString();
-      if (words != nullptr) text += (text.empty() ? "" : ",") + *words;
-      return words != nullptr;
-    };
-    bool readable = true;
-    if (const Value::List* several = list->AsList()) {
-      readable = !several->empty() && std::all_of(several->begin(), several->end(), add);
-    } else {
-      readable = add(*list);
-    }
-    if (!readable) {
-      diagnostics_.push_back(Error("type", recipe_place_, "cluster: host_list is a list of names, got " + ToText(*list),
-                                   "host_list = { \"n[01-04]:8\", \"n5:4\" }"));
-      return {};
-    }
-    auto hosts = ParseHostList(text, "host_list");
-    if (hosts) return *std::move(hosts);
-    for (Diagnostic& diagnostic : hosts.error()) {
-      diagnostic.place = recipe_place_;
-      diagnostics_.push_back(std::move(diagnostic));
-    }
-    return {};
-  }
-
-  // What a number is where neither the recipe nor an override says it.
-  struct Defaults {
-    std::optional<std::size_t> named = std::nullopt;  // counted from a list, which outdoes the recipe's number
-    std::uint32_t site = 0;                           // found on this machine; 0: nothing
-    std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given
+  // The state that the values up to an origin make.
+  struct Layer {
+    ParameterOrigin upto;
+    ParameterState state;
   };
 
-  std::int64_t Number(const std::string& name, double min, const Defaults& defaults, std::string& text) {
-    ParameterState state{ClusterParameter(name, min, recipe_place_), Value(1), ParameterOrigin::kDefault};
-    std::string origin = "default";
-    if (defaults.site > 0) {
-      state.value = Value(static_cast<std::int64_t>(defaults.site));
-      origin = "site";
-    }
-    if (defaults.named) {
-      state.value = Value(static_cast<std::int64_t>(*defaults.named));
-    } else if (const Value* field = Field(name)) {
-      auto value = CheckParameter(state.parameter, *field, recipe_place_, "default");
-      if (value) {
-        state.value = *value;
-        origin = RecipeOrigin();
+  void Sort(const Override& override, const ParameterNames& names) {
+    const bool of_recipe = override.place.line > 0;
+    const ParameterNames::Found found = names.Find(override.name, of_recipe);
+    if (found.name.empty()) {
+      if (of_recipe) {
+        diagnostics_.push_back(names.Unknown(override, {}));
       } else {
-        diagnostics_.insert(diagnostics_.end(), value.error().begin(), value.error().end());
+        unknown_.push_back(override);
       }
+      return;
     }
-    if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-      resolver_.Apply(state);
-      if (state.origin != ParameterOrigin::kDefault) origin = ParameterOriginText(state.origin);
-      known_.push_back(name);
+    if (found.by_old_name) {
+      Diagnostic renamed =
+          Warning("renamed", override.place, "parameter " + override.name + " is now called " + found.name);
+      const auto declared = std::find_if(parameters_.begin(), parameters_.end(),
+                                         [&](const auto* parameter) { return parameter->name == found.name; });
+      renamed.notes.push_back({"declared here", (*declared)->place});
+      diagnostics_.push_back(std::move(renamed));
     }
-    if (defaults.chosen > 0) {
-      const std::int64_t otherwise = *state.value->AsInt();
-      state.value = Value(static_cast<std::int64_t>(defaults.chosen));
-      if (state.origin != ParameterOrigin::kDefault && otherwise != *state.value->AsInt()) {
-        diagnostics_.push_back(Error(
-            "conflict", {},
-            name + " = " + std::to_string(otherwise) + " (" + origin + "), and --devices names " + ToText(*state.value),
-            "give one of the two"));
-      }
-      origin = "--devices";
-    }
-    text = name + " " + ToText(*state.value) + " (" + origin + ")";
-    return *state.value->AsInt();
+    given_[found.name].push_back(&override);
   }
 
-  const Value::Map* fields_;
-  Place recipe_place_;
-  Resolver& resolver_;
-  std::vector<std::string>& known_;
+  const ParameterState* StateAt(const Parameter* parameter, ParameterOrigin upto) const {
+    const auto layers = layers_.find(parameter);
+    if (layers == layers_.end()) return nullptr;
+    const ParameterState* state = nullptr;
+    for (const Layer& layer : layers->second) {
+      if (layer.upto <= upto) state = &layer.state;
+    }
+    return state;
+  }
+
+  // The variant parameter that the condition is about: of several of that name, the one on whose side `parameter` is.
+  const Parameter* ChooserOf(const Parameter& parameter, const std::string& name) const {
+    for (const Parameter* candidate : parameters_) {
+      if (candidate->name != name || !candidate->variant) continue;
+      const bool same_side = std::all_of(candidate->when.begin(), candidate->when.end(), [&](const auto& condition) {
+        const auto own = parameter.when.find(condition.first);
+        return own != parameter.when.end() && own->second == condition.second;
+      });
+      if (same_side) return candidate;
+    }
+    return nullptr;
+  }
+
+  // The first variant that keeps the parameter away, counting the values up to that origin; null: none does.
+  const std::pair<const std::string, std::string>* HeldBackBy(const Parameter& parameter, ParameterOrigin upto) const {
+    for (const auto& condition : parameter.when) {
+      const ParameterState* state = StateAt(ChooserOf(parameter, condition.first), upto);
+      const std::string* chosen = state == nullptr || !state->value ? nullptr : state->value->AsString();
+      if (chosen == nullptr || *chosen != condition.second) return &condition;
+    }
+    return nullptr;
+  }
+
+  bool HoldsAt(const Parameter& parameter, ParameterOrigin upto) const {
+    return HeldBackBy(parameter, upto) == nullptr;
+  }
+
+  void ReadEnvironment(const Parameter& parameter,
+                       const std::function<std::optional<std::string>(const std::string&)>& environment,
+                       std::vector<Layer>& layers) {
+    const auto text = environment(parameter.from_env);
+    if (!text) return;
+    Override from_environment;
+    from_environment.value = Value(*text);
+    from_environment.origin = ParameterOrigin::kEnvironment;
+    auto value = ReadOverride(parameter, from_environment);
+    if (value) {
+      layers.push_back({ParameterOrigin::kEnvironment, layers.back().state});
+      layers.back().state.value = *std::move(value);
+      layers.back().state.origin = ParameterOrigin::kEnvironment;
+      return;
+    }
+    for (Diagnostic& diagnostic : value.error()) {
+      diagnostic.notes.push_back({"read from the variable " + parameter.from_env, {}});
+      diagnostics_.push_back(std::move(diagnostic));
+    }
+  }
+
+  // The values that are given under the name, weakest first, each on top of the one before.
+  void ApplyAll(const std::string& name, std::vector<Layer>& layers) {
+    const auto given = given_.find(name);
+    if (given == given_.end()) return;
+    const Parameter parameter = layers.front().state.parameter;
+    const bool holds = HoldsAt(parameter, ParameterOrigin::kCommandLine);
+    for (const Override* override : given->second) {
+      if (!HoldsAt(parameter, override->origin)) continue;
+      counted_.insert(override);
+      ParameterState state = layers.back().state;
+      if (override->kind == Override::Kind::kUnset) {
+        // What the recipe itself says.
+        for (const Layer& layer : layers) {
+          if (layer.upto <= ParameterOrigin::kExtension) state = layer.state;
+        }
+      } else {
+        auto value = ReadOverride(parameter, *override);
+        if (!value) {
+          if (holds) diagnostics_.insert(diagnostics_.end(), value.error().begin(), value.error().end());
+          continue;
+        }
+        state.value = *std::move(value);
+        state.origin = override->origin;
+        state.profile = override->profile;
+        state.place = override->place;
+      }
+      Layer layer{override->origin, std::move(state)};
+      // The environment's was put on before all of these, and an extension is weaker.
+      const auto stronger =
+          std::find_if(layers.begin(), layers.end(), [&](const Layer& other) { return other.upto > override->origin; });
+      layers.insert(stronger, std::move(layer));
+    }
+  }
+
+  void TellVariant(const std::string& name, const Override& override) {
+    std::string choices;
+    std::string hint;
+    std::string chooser;
+    const ParameterState* state = nullptr;
+    for (const Parameter* parameter : parameters_) {
+      const auto* condition = parameter->name == name ? HeldBackBy(*parameter, override.origin) : nullptr;
+      if (condition == nullptr || (!chooser.empty() && chooser != condition->first)) continue;
+      chooser = condition->first;
+      state = StateAt(ChooserOf(*parameter, chooser), override.origin);
+      choices += (choices.empty() ? "" : " or ") + ToText(Value(condition->second));
+      if (hint.empty()) hint = chooser + "=" + condition->second + " chooses it";
+    }
+    std::string message = name + " is a parameter of " + chooser + " = " + choices;
+    if (state != nullptr && state->value) {
+      message +=
+          ", and " + chooser + " is " + ToText(*state->value) + " (" + std::string(ParameterOriginText(state->origin));
+      message += (state->profile.empty() ? "" : " " + state->profile) + ")";
+    }
+    diagnostics_.push_back(
+        Error("variant", override.place, message + " (from the " + OriginText(override) + ")", std::move(hint)));
+  }
+
   Diagnostics& diagnostics_;
-  std::string hosts_text_;
+  std::vector<const Parameter*> parameters_;                   // by name
+  std::map<std::string, std::vector<const Override*>> given_;  // by whole name, weakest first
+  std::set<const Override*> counted_;
+  std::vector<Override> unknown_;
+  std::map<const Parameter*, std::vector<Layer>> layers_;
 };
 
 }  // namespace
 
-std::int64_t ClusterFacts::all_devices() const {
-  return std::accumulate(devices.begin(), devices.end(), std::int64_t{0});
-}
-
-std::int64_t ClusterFacts::least_devices() const {
-  return devices.empty() ? 0 : *std::min_element(devices.begin(), devices.end());
-}
-
-Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value& cluster, const Place& recipe_place,
-                           const EvaluationRequest& request, bool need_all,
+Resolved ResolveParameters(const Declared& declared, const ParameterNames& names, const std::vector<Override>& outside,
+                           const Site& site, const DeviceUse& devices, bool need_all,
                            const std::function<std::optional<std::string>(const std::string&)>& environment,
                            Diagnostics& diagnostics) {
   Resolved resolved;
-  Resolver resolver(request, diagnostics);
-  std::vector<std::string> known;
-  std::vector<std::string> old_names;
-  for (const Parameter& parameter : parameters) {
-    known.push_back(parameter.name);
-    if (!parameter.was.empty()) old_names.push_back(parameter.was);
-  }
-
-  for (const Parameter& parameter : parameters) {
-    ParameterState state{parameter, parameter.default_value, ParameterOrigin::kDefault};
-    if (parameter.type == ParameterType::kSecret) {
-      const SecretSource source = SecretSourceOf(parameter, resolver, diagnostics);
+  Resolver resolver(declared, names, outside, diagnostics);
+  resolved.parameters = resolver.Settle(environment);
+  for (ParameterState& state : resolved.parameters) {
+    const Parameter& parameter = state.parameter;
+    if (!state.active) continue;
+    const bool secret = parameter.type == ParameterType::kSecret;
+    if (secret) {
+      const SecretSource source = resolver.SecretSourceOf(parameter);
       if (!source.from_env.empty() || !source.from_file.empty()) {
         state.value = Value(HoleText({Hole::Kind::kSecret, parameter.name, 0}));
         state.origin = source.from_file.empty() ? ParameterOrigin::kEnvironment : ParameterOrigin::kCommandLine;
         resolved.secrets[parameter.name] = source;
       }
-    } else {
-      if (!parameter.from_env.empty()) {
-        if (const auto text = environment(parameter.from_env)) {
-          Override from_environment;
-          from_environment.name = parameter.name;
-          from_environment.value = Value(*text);
-          from_environment.origin = ParameterOrigin::kEnvironment;
-          auto value = ReadOverride(parameter, from_environment);
-          if (value) {
-            state.value = *value;
-            state.origin = ParameterOrigin::kEnvironment;
-          } else {
-            for (Diagnostic& diagnostic : value.error()) {
-              diagnostic.notes.push_back({"read from the variable " + parameter.from_env, {}});
-              diagnostics.push_back(std::move(diagnostic));
-            }
-          }
-        }
-      }
-      resolver.Apply(state);
     }
     if (need_all && !state.value) {
-      const bool secret = parameter.type == ParameterType::kSecret;
       diagnostics.push_back(Error("parameter_missing", parameter.place, "parameter " + parameter.name + " has no value",
                                   secret ? "give it as " + parameter.name + "@=FILE"
                                          : "give it on the command line: " + parameter.name + "=…"));
     }
-    resolved.parameters.push_back(std::move(state));
   }
-
-  resolved.cluster =
-      ClusterResolver(cluster, recipe_place, resolver, known, diagnostics).Settle(request.site, request.devices.given);
-
-  for (const Override& override : request.overrides) {
-    if (std::find(known.begin(), known.end(), override.name) != known.end()) continue;
-    if (std::find(old_names.begin(), old_names.end(), override.name) != old_names.end()) continue;
-    diagnostics.push_back(Error("unknown_parameter", {},
-                                "the recipe has no parameter \"" + override.name + "\" (from the " +
-                                    std::string(ParameterOriginText(override.origin)) + ")",
-                                DidYouMean(override.name, known)));
-  }
+  resolved.cluster = SettleCluster(
+      declared.cluster, declared.cluster_places, declared.place, site, devices.given.size(),
+      [&](ParameterState& state) { resolver.Apply(state); }, diagnostics);
+  resolver.TellUncounted();
+  resolved.unknown = resolver.TakeUnknown();
   return resolved;
 }
 

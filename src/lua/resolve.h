@@ -1,4 +1,5 @@
-// From declared parameters and given overrides to settled values; pure.
+// From declared parameters and given values to settled ones; pure. Values come in layers (ParameterOrigin), the later
+// ones stronger: default, extension, environment, profile, MUSTER_SET, command line.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +10,32 @@
 #include <vector>
 
 #include "lua/evaluation.h"
+#include "lua/parameter_names.h"
+#include "lua/resolve_cluster.h"
 
 namespace muster {
 
-struct ClusterFacts {
-  std::vector<SiteHost> named;               // the hosts by name, if anybody named them
-  std::vector<std::uint32_t> devices = {1};  // of each host
-  // Where they come from, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
-  std::string text;
-
-  std::int64_t hosts() const { return static_cast<std::int64_t>(devices.size()); }
-  std::int64_t all_devices() const;
-  std::int64_t least_devices() const;  // that any host has
+// What a recipe says before its plan function is called.
+struct Declared {
+  std::vector<Parameter> parameters;            // those of variants may share a name
+  std::vector<Override> values;                 // of its extensions and of the profiles that were asked for, in order
+  Value cluster;                                // a map
+  std::map<std::string, Place> cluster_places;  // where each of its fields is given
+  Place place;                                  // of the recipe
 };
 
 struct Resolved {
-  std::vector<ParameterState> parameters;  // by name
+  std::vector<ParameterState> parameters;  // by name, those of variants that are not chosen too
   ClusterFacts cluster;
   std::map<std::string, SecretSource> secrets;
+  std::vector<Override> unknown;  // from outside, by names that no parameter has: they may be those of derived values
 };
 
-// `environment` gives the value of a variable, if set. Every wrong or unknown override is reported; with
-// `need_all`, so is every parameter without a value.
-Resolved ResolveParameters(const std::vector<Parameter>& parameters, const Value& cluster, const Place& recipe_place,
-                           const EvaluationRequest& request, bool need_all,
+// `environment` gives the value of a variable, if set. Every wrong override is reported; with `need_all`, so is every
+// parameter without a value. A value that was given to a parameter of a variant counts only while the layer that gave
+// it has the same variant as the last layer: who chooses another variant begins with its defaults.
+Resolved ResolveParameters(const Declared& declared, const ParameterNames& names, const std::vector<Override>& outside,
+                           const Site& site, const DeviceUse& devices, bool need_all,
                            const std::function<std::optional<std::string>(const std::string&)>& environment,
                            Diagnostics& diagnostics);
 

@@ -16,6 +16,31 @@ Value NumberValue(lua_Number number) {
   return Value(number);
 }
 
+constexpr const char* kListMeta = "muster.list";
+
+// Whether the metatable at `index` is the one by which an empty list is known from an empty map.
+bool IsListMeta(lua_State* lua, int index) {
+  if (index < 0) index = lua_gettop(lua) + index + 1;
+  lua_getfield(lua, LUA_REGISTRYINDEX, kListMeta);
+  const bool same = lua_istable(lua, -1) && lua_rawequal(lua, -1, index) != 0;
+  lua_pop(lua, 1);
+  return same;
+}
+
+// Gives the empty table on top of the stack that metatable. Recipes can change the table, and not the metatable.
+void MarkAsList(lua_State* lua) {
+  lua_getfield(lua, LUA_REGISTRYINDEX, kListMeta);
+  if (!lua_istable(lua, -1)) {
+    lua_pop(lua, 1);
+    lua_newtable(lua);
+    lua_pushliteral(lua, "list");
+    lua_setfield(lua, -2, "__metatable");
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, LUA_REGISTRYINDEX, kListMeta);
+  }
+  lua_setmetatable(lua, -2);
+}
+
 bool Convert(lua_State* lua, int index, Value& value, std::string& why, int depth, std::size_t& elements) {
   if (++elements > kMaxElements) {
     why = "it holds more than a million elements";
@@ -58,8 +83,22 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
     why = "tables are nested too deeply, or contain themselves";
     return false;
   }
-  luaL_checkstack(lua, 6, "tables are nested too deeply");
+  luaL_checkstack(lua, 8, "tables are nested too deeply");
   if (index < 0) index = lua_gettop(lua) + index + 1;
+  // What recipes see of a table of muster's own, such as p, stands for that table; other metatables say nothing.
+  bool empty_list = false;
+  if (lua_getmetatable(lua, index) != 0) {
+    empty_list = IsListMeta(lua, -1);
+    lua_pushliteral(lua, "__muster_pairs");
+    lua_rawget(lua, -2);
+    lua_remove(lua, -2);
+    if (lua_istable(lua, -1)) {
+      const bool converted = Convert(lua, -1, value, why, depth + 1, elements);
+      lua_pop(lua, 1);
+      return converted;
+    }
+    lua_pop(lua, 1);
+  }
 
   Value::Map map;
   std::map<double, Value> list;  // by position
@@ -91,7 +130,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
               : "a list has a hole (a nil) before element " + ToText(NumberValue(position));
     return false;
   }
-  if (map.empty() && !list.empty()) {
+  if (map.empty() && (!list.empty() || empty_list)) {
     Value::List plain;
     plain.reserve(list.size());
     for (auto& [position, element] : list) plain.push_back(std::move(element));
@@ -116,7 +155,7 @@ bool IsNull(lua_State* lua, int index) {
 void PushText(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
 
 void PushValue(lua_State* lua, const Value& value) {
-  luaL_checkstack(lua, 4, "value is nested too deeply");
+  luaL_checkstack(lua, 6, "value is nested too deeply");
   struct Visitor {
     lua_State* lua;
     void operator()(const Null&) const { PushNull(lua); }
@@ -126,6 +165,7 @@ void PushValue(lua_State* lua, const Value& value) {
     void operator()(const std::string& text) const { PushText(lua, text); }
     void operator()(const Value::List& list) const {
       lua_createtable(lua, static_cast<int>(list.size()), 0);
+      if (list.empty()) MarkAsList(lua);
       for (std::size_t i = 0; i < list.size(); ++i) {
         PushValue(lua, list[i]);
         lua_rawseti(lua, -2, static_cast<int>(i) + 1);

@@ -118,6 +118,7 @@ State::Frame State::Here(lua_State* lua) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
     lua_getinfo(lua, "S", &frame);
+    if (std::string_view(frame.source) == kFileBarrier) return {};
     if (frame.source[0] != '@') continue;
     lua_getinfo(lua, "l", &frame);
     if (frame.currentline < 1) continue;

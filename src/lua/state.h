@@ -18,6 +18,9 @@
 
 namespace muster {
 
+// The name of the chunk that runs a file: what the file calls in its tail is not blamed on whoever had it run.
+inline constexpr std::string_view kFileBarrier = "=a file of the recipe";
+
 class State {
  public:
   State(const StateLimits& limits, LastPlace* last_place);
@@ -33,7 +36,7 @@ class State {
   std::string InstructionsText() const;
 
   // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page. The file lives as
-  // long as the frame; it is empty if there is no such frame.
+  // long as the frame; it is empty if there is no such frame above a chunk named kFileBarrier.
   struct Frame {
     std::string_view file;
     std::uint32_t line = 0;

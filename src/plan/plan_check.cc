@@ -150,7 +150,8 @@ class Validation {
     for (const std::uint64_t limit : {plan_.time_limit_ms, plan_.start_limit_ms, plan_.silent_limit_ms}) {
       if (limit > kMaxLimitMs) Wrong("one of its limits is too long");
     }
-    for (const auto* values : {&plan_.params, &plan_.derived}) {
+    for (const std::string& profile : plan_.profiles) Plain(profile, "the name of a profile");
+    for (const auto* values : {&plan_.params, &plan_.derived, &plan_.pinned}) {
       for (const auto& [name, value] : *values) {
         Plain(name, "the name of a parameter");
         Holds(value, "the parameter or derived value " + Shown(name), std::nullopt);

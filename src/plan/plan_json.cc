@@ -197,6 +197,8 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
   Member(out, "activation", activation);
   Member(out, "params", ToJson(Value(plan.params)));
   Member(out, "derived", ToJson(Value(plan.derived)));
+  if (!plan.profiles.empty()) Member(out, "profiles", Json(plan.profiles));
+  if (!plan.pinned.empty()) Member(out, "pinned", ToJson(Value(plan.pinned)));
   Member(out, "inputs", ToJson(inputs));
   out += "}\n";
   return out;

@@ -302,6 +302,8 @@ class PlanReader {
     if (top.Has("activation")) ReadActivation(top, plan);  // younger than the format
     plan.params = top.Map("params");
     plan.derived = top.Map("derived");
+    if (top.Has("profiles")) top.Read("profiles", plan.profiles);
+    if (top.Has("pinned")) plan.pinned = top.Map("pinned");
   }
 
   void ReadActivation(Fields& top, Plan& plan) {

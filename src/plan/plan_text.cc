@@ -209,8 +209,14 @@ std::string PlanNotesText(const Plan& plan) {
   for (const PlanHost& host : plan.hosts) {
     if (!host.name.empty()) Line(out) << "named " << Word{host.label} << " " << Word{host.name};
   }
+  for (const std::string& profile : plan.profiles) Line(out) << "profile " << Word{profile};
   AppendValues(out, "parameter", plan.params);
-  AppendValues(out, "derived", plan.derived);
+  for (const auto& [name, value] : plan.derived) {
+    Line line(out);
+    line << "derived " << Word{name} << " = " << ToText(value);
+    const auto computed = plan.pinned.find(name);
+    if (computed != plan.pinned.end()) line << " (pinned; the recipe derives " << ToText(computed->second) << ")";
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,21 +34,24 @@ std::string_view ParameterTypeName(ParameterType type);
 std::optional<ParameterType> ParameterTypeOf(std::string_view name);
 
 struct Parameter {
-  std::string name;
+  std::string name;  // with the names of its blocks: "optimizer.lr"
   ParameterType type = ParameterType::kString;
   std::optional<Value> default_value;            // none: the user has to give one
   std::optional<double> min, max, above, below;  // of numbers, bytes (in bytes) and durations (in seconds)
   std::vector<Value> one_of;
   std::string doc;
-  std::string was;       // an old name, still accepted with a warning
+  std::string was;       // an old name, in the same block; still accepted with a warning
   std::string from_env;  // variable that gives the value where no override does
   Place place;           // of its declaration
+  bool variant = false;  // an enum whose values each bring parameters of their own
+  // Parameters of variants exist only while these have these values: "optimizer" -> "adam".
+  std::map<std::string, std::string> when;
 
   bool operator==(const Parameter&) const = default;
 };
 
 // Where a parameter's value came from, low precedence to high.
-enum class ParameterOrigin : std::uint8_t { kDefault, kEnvironment, kMusterSet, kCommandLine };
+enum class ParameterOrigin : std::uint8_t { kDefault, kExtension, kEnvironment, kProfile, kMusterSet, kCommandLine };
 std::string_view ParameterOriginText(ParameterOrigin origin);
 
 // Parameter from its declaration table as plain data: "type" holds the constructor's name, "1" (or

@@ -108,7 +108,7 @@ TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
   const CommandResult result = Muster({"params", recipe.path(), "e=b", "--json"}, {"N=3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json whole = json::parse(result.out);
-  EXPECT_EQ(KeysOf(whole), (Keys{"format", "name", "doc", "params"}));
+  EXPECT_EQ(KeysOf(whole), (Keys{"format", "name", "doc", "params", "profiles"}));
   EXPECT_EQ(whole["doc"], "d\"q");
   ASSERT_EQ(whole["params"].size(), 4U);
   const json& choice = whole["params"][0];
@@ -117,6 +117,10 @@ TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
                           {"range", "one of \"a\", \"b\""},
                           {"doc", "choose"},
                           {"origin", "command line"},
+                          {"profile", nullptr},
+                          {"set_in", nullptr},
+                          {"active", true},
+                          {"when", json::object()},
                           {"value", "b"},
                           {"given", true},
                           {"default", "a"},

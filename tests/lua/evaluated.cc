@@ -43,6 +43,8 @@ Evaluated Evaluate(const Request& request) {
   asked.describe_only = request.describe_only;
   asked.site = request.site;
   asked.explain = request.explain;
+  asked.profiles = request.profiles;
+  asked.pins = request.pins;
   Evaluated evaluated;
   const auto found = [](const auto& map, const std::string& key, const char* why) {
     const auto entry = map.find(key);

@@ -38,6 +38,8 @@ struct Request {
   bool describe_only = false;
   Site site = {};
   std::string explain = {};
+  std::vector<std::string> profiles = {};
+  std::vector<Override> pins = {};
 };
 Evaluated Evaluate(const Request& request);
 

@@ -84,8 +84,9 @@ TEST(Mistakes, OfAFileThatReturnsNoRecipeAreOneLine) {
 }
 
 TEST(Mistakes, OfOverridesNameTheNearestParameter) {
-  const Evaluated evaluated = Evaluate({Recipe("", "params = { workers = muster.int { 1 } },"),
-                                        {Text("worker", "1"), Text("host", "2"), Text("zzz", "3")}});
+  const Evaluated evaluated =
+      Evaluate({Recipe("job:workers { count = 1, command = { 'x' } }", "params = { workers = muster.int { 1 } },"),
+                {Text("worker", "1"), Text("host", "2"), Text("zzz", "3")}});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 3U);
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "did you mean \"workers\"?");
   EXPECT_EQ(evaluated.answer.diagnostics[1].hint, "did you mean \"hosts\"?");

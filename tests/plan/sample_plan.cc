@@ -201,6 +201,8 @@ Plan RandomPlan(std::mt19937& random) {
   if (Coin(random)) plan.files["files/a/b.txt"] = {RandomText(random)};
   plan.params["p"] = RandomValue(random);
   plan.derived["d"] = RandomValue(random);
+  plan.pinned["d"] = RandomValue(random);
+  plan.profiles = {"smoke", "x y"};
   std::vector<RoleLayout> layouts;
   for (std::size_t i = 0, n = 1 + Below(random, 3); i < n; ++i) {
     Role role;

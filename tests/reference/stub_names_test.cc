@@ -51,13 +51,15 @@ std::map<std::string, NameSet> NamesInStub(const std::string& file) {
 constexpr const char* kLookInside = R"lua(
 local root = ...
 local host = setmetatable({}, { __index = function() return function() return {} end end })
-local prelude = { read_only = function(table) return table end }
+local prelude = { read_only = function(table) return table end, folder = function() return "" end }
 local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. name .. ".lua"))(host, ...) end
 local muster = load("muster", prelude)
+local parameters = load("parameters", muster)
+local recipes = load("recipe", prelude, muster, parameters)
 local policies = load("policy", muster)
-local jobs = load("job", prelude, muster, policies)
+local jobs = load("job", prelude, muster, policies, parameters)
 local contracts = load("contract", prelude, muster, jobs)
-local layout = load("layout", prelude, muster, policies, jobs, contracts, load "meeting")
+local layout = load("layout", prelude, muster, policies, jobs, contracts, load "meeting", parameters, recipes)
 local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}, { roles = {} }).object
 
 -- The upvalue of that name of the function, or of one that it reaches.
@@ -88,11 +90,6 @@ end
 local asked_for = {}
 local function remember(_, known, what) asked_for[what] = known end
 muster.check_keys = remember
-for i = 1, 255 do
-  local name = debug.getupvalue(muster.api.recipe, i)
-  if name == "check_keys" then debug.setupvalue(muster.api.recipe, i, remember) end
-  if not name then break end
-end
 muster.api.recipe { cluster = {}, limits = {} }
 policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here", print)
 
@@ -106,6 +103,8 @@ return {
   ["muster"] = keys(muster.api),
   ["context"] = keys(load("context", prelude)("context")),
   ["muster.Recipe"] = inside(muster.api.recipe, "RECIPE_KEYS"),
+  ["muster.Extension"] = inside(muster.api.recipe, "RECIPE_KEYS"),
+  ["muster.RecipeValue"] = keys(inside(muster.api.recipe, "methods")),
   ["muster.Job"] = with(keys(methods), "args"),
   ["muster.RoleOptions"] = with(inside(jobs.new, "ROLE_OPTIONS"), unpack(policies.OPTIONS)),
   ["muster.ClusterDefaults"] = asked_for.cluster,
@@ -151,7 +150,7 @@ TEST(Stubs, NameWhatRecipesFind) {
   const auto written = NamesInStub("muster.lua");
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 15U);
+  ASSERT_EQ(offered.size(), 17U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;

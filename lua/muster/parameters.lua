@@ -1,0 +1,379 @@
+-- Parameters as recipes declare them and as plan functions see them: constructors, blocks, variants, values that are given
+-- to them inside a recipe, words of a command. Whether a value is allowed is the engine's to say.
+local host, muster = ...
+
+local api = muster.api
+local contents = muster.contents
+
+local function shown(value) return host.show(value) end
+
+local MOST_BLOCKS = 8  -- inside each other
+
+local function fields_of(kind, declaration)
+  local fields = { type = kind }
+  if type(declaration) == "table" and not muster.kind_of(declaration) then
+    for key, value in pairs(declaration) do
+      -- A list's default may stand in the declaration itself: muster.list { { 1, 2 } }.
+      fields[type(key) == "number" and host.tostring(key) or key] = value
+    end
+  elseif declaration ~= nil then
+    fields["1"] = declaration
+  end
+  return fields
+end
+
+for _, kind in ipairs { "int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret" } do
+  api[kind] = function(declaration)
+    return muster.seal("a parameter", { fields = fields_of(kind, declaration), place = host.here() })
+  end
+end
+
+-- variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { … } } }: a choice between sets of parameters.
+function api.variant(declaration)
+  local place = host.here()
+  local fields = fields_of("enum", declaration)
+  local choices = fields.one_of
+  if type(choices) ~= "table" or muster.kind_of(choices) or next(choices) == nil then
+    host.stop("parameter", place, "muster.variant wants the parameters of each variant by its name",
+              'muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }')
+  end
+  local names = {}
+  for _, name in ipairs(host.sorted_keys(choices)) do
+    if type(name) ~= "string" or not name:match("^[%w_-]+$") or #name > 100 then
+      host.stop("parameter", place, ("muster.variant: %s is no name for a variant"):format(shown(name)),
+                "names are letters, digits, '_' and '-'")
+    end
+    local block = choices[name]
+    if type(block) ~= "table" or muster.kind_of(block) then
+      host.stop("parameter", place, ("muster.variant: %s is a table of parameters, got %s"):format(name, shown(block)),
+                ("a variant without parameters is written %s = {}"):format(name))
+    end
+    names[#names + 1] = name
+  end
+  fields.one_of = names
+  return muster.seal("a variant", { fields = fields, choices = choices, names = names, place = place })
+end
+
+-- Whether a table has parameters in it, however deep.
+local function has_parameters(table, depth)
+  if type(table) ~= "table" or muster.kind_of(table) or depth > MOST_BLOCKS then return false end
+  for _, value in pairs(table) do
+    if contents(value, "a parameter") or contents(value, "a variant") or has_parameters(value, depth + 1) then return true end
+  end
+  return false
+end
+
+-- The constructor that a bare value asks for.
+local function type_for(value)
+  if type(value) == "number" then return value % 1 == 0 and "int" or "float" end
+  return ({ boolean = "bool", string = "string", table = "list" })[type(value)] or "string"
+end
+
+local function is_name(name)
+  return type(name) == "string" and name:match("^[%a_][%w_]*$") ~= nil and #name <= 100
+end
+
+-- What a recipe has declared, and what its extensions and profiles say of it:
+--   declared  list of { name = "optimizer.lr", fields, place, variant, when = { optimizer = "adam" } }
+--   values    list of { name, value, place }: of extensions
+local function find(declared, name, when)
+  for position, known in ipairs(declared) do
+    local same = known.name == name
+    for chooser, choice in pairs(when or {}) do same = same and known.when[chooser] == choice end
+    if same then return known, position end
+  end
+end
+
+local function starts(text, beginning) return text:sub(1, #beginning) == beginning end
+
+-- "block", "variant", "parameter" or nil: what goes by that name.
+local function what_is(declared, name)
+  local known = find(declared, name)
+  if known then return known.variant and "variant" or "parameter" end
+  for _, each in ipairs(declared) do
+    if starts(each.name, name .. ".") then return "block" end
+  end
+end
+
+-- Forgets what was declared and said below the name.
+local function forget(scope, name)
+  for _, list in ipairs { scope.declared, scope.values } do
+    for position = #list, 1, -1 do
+      local known = list[position].name
+      if known == name or starts(known, name .. ".") then table.remove(list, position) end
+    end
+  end
+end
+
+local declare_block
+
+local function declare(scope, name, when, declaration, place, depth)
+  local variant = contents(declaration, "a variant")
+  local made = variant or contents(declaration, "a parameter")
+  local known = find(scope.declared, name, when)
+  if known and known.fresh then  -- by the same table: a block and a name with a dot
+    host.report("error", "parameter", place, ("parameter %s is declared twice"):format(name))
+    return
+  end
+  if known and next(known.when) ~= nil and next(when) == nil then
+    host.report("error", "parameter", place, ("parameter %s belongs to a variant of the recipe that is extended"):format(name),
+                "declare the whole variant again to change it", { { "declared here", known.place } })
+    return
+  end
+  if known then
+    if known.fields.type ~= made.fields.type or (known.variant and not variant) then
+      host.report("error", "parameter", place, ("parameter %s has the type %s in the recipe that is extended, and is declared with %s"):format(
+                  name, known.variant and "variant" or known.fields.type, variant and "variant" or made.fields.type), nil,
+                  { { "declared here", known.place } })
+      return
+    end
+    forget(scope, name)
+  end
+  local copied = {}
+  for chooser, choice in pairs(when) do copied[chooser] = choice end
+  scope.declared[#scope.declared + 1] =
+      { name = name, fields = made.fields, place = made.place, when = copied, variant = variant ~= nil, fresh = true }
+  for _, choice in ipairs(variant and variant.names or {}) do
+    local inner = { [name] = choice }
+    for chooser, chosen in pairs(when) do inner[chooser] = chosen end
+    declare_block(scope, name .. ".", inner, variant.choices[choice], made.place, depth + 1)
+  end
+end
+
+-- All of a table, which declares parameters and nothing else.
+function declare_block(scope, prefix, when, block, place, depth)
+  if depth > MOST_BLOCKS then
+    host.stop("parameter", place, ("blocks of parameters are nested deeper than %d, or contain themselves"):format(MOST_BLOCKS))
+  end
+  for _, name in ipairs(host.sorted_keys(block)) do
+    local value = rawget(block, name)
+    local full = prefix .. host.tostring(name)
+    if not is_name(name) then
+      host.report("error", "parameter", place, ("%s is no name for a parameter"):format(shown(name)),
+                  "names are letters, digits and '_', and begin with no digit")
+    elseif name == "variant" and next(when) ~= nil then
+      host.report("error", "parameter", place, ("%s is no name for a parameter: p.%s is the name of the variant"):format(full, full))
+    elseif contents(value, "a parameter") or contents(value, "a variant") then
+      declare(scope, full, when, value, place, depth)
+    elseif has_parameters(value, 1) and full ~= "cluster" then
+      declare_block(scope, full .. ".", when, value, place, depth + 1)
+    elseif full == "cluster" then
+      host.report("error", "parameter", place, "cluster is no name for a block of parameters",
+                  "cluster.hosts and cluster.devices_per_host are the job's")
+    else
+      host.report("error", "parameter", place, ("parameter %s is not declared with a type"):format(full),
+                  ("write: %s = muster.%s { %s }"):format(host.tostring(name), type_for(value), shown(value)))
+    end
+  end
+end
+
+-- The values of a table, by whole names, into the list: { optimizer = { variant = "sgd", lr = 0.1 }, layers = 2 }.
+local function read_values(declared, prefix, values, place, into, on_declaration)
+  for _, key in ipairs(host.sorted_keys(values)) do
+    local value = rawget(values, key)
+    local name = prefix .. host.tostring(key)
+    local what = what_is(declared, name)
+    local is_table = type(value) == "table" and not muster.kind_of(value)
+    if contents(value, "a parameter") or contents(value, "a variant") or (is_table and not what and has_parameters(value, 1)) then
+      on_declaration(name, key, value)
+    elseif is_table and (what == "block" or what == "variant") then
+      if what == "variant" and rawget(value, "variant") ~= nil then
+        into[#into + 1] = { name = name, value = rawget(value, "variant"), place = place }
+      end
+      local rest = {}
+      for _, inner in ipairs(host.sorted_keys(value)) do
+        if what ~= "variant" or inner ~= "variant" then rest[inner] = rawget(value, inner) end
+      end
+      read_values(declared, name .. ".", rest, place, into, on_declaration)
+    elseif what == "block" then
+      host.report("error", "parameter", place, ("%s is a block of parameters, got %s"):format(name, shown(value)),
+                  ("write: %s = { … }"):format(host.tostring(key)))
+    else
+      local why = host.why_not_plain(value)
+      if why then
+        host.report("error", "type", place, ("parameter %s: %s"):format(name, why))
+      else
+        into[#into + 1] = { name = name, value = value, place = place }
+      end
+    end
+  end
+end
+
+-- The scope that a recipe or an extension leaves: what it declares on top of `base`'s, and what it says of it.
+local function read(params, place, base)
+  local scope = { declared = {}, values = {} }
+  if base then
+    for _, each in ipairs(base.declared) do
+      local copy = {}
+      for key, value in pairs(each) do copy[key] = value end
+      copy.fresh = nil
+      scope.declared[#scope.declared + 1] = copy
+    end
+    for _, each in ipairs(base.values) do scope.values[#scope.values + 1] = each end
+  end
+  if not base then
+    declare_block(scope, "", {}, params, place, 1)
+    return scope
+  end
+  local said, declarations = {}, {}
+  read_values(scope.declared, "", params, place, said, function(name, key, value)
+    declarations[#declarations + 1] = { name = name, key = key, value = value }
+  end)
+  for _, each in ipairs(declarations) do
+    local prefix = each.name:sub(1, #each.name - #host.tostring(each.key))
+    declare_block(scope, prefix, {}, { [each.key] = each.value }, place, 1)
+  end
+  for _, each in ipairs(said) do scope.values[#scope.values + 1] = each end
+  return scope
+end
+
+-- A profile's values: those of parameters, and hosts and devices_per_host.
+local function read_profile(scope, values, place, what, into)
+  read_values(scope.declared, "", values, place, into, function(name)
+    host.report("error", "parameter", place, ("%s declares %s, and a profile only gives values"):format(what, name),
+                "declare it in params")
+  end)
+end
+
+-- What a plan function sees of its parameters. `values` has them by whole name, `variants` says which of these are
+-- variants. Of each table that recipes get, `source` is the table behind it.
+local views = setmetatable({}, { __mode = "k" })
+
+local function view(values, variants)
+  local function node(name)
+    local inside = {}
+    local names
+    local object
+    local what = name == "" and "p" or "p." .. name
+    object = setmetatable({}, {
+      __index = function(_, key)
+        local value = inside[key]
+        if value == nil then
+          names = names or host.keys(inside)
+          local full = (name == "" and "" or name .. ".") .. host.tostring(key)
+          host.stop("unknown_key", host.here(), ("there is no parameter %s"):format(full),
+                    host.suggest(host.tostring(key), names))
+        end
+        return value
+      end,
+      __newindex = function(_, key)
+        host.stop("read_only", host.here(), ("parameter %s cannot be set"):format((name == "" and "" or name .. ".") .. host.tostring(key)),
+                  "parameters are what the user chose; compute into a local variable")
+      end,
+      __concat = function()
+        host.stop("type", host.here(), ("%s is a block of parameters and no text"):format(what),
+                  variants[name] and ("%s.variant is the name of the variant"):format(what) or nil)
+      end,
+      __metatable = false,
+      __muster_pairs = inside,
+    })
+    views[object] = { inside = inside, name = name, variant = variants[name] }
+    return object, inside
+  end
+  local top, inside_top = node("")
+  local blocks = { [""] = inside_top }
+  local function block(name)
+    if blocks[name] then return blocks[name] end
+    local parent, last = name:match("^(.*)%.([^.]+)$")
+    local object, inside = node(name)
+    blocks[name] = inside
+    block(parent or "")[last or name] = object
+    return inside
+  end
+  for _, name in ipairs(host.sorted_keys(values)) do
+    if variants[name] then
+      block(name).variant = values[name]
+    else
+      local parent, last = name:match("^(.*)%.([^.]+)$")
+      block(parent or "")[last or name] = values[name]
+    end
+  end
+  return top
+end
+
+local function view_of(value) return type(value) == "table" and views[value] or nil end
+
+-- flags(p, { style = "argparse" | "hydra", only = { … }, except = { … } }): parameters as words of a command.
+--   argparse: --lr 0.5, --verbose for true and nothing for false, --sizes 1 2 3 for lists
+--   hydra:    lr=0.5, verbose=true, sizes=[1,2,3]
+-- Of blocks and variants: --optimizer sgd --optimizer.lr 0.1.
+function api.flags(parameters, options)
+  local place = host.here()
+  options = options or {}
+  if type(parameters) ~= "table" or type(options) ~= "table" then
+    host.stop("type", place, 'muster.flags wants p and { style = "argparse" }')
+  end
+  muster.check_keys(options, { "style", "only", "except" }, "muster.flags", place)
+  local style = options.style or "argparse"
+  if style ~= "argparse" and style ~= "hydra" then
+    host.stop("enum", place, "muster.flags: style is \"argparse\" or \"hydra\", got " .. shown(style))
+  end
+
+  local flat = {}  -- by whole name
+  local known = {}
+  local function flatten(source, prefix)
+    for _, key in ipairs(host.sorted_keys(source)) do
+      local value = source[key]
+      local name = prefix .. host.tostring(key)
+      local inner = view_of(value)
+      known[name] = true
+      if inner then
+        if inner.variant then flat[name] = inner.inside.variant end
+        local rest = {}
+        for _, each in ipairs(host.sorted_keys(inner.inside)) do
+          if not (inner.variant and each == "variant") then rest[each] = inner.inside[each] end
+        end
+        flatten(rest, name .. ".")
+      else
+        flat[name] = value
+      end
+    end
+  end
+  local own = view_of(parameters)
+  local meta = host.raw_metatable(parameters)
+  flatten(own and own.inside or meta and rawget(meta, "__muster_pairs") or parameters, "")
+  if own and own.variant then flat.variant = nil end
+
+  local function chosen(list)
+    local set = {}
+    for _, name in ipairs(list or {}) do
+      if not known[name] then
+        host.stop("unknown_key", place, ("muster.flags: there is no parameter %s"):format(shown(name)),
+                  host.suggest(host.tostring(name), host.keys(known)))
+      end
+      set[name] = true
+    end
+    return set
+  end
+  -- A block that is named stands for all that is in it.
+  local function is_in(set, name)
+    while name do
+      if set[name] then return true end
+      name = name:match("^(.*)%.[^.]+$")
+    end
+    return false
+  end
+  local only, except = options.only and chosen(options.only), chosen(options.except)
+
+  local words = {}
+  local function plain(value) return value == nil and "null" or host.text(value) or (type(value) == "boolean" and host.tostring(value)) or host.json(value) end
+  for _, name in ipairs(host.sorted_keys(flat)) do
+    local value = flat[name]
+    if (not only or is_in(only, name)) and not is_in(except, name) then
+      if style == "hydra" then
+        words[#words + 1] = name .. "=" .. plain(value)
+      elseif value == true then
+        words[#words + 1] = "--" .. name
+      elseif type(value) == "table" and value[1] ~= nil then
+        words[#words + 1] = "--" .. name
+        for _, element in ipairs(value) do words[#words + 1] = plain(element) end
+      elseif value ~= false then
+        words[#words + 1] = "--" .. name
+        words[#words + 1] = plain(value)
+      end
+    end
+  end
+  return words
+end
+
+return { read = read, read_profile = read_profile, view = view, view_of = view_of }

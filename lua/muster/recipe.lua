@@ -1,0 +1,262 @@
+-- Recipes: what muster.recipe and extend take, how one is loaded from a file beside another, and what the engine reads of
+-- one once its profiles are known. Parameters are parameters.lua's.
+local host, prelude, muster, parameters = ...
+
+local api = muster.api
+local contents = muster.contents
+
+local function shown(value) return host.show(value) end
+
+local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "profiles", "cluster",
+                      "limits", "logs", "plan" }
+local MOST_LOADED = 16  -- inside each other
+
+local methods = {}
+
+-- Checks what a recipe or an extension says and gives it as a table of its own. An extension may leave out anything.
+local function read(given, place, base)
+  muster.check_keys(given, RECIPE_KEYS, base and "an extension" or "a recipe", place)
+  local recipe = { place = place }
+  for _, key in ipairs(RECIPE_KEYS) do recipe[key] = given[key] end
+  local function want(key, kind, why)
+    local value = recipe[key]
+    if value == nil and why then
+      if not base then host.report("error", "missing", place, ("the recipe has no %s"):format(key), why) end
+    elseif value ~= nil and type(value) ~= kind then
+      host.report("error", "type", place, ("%s is a %s, got %s"):format(key, kind, shown(value)))
+      recipe[key] = nil
+    elseif kind == "string" and value ~= nil and not host.is_text(value) then
+      host.report("error", "text", place, ("%s is not valid UTF-8 without NUL: %s"):format(key, shown(value)))
+    end
+  end
+  want("name", "string", 'name = "my-job"')
+  want("plan", "function", "plan = function(p, job) … end")
+  want("doc", "string")
+  -- framework = { "mindspore-ps", form = "minimal" }: a contract with options of its own.
+  recipe.framework_options = {}
+  local brought = contents(recipe.framework, "a contract")
+  if type(recipe.framework) == "table" and not brought then
+    for _, key in ipairs(host.sorted_keys(recipe.framework)) do
+      if key ~= 1 then recipe.framework_options[key] = recipe.framework[key] end
+    end
+    recipe.framework = recipe.framework[1]
+    if recipe.framework == nil then
+      host.report("error", "type", place, "framework names no contract", 'framework = { "mindspore-ps", form = "minimal" }')
+    end
+    brought = contents(recipe.framework, "a contract")
+  end
+  if brought then recipe.framework, recipe.contract = brought.name, brought end
+  want("framework", "string")
+  want("mindspore", "string")
+  want("accept_release", "boolean")
+  want("apply_context", "boolean")
+  for _, key in ipairs { "accept_release", "apply_context" } do
+    if recipe[key] ~= nil and given.mindspore == nil and not (base and base.mindspore) then
+      host.report("error", "missing", place, ("%s is about a release of MindSpore, and the recipe names none"):format(key),
+                  'mindspore = "1.6"')
+    end
+  end
+  want("params", "table")
+  want("profiles", "table")
+  want("cluster", "table")
+  want("limits", "table")
+  want("logs", "table")
+  if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
+    host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
+  end
+  local function copy(key, known)
+    local source, copied = recipe[key], {}
+    if source == nil then return end
+    muster.check_keys(source, known, key, place)
+    for _, name in ipairs(host.sorted_keys(source)) do copied[name] = rawget(source, name) end
+    recipe[key] = copied
+  end
+  copy("cluster", { "hosts", "devices_per_host", "host_list", "device_kind", "share_devices" })
+  local cluster = recipe.cluster or {}
+  if cluster.device_kind ~= nil and not host.device_variable(cluster.device_kind) then
+    host.report("error", "enum", place, ("cluster.device_kind is none of %s, got %s"):format(shown(host.device_kinds()), shown(cluster.device_kind)),
+                host.nearest(host.tostring(cluster.device_kind), host.device_kinds()))
+  end
+  if cluster.share_devices ~= nil and type(cluster.share_devices) ~= "boolean" then
+    host.report("error", "type", place, ("cluster.share_devices is true or false, got %s"):format(shown(cluster.share_devices)))
+  end
+  copy("limits", { "time", "start", "silent" })
+  copy("logs", { "max" })
+  return recipe
+end
+
+-- What the base says and the extension does not. Tables of options are merged by their keys.
+local function inherit(recipe, base)
+  if recipe.framework == nil then
+    recipe.framework, recipe.framework_options, recipe.contract = base.framework, base.framework_options, base.contract
+  end
+  for _, key in ipairs { "name", "doc", "mindspore", "accept_release", "apply_context" } do
+    if recipe[key] == nil then recipe[key] = base[key] end
+  end
+  for _, key in ipairs { "limits", "logs" } do
+    local merged = {}
+    for _, source in ipairs { base[key] or {}, recipe[key] or {} } do
+      for name, value in pairs(source) do merged[name] = value end
+    end
+    recipe[key] = (base[key] or recipe[key]) and merged
+  end
+  local own = recipe.cluster or {}
+  local merged, places = {}, {}
+  for name, value in pairs(base.cluster or {}) do
+    -- Hosts are counted or named: who says the one takes back the other.
+    local replaced = (name == "host_list" and own.hosts ~= nil) or (name == "hosts" and own.host_list ~= nil)
+    if not replaced then merged[name], places[name] = value, base.cluster_places[name] end
+  end
+  for name, value in pairs(own) do merged[name], places[name] = value, recipe.place end
+  recipe.cluster, recipe.cluster_places = merged, places
+end
+
+-- profiles = { smoke = { layers = 2, hosts = 1, optimizer = { variant = "sgd" } } }, on top of the base's.
+local function read_profiles(recipe, base)
+  local given = recipe.profiles or {}
+  local profiles = {}
+  for _, name in ipairs(host.keys(base and base.profiles or {})) do
+    local of_base = base.profiles[name]
+    profiles[name] = { place = of_base.place, values = { unpack(of_base.values) } }
+  end
+  for _, name in ipairs(host.sorted_keys(given)) do
+    local values = rawget(given, name)
+    if type(name) ~= "string" or not name:match("^[%w_][%w_.-]*$") or #name > 100 then
+      host.report("error", "format", recipe.place, ("%s is no name for a profile"):format(shown(name)),
+                  "letters, digits, '_', '-' and '.'")
+    elseif type(values) ~= "table" or muster.kind_of(values) then
+      host.report("error", "type", recipe.place, ("profile %s is a table of values, got %s"):format(name, shown(values)),
+                  ("%s = { steps = 20, hosts = 1 }"):format(name))
+    else
+      local profile = profiles[name] or { values = {} }
+      profile.place = recipe.place
+      local before = #profile.values
+      parameters.read_profile(recipe.scope, values, recipe.place, "profile " .. name, profile.values)
+      for position = before + 1, #profile.values do profile.values[position].profile = name end
+      profiles[name] = profile
+    end
+  end
+  recipe.profiles = profiles
+end
+
+-- Calls the plan function; the third argument of an extension's runs the plan of what it extends.
+local function run_plan(recipe, p, job)
+  if not recipe.base then return recipe.plan(p, job) end
+  if not recipe.plan then return run_plan(recipe.base, p, job) end
+  recipe.plan(p, job, function(other_p, other_job)
+    if other_p ~= p or other_job ~= job then
+      host.stop("type", host.here(), "base wants the p and the job that the plan function was given", "write base(p, job)")
+    end
+    run_plan(recipe.base, p, job)
+  end)
+end
+
+local function sealed_recipe(recipe) return muster.seal("a recipe", recipe, methods) end
+
+function api.recipe(given)
+  local place = host.here()
+  if type(given) ~= "table" then
+    host.stop("type", place, "muster.recipe wants a table, got " .. shown(given))
+  end
+  local recipe = read(given, place)
+  recipe.scope = parameters.read(recipe.params or {}, place)
+  recipe.cluster_places = {}
+  for name in pairs(recipe.cluster or {}) do recipe.cluster_places[name] = place end
+  read_profiles(recipe)
+  return sealed_recipe(recipe)
+end
+
+-- base:extend { … }: a recipe that says what is different.
+function methods.extend(self, given)
+  local place = host.here()
+  local base = contents(self, "a recipe")
+  if not base then
+    host.stop("type", place, "extend is called with a dot", "write base:extend { … }")
+  elseif type(given) ~= "table" then
+    host.stop("type", place, "extend wants a table, got " .. shown(given))
+  end
+  local recipe = read(given, place, base)
+  recipe.base = base
+  inherit(recipe, base)
+  recipe.scope = parameters.read(recipe.params or {}, place, base.scope)
+  read_profiles(recipe, base)
+  return sealed_recipe(recipe)
+end
+
+-- "a/./b//c.lua" -> "a/b/c.lua"; a ".." that leads out stays, and the parent refuses it.
+local function normal(path)
+  local parts = {}
+  for part in path:gmatch("[^/]+") do
+    if part == ".." and #parts > 0 and parts[#parts] ~= ".." then
+      parts[#parts] = nil
+    elseif part ~= "." then
+      parts[#parts + 1] = part
+    end
+  end
+  return table.concat(parts, "/")
+end
+
+local loaded = {}   -- by path below the folder of the recipe that is run
+local loading = {}  -- those that are being read, the recipe that is run first
+
+-- muster.load "gpt.lua": the recipe of a file beside this one, to be extended.
+function api.load(name)
+  local place = host.here()
+  if type(name) ~= "string" or name == "" or name:sub(1, 1) == "/" or name:find("%z") then
+    host.stop("type", place, "muster.load wants the name of a recipe beside this one, got " .. shown(name),
+              'muster.load "gpt.lua"')
+  elseif name:sub(1, 1) == "@" then
+    host.stop("type", place, ("muster.load: %s is no file beside this recipe"):format(name), 'muster.load "gpt.lua"')
+  end
+  local path = normal(prelude.folder(place) .. name)
+  if loaded[path] then return loaded[path] end
+  for position, other in ipairs(loading) do
+    if other == path then
+      local ring = { unpack(loading, position) }
+      ring[#ring + 1] = path
+      host.stop("recipe", place, ("muster.load: %s loads itself: %s"):format(path, table.concat(ring, " → ")))
+    end
+  end
+  if #loading > MOST_LOADED then
+    host.stop("recipe", place, ("muster.load: recipes load each other more than %d deep"):format(MOST_LOADED))
+  end
+  local text, file = host.read_beside(path)
+  if not text then
+    host.stop("recipe", place, ("muster.load: %s cannot be read: %s"):format(name, file),
+              not name:find("%.lua$") and ("a recipe is a file: muster.load %q"):format(name .. ".lua") or nil)
+  end
+  loading[#loading + 1] = path
+  local recipe = prelude.run(text, file, path:match("^(.*/)") or "")
+  loading[#loading] = nil
+  if not contents(recipe, "a recipe") then
+    host.stop("recipe", place, ("muster.load: %s returns no recipe"):format(name), "end it with: return muster.recipe { … }")
+  end
+  loaded[path] = recipe
+  return recipe
+end
+
+-- Called by the engine: runs the file that muster was given.
+local function run_first(text, file)
+  loading[1] = file:match("[^/]*$")
+  return prelude.run(text, file, "")
+end
+
+-- Called by the engine: the recipe with the values of its extensions and of the profiles that were asked for.
+local function settle(recipe, asked)
+  local values = {}
+  for _, each in ipairs(recipe.scope.values) do values[#values + 1] = each end
+  for _, name in ipairs(asked) do
+    local profile = recipe.profiles[name]
+    if not profile then
+      local known = host.keys(recipe.profiles)
+      host.report("error", "profile", recipe.place, ("the recipe has no profile %s"):format(shown(name)),
+                  #known == 0 and "it has none at all" or host.suggest(name, known))
+    else
+      for _, each in ipairs(profile.values) do values[#values + 1] = each end
+    end
+  end
+  return { declared = recipe.scope.declared, values = values, profiles = recipe.profiles, cluster = recipe.cluster or {},
+           cluster_places = recipe.cluster_places }
+end
+
+return { run_first = run_first, settle = settle, run_plan = run_plan }

@@ -1,0 +1,2 @@
+local muster = require "muster"
+return muster.load("ring_a.lua"):extend { name = "b" }
