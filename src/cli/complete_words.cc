@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,8 @@
 
 namespace muster {
 namespace {
+
+constexpr std::string_view kProfile = "PROFILE";  // the type of --profile
 
 class Completer {
  public:
@@ -48,6 +51,7 @@ class Completer {
         return;
       }
       if (waiting != nullptr) {
+        if (waiting->get_type_name() == kProfile) profiles_.push_back(word);
         waiting = nullptr;
       } else if (word.starts_with('-') && word.size() > 1) {
         const CLI::Option* option = OptionOf(app, word.substr(0, word.find('=')));
@@ -86,7 +90,10 @@ class Completer {
     if (type == "FILE" || type == "PATH" || type == "DIR") {
       answer_.files = true;
     } else if (type == "NAME") {
-      for (const ParameterState& state : Parameters()) Add(before + state.parameter.name, state.parameter.doc);
+      for (const ParameterState& state : Described().parameters)
+        Add(before + state.parameter.name, state.parameter.doc);
+    } else if (type == kProfile) {
+      for (const ProfileFacts& profile : Described().profiles) Add(before + profile.name, "a profile of the recipe");
     } else if (type == "LAUNCHER") {
       for (const char* name : {"torchrun", "msrun", "mpirun"})
         Add(before + name, "whose command line is given after --");
@@ -127,21 +134,29 @@ class Completer {
     }
   }
 
-  // Of the recipe that is named; none if it cannot be evaluated.
-  std::vector<ParameterState> Parameters() const {
+  // The recipe that is named, with what is set so far: a variant that is chosen has parameters of its own. Without what
+  // is set if that is wrong, and with nothing if the recipe is.
+  Evaluation Described() const {
     if (given_.empty()) return {};
     RecipeOptions options;
     options.recipe = given_.front();
-    const auto evaluation = EvaluateFrom(options, true);
-    return evaluation ? evaluation->parameters : std::vector<ParameterState>();
+    options.profiles = profiles_;
+    options.overrides.assign(given_.begin() + 1, given_.end());
+    if (auto evaluation = EvaluateFrom(options, true)) return *std::move(evaluation);
+    options.profiles.clear();
+    options.overrides.clear();
+    auto evaluation = EvaluateFrom(options, true);
+    return evaluation ? *std::move(evaluation) : Evaluation();
   }
 
   void Overrides() {
     const std::size_t equals = last_.find('=');
     std::set<std::string> set;
     for (const std::string& word : given_) set.insert(word.substr(0, word.find('=')));
-    for (const ParameterState& state : Parameters()) {
+    const Evaluation evaluation = Described();
+    for (const ParameterState& state : evaluation.parameters) {
       const Parameter& parameter = state.parameter;
+      if (!state.active) continue;
       if (equals == std::string::npos) {
         const std::string now = state.value && parameter.type != ParameterType::kSecret ? ToText(*state.value) : "";
         const std::string about = parameter.doc.empty() ? now : parameter.doc + (now.empty() ? "" : " (" + now + ")");
@@ -191,7 +206,8 @@ class Completer {
   std::span<const Command> commands_;
   const std::vector<std::string>& words_;
   const std::string last_;
-  std::vector<std::string> given_;  // positional words before the last
+  std::vector<std::string> given_;     // positional words before the last
+  std::vector<std::string> profiles_;  // values of --profile before it
   Completion answer_;
 };
 

@@ -90,7 +90,7 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
   app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
-      ->type_name("NAME")
+      ->type_name("PROFILE")
       ->allow_extra_args(false);
   app.add_option("--pin", options.pins, "force a derived value: name=text, name:=json; the plan says so")
       ->type_name("NAME=VALUE")

@@ -56,6 +56,9 @@ TEST(Completion, OfParametersComesFromTheRecipe) {
             (Words{"device_target=Ascend", "device_target=GPU"}));
   EXPECT_EQ(WordsFor({"plan", "--unset", "lay"}), Words{}) << "no recipe is named yet";
   EXPECT_EQ(WordsFor({"plan", "recipes/pipeline.lua", "--unset", "lay"}), Words{"layers"});
+  EXPECT_EQ(WordsFor({"plan", "recipes/gpt.lua", "--profile", ""}), Words{"smoke"});
+  EXPECT_TRUE(Holds(WordsFor({"plan", "recipes/gpt.lua", "optimizer=sgd", "optimizer."}), "optimizer.momentum="));
+  EXPECT_FALSE(Holds(WordsFor({"plan", "recipes/gpt.lua", "optimizer=adam", "optimizer."}), "optimizer.momentum="));
 }
 
 TEST(Completion, OfARecipeThatCannotBeReadIsSilent) {
