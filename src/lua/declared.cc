@@ -71,8 +71,9 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
     const std::string was = FormerName(parameter);
     for (const Parameter& other : declared.parameters) {
       if (was.empty() || other.name != was) continue;
-      Diagnostic twice = Error("parameter", parameter.place,
-                               "parameter " + parameter.name + " was " + was + ", and there is a parameter of that name");
+      Diagnostic twice =
+          Error("parameter", parameter.place,
+                "parameter " + parameter.name + " was " + was + ", and there is a parameter of that name");
       twice.notes.push_back({"declared here", other.place});
       host.Report(std::move(twice));
       break;
