@@ -25,6 +25,7 @@
 #include "agent/child_set.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
+#include "agent/environment_block.h"
 #include "agent/given_ports.h"
 #include "agent/host_activation.h"
 #include "agent/host_folder.h"
@@ -68,7 +69,6 @@ class Agent {
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
-  using Environment = std::map<std::string, std::string>;  // name -> "name=value"
 
   void OnFrame(const std::string& payload);
   void Do(Hello& command);
@@ -88,8 +88,8 @@ class Agent {
   void Do(PlaceFile& file);
   void Do(Inspect& command);
 
-  tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const Environment& block);
-  void WatchReady(const StartProcess& command, const Environment& block);
+  tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const EnvironmentBlock& block);
+  void WatchReady(const StartProcess& command, const EnvironmentBlock& block);
   void StartProbe(const ReadyWatch::Key& key);
   void OnProbeExited(const ProcessExited& event);
   void OnDumped(ProcessDumped told);
@@ -156,7 +156,7 @@ class Agent {
   bool logs_collapse_ = false;  // those with a limit; else they are written through pipes
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
-  std::map<std::uint32_t, Environment> environments_;
+  std::map<std::uint32_t, EnvironmentBlock> environments_;
   GivenPorts ports_;
   Allotment allotment_;
   // What a probe needs of its process's start.

@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/way_to_hosts.h"
 #include "run/activation.h"
 #include "run/environment_record.h"
 #include "run/host_differences.h"
@@ -114,8 +115,7 @@ int Run(const Options& options) {
   const std::string cwd = std::filesystem::current_path(error);
   if (error) return Refuse(options, {SystemError("cwd", "the current folder cannot be told", error.value())});
 
-  // This machine alone, or what is named through ssh: this machine too then, if it is among them.
-  const bool here = hosts->empty() || (hosts->size() == 1 && IsThisMachine(hosts->front().name));
+  const bool here = IsHereAlone(*hosts);
   if (here && !options.agent.empty()) {
     return Refuse(options, {Error("usage", {}, "--agent is given, and this machine alone is looked at",
                                   "name other hosts: --host n[01-04]")});
@@ -130,10 +130,7 @@ int Run(const Options& options) {
   if (here) {
     transport = std::make_unique<LocalTransport>(std::string(), options.recipe.without);
   } else {
-    SshSettings settings = SshSettingsFrom(environment);
-    settings.agent_given = !options.agent.empty();
-    settings.agent = options.agent;
-    transport = std::make_unique<SshTransport>(std::move(settings));
+    transport = std::make_unique<SshTransport>(WayToAgents(options.agent, environment));
   }
   const std::vector<InspectedHost> inspected = InspectHosts(*transport, *hosts, question, HiddenValues(plan, {}));
   const HostComparison comparison = CompareHosts(inspected, needs, MUSTER_VERSION);
@@ -147,8 +144,7 @@ int Run(const Options& options) {
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
-      ->type_name("PATH");
+  AddAgentOption(app, options->agent);
   app.add_flag("--json", options->json, "print JSON for programs: everything that was found");
   return [options] { return Run(*options); };
 }

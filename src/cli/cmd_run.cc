@@ -28,6 +28,7 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
 #include "plan/host_list.h"
 #include "plan/plan_json.h"
@@ -174,11 +175,9 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
                     "for example --host-lease 10s"));
 }
 
-// This machine alone, or what is named through ssh: this machine too then, if it is among them.
 Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
                                                 std::vector<std::string> faults) {
-  const bool here = request.hosts.empty() || (request.hosts.size() == 1 && IsThisMachine(request.hosts.front().name));
-  if (here) {
+  if (IsHereAlone(request.hosts)) {
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
       if (given.empty()) continue;
       return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
@@ -188,9 +187,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
   }
   const Result<std::uint64_t> lease_ms = LeaseMs(options.lease);
   if (!lease_ms) return Fail(lease_ms.error());
-  SshSettings settings = SshSettingsFrom(request.environment);
-  settings.agent_given = !options.agent.empty();
-  settings.agent = settings.agent_given ? options.agent : AgentBeside();
+  SshSettings settings = WayToAgents(options.agent, request.environment);
   if (isolation != Isolation::kNone) settings.agent_words = {"--isolate", std::string(IsolationName(isolation))};
   const std::string without = WithoutText(options.recipe.without);
   if (!without.empty()) settings.agent_words.insert(settings.agent_words.end(), {"--without", without});
@@ -306,8 +303,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--isolate", options->isolate,
                  "pid: the processes run in a PID namespace, which the kernel ends as a whole")
       ->type_name("KIND");
-  app.add_option("--agent", options->agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
-      ->type_name("PATH");
+  AddAgentOption(app, options->agent);
   app.add_option("--host-lease", options->lease,
                  "how long another host may be silent before it is lost; 10s unless given")
       ->type_name("TIME");
