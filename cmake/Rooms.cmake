@@ -20,6 +20,22 @@ function(muster_program name)
   endif()
 endfunction()
 
+# muster_static_program(NAME): with the C library linked in, if there is a static one, and at an address of its own at each
+# start all the same (-static-pie). Sanitizers and coverage want the shared one.
+include(CheckCXXSourceCompiles)
+function(muster_static_program name)
+  if(MUSTER_SANITIZE OR MUSTER_COVERAGE)
+    return()
+  endif()
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
+  check_cxx_source_compiles("int main() { return 0; }" MUSTER_STATIC_PIE)
+  if(MUSTER_STATIC_PIE)
+    target_link_options(${name} PRIVATE -static-pie)
+  else()
+    message(STATUS "${name} is not linked statically: there is no static C library")
+  endif()
+endfunction()
+
 # muster_test(NAME SOURCES … LINKS …): one GoogleTest program per room; every TEST is a ctest case.
 function(muster_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})

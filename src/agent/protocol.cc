@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/activation_archive.h"
+#include "base/code_tree_archive.h"
 
 namespace muster {
 
@@ -266,10 +267,6 @@ void Fields(A& archive, PathsOpen& m) {
 template <class A>
 void Fields(A& archive, PathsTried& m) {
   archive(m.errors);
-}
-template <class A>
-void Fields(A& archive, CodeEntry& m) {
-  archive(m.path, m.link, m.target, m.mode, m.size, m.hash);
 }
 template <class A>
 void Fields(A& archive, OfferCode& m) {

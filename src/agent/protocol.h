@@ -244,8 +244,8 @@ struct Inspect {
   std::uint32_t within_ms = 0;           // then what is not known yet is not told
 };
 
-// Listen at these ports, which are held, and at one more of the kernel's choice, so that other hosts can try whether they
-// get there: until ClosePaths. Answered by PathsOpen. Before any start.
+// Listen at these ports, which are held, and at one more of the kernel's choice, so that other hosts can try whether
+// they get there: until ClosePaths. Answered by PathsOpen. Before any start.
 struct OpenPaths {
   std::vector<std::uint16_t> ports;
 };
@@ -284,8 +284,8 @@ struct CodeBytes {
 };
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile, Inspect,
-                                  OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes>;
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile,
+                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -390,8 +390,8 @@ struct AgentFailed {
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected,
-                 PathsOpen, PathsTried, CodeWanted, CodeTaken, CodeReady>;
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
+                 PathsTried, CodeWanted, CodeTaken, CodeReady>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -17,8 +17,9 @@ constexpr std::uint32_t kModes = 0777;
 bool IsBelowEntry(const std::vector<CodeEntry>& entries, const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string above = path.substr(0, slash);
-    const auto found = std::lower_bound(entries.begin(), entries.end(), above,
-                                        [](const CodeEntry& entry, const std::string& name) { return entry.path < name; });
+    const auto found =
+        std::lower_bound(entries.begin(), entries.end(), above,
+                         [](const CodeEntry& entry, const std::string& name) { return entry.path < name; });
     if (found != entries.end() && found->path == above) return true;
   }
   return false;

@@ -214,6 +214,11 @@ std::vector<HostNeeds> NeedsOf(const Plan& plan) {
   return needs;
 }
 
+bool BreaksRun(const HostFault& fault) {
+  constexpr std::array<std::string_view, 4> kKinds = {"unreachable", "limit", "program", "devices"};
+  return std::find(kKinds.begin(), kKinds.end(), fault.kind) != kKinds.end();
+}
+
 HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs,
                             std::string_view muster) {
   Faults faults;

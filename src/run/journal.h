@@ -32,7 +32,8 @@ using JournalEntry =
                  SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed,
                  ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
-                 PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached>;
+                 PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, HostsCompared, PathsCompared,
+                 CodeShipped, CodeSeen>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

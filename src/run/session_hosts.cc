@@ -27,6 +27,7 @@ Result<void> Session::LayProbe() {
 
 void Session::Refused(std::uint32_t host, AgentUnreachable why) {
   agents_[host].over = true;
+  Blame(host, why.why);
   if (supervisor_.phase() != Phase::kPreparing) return Happened(AgentLost{host, why.why, 0});
   agents_[host].refused = std::move(why);
   JudgeRefusals();
@@ -44,6 +45,10 @@ void Session::JudgeRefusals() {
   if (refusals.empty()) return;
   for (const std::string& hint : RefusalHints(refusals)) console_.Warn("hint: " + hint);
   Unready(RefusalsText(refusals, agents_.size()));
+}
+
+void Session::Blame(std::uint32_t host, const std::string& why) {
+  if (elsewhere_) blamed_.emplace(host, why);
 }
 
 void Session::TellRefused() {

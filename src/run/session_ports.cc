@@ -79,21 +79,26 @@ std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortCh
   return {};
 }
 
+std::string Session::AddressOf(std::uint32_t host) const {
+  if (request_.hosts.empty()) return "127.0.0.1";
+  if (!request_.hosts[host].address.empty()) return request_.hosts[host].address;
+  return agents_[host].address.empty() ? "127.0.0.1" : agents_[host].address;
+}
+
 Result<void> Session::Bind() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    HostBinding bound{agents_[host].host_name, "127.0.0.1", agents_[host].devices};
+    HostBinding bound{agents_[host].host_name, AddressOf(host), agents_[host].devices};
     if (!request_.hosts.empty()) {
       // As the host itself is called; whom one logs in as is nobody else's affair.
       bound.name = request_.hosts[host].name.substr(request_.hosts[host].name.find('@') + 1);
-      if (!agents_[host].address.empty()) bound.address = agents_[host].address;
-      if (!request_.hosts[host].address.empty()) bound.address = request_.hosts[host].address;
     }
     binding_.hosts.push_back(std::move(bound));
   }
   Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(plan_, binding_)});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!files) return Fail(std::move(files.error()));
-  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
+  files->emplace("binding.json",
+                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
@@ -126,7 +131,8 @@ Result<void> Session::Rebind() {
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
-  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
+  files->emplace("binding.json",
+                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
   for (auto file = files->begin(); file != files->end();) {
     const auto before = made->find(file->first);
     if (before != made->end() && before->second == file->second) {

@@ -42,7 +42,7 @@ class HostsRun {
     Command command;
     options.insert(options.begin(), {MusterProgram(), "run", folder_ + "/r.lua", "--run-dir", run_dir_});
     command.argv = bed.Login(std::move(options));
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root"};
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
     runner_ = std::thread([this, command] { result_ = RunCommand(command); });
   }
   ~HostsRun() {
