@@ -94,8 +94,7 @@ std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, 
     const auto times = within_day ? static_cast<std::size_t>(today) : found->second.size();
     lines.push_back(fmt::format(
         "{} failed {}{}; last {} ago: {}", Printable(host), times == 1 ? "once" : fmt::format("{} times", times),
-        within_day ? " in the last day" : " in the last days",
-        AgoText(ago), Printable(last.why)));
+        within_day ? " in the last day" : " in the last days", AgoText(ago), Printable(last.why)));
   }
   return lines;
 }

@@ -306,6 +306,12 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
             }
             Blame(host, m.why);
           }
+          if constexpr (std::is_same_v<M, SpawnFailed>) {
+            // Before the program is looked at, it is the host that cannot.
+            for (const std::string_view stage : {"descriptors", "log", "clone"}) {
+              if (m.stage == stage) Blame(host, "no process can be started: " + m.detail);
+            }
+          }
           Happened(Event(std::move(m)));
         }
       },

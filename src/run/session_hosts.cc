@@ -27,8 +27,8 @@ Result<void> Session::LayProbe() {
 
 void Session::Refused(std::uint32_t host, AgentUnreachable why) {
   agents_[host].over = true;
-  Blame(host, why.why);
   if (supervisor_.phase() != Phase::kPreparing) return Happened(AgentLost{host, why.why, 0});
+  Blame(host, why.why);
   agents_[host].refused = std::move(why);
   JudgeRefusals();
 }
@@ -48,7 +48,8 @@ void Session::JudgeRefusals() {
 }
 
 void Session::Blame(std::uint32_t host, const std::string& why) {
-  if (elsewhere_) blamed_.emplace(host, why);
+  // At the end hosts are left by us.
+  if (elsewhere_ && supervisor_.phase() < Phase::kFinishing) blamed_.emplace(host, why);
 }
 
 void Session::TellRefused() {

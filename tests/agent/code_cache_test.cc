@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <boost/asio/post.hpp>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -89,7 +90,9 @@ class Filling {
         const std::string& text = content_.at(entries_[entry].path);
         // In two parts.
         const std::size_t half = text.size() / 2;
-        if (half > 0) EXPECT_EQ(cache_.Take({entry, text.substr(0, half)}), "");
+        if (half > 0) {
+          EXPECT_EQ(cache_.Take({entry, text.substr(0, half)}), "");
+        }
         EXPECT_EQ(cache_.Take({entry, text.substr(half)}), "");
       });
     }
@@ -101,8 +104,11 @@ class Filling {
   CodeCache cache_;
 };
 
-const Content kTree = {{"train.py", "print('hello')"}, {"lib/a.py", "a = 1"}, {"lib/empty.py", ""},
-                       {"run.sh", "#!/bin/sh\n"},      {"latest", "-> lib/a.py"}};
+const Content kTree = {{"train.py", "print('hello')"},
+                       {"lib/a.py", "a = 1"},
+                       {"lib/empty.py", ""},
+                       {"run.sh", "#!/bin/sh\n"},
+                       {"latest", "-> lib/a.py"}};
 using Paths = std::vector<std::string>;
 
 TEST(CodeCache, MakesATreeOnceAndFindsItAgain) {
@@ -212,7 +218,7 @@ TEST(CodeCache, TellsOfContentThatIsNotWhatWasAnnounced) {
   filling.Fill();
   filling.Deliver("wrong");
   ASSERT_TRUE(filling.ready);
-  EXPECT_NE(filling.ready->error.find("a.py is not what was announced"), std::string::npos) << filling.ready->error;
+  EXPECT_NE(filling.ready->error.find("\"a.py\" is not what was announced"), std::string::npos) << filling.ready->error;
   EXPECT_TRUE(fs::is_empty(folder / "cache")) << "nothing half is left";
 }
 

@@ -46,8 +46,8 @@ TEST(GitLook, TellsCommitAndWhatDiffersFromIt) {
 
 TEST(GitLook, SaysNothingWithoutARepositoryOrWithoutGit) {
   const TempDir folder;
-  EXPECT_FALSE(Look(folder.path(), {"PATH=/usr/bin:/bin", "HOME=" + folder.path(),
-                                    "GIT_CEILING_DIRECTORIES=" + folder.path()}));
+  EXPECT_FALSE(
+      Look(folder.path(), {"PATH=/usr/bin:/bin", "HOME=" + folder.path(), "GIT_CEILING_DIRECTORIES=" + folder.path()}));
   EXPECT_FALSE(Look(folder.path(), {"PATH=" + folder.path()}));
 }
 

@@ -49,9 +49,9 @@ class CalledRun {
 inline void WriteRecipe(const std::string& folder, int hosts, const std::string& body,
                         const std::string& framework = "none") {
   std::ofstream(folder + "/recipe.lua")
-      << "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = '" << framework
-      << "',\n  cluster = { hosts = " << hosts << ", devices_per_host = 1 },\n  plan = function(p, job)\n" << body
-      << "\n  end,\n}\n";
+      << "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = '"
+      << framework << "',\n  cluster = { hosts = " << hosts << ", devices_per_host = 1 },\n  plan = function(p, job)\n"
+      << body << "\n  end,\n}\n";
 }
 
 }  // namespace muster::testing

@@ -58,7 +58,8 @@ TEST(Preflight, TellsDifferencesAndGoesOn) {
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n2", "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done"), 0);
-  WriteRecipe(bed.own_folder(), 3, "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
+  WriteRecipe(bed.own_folder(), 3,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
   const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
   EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_TRUE(run.Said("n2: limit nofile 500 (hard 500)")) << run.result.err;
@@ -95,7 +96,8 @@ TEST(Preflight, WarnsOfWaysThatThePlanDoesNotName) {
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n2", "ip route add unreachable 10.77.0.3/32"), 0);
-  WriteRecipe(bed.own_folder(), 3, "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
+  WriteRecipe(bed.own_folder(), 3,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
   const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
   EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_TRUE(run.Said("n2 cannot reach n3: ")) << run.result.err;

@@ -40,11 +40,12 @@ TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
   EXPECT_EQ(shipped[0]["folder"], there);
   EXPECT_EQ(shipped[0]["sent"], shipped[0]["bytes"]);
   for (int rank = 0; rank < 2; ++rank) {
-    EXPECT_EQ(first.Log("worker." + std::to_string(rank)), "words of the library\n" + there + "\nsaid on n" +
-                                                               std::to_string(rank + 1) + "\n" + there + "/lib\n");
+    EXPECT_EQ(first.Log("worker." + std::to_string(rank)),
+              "words of the library\n" + there + "\nsaid on n" + std::to_string(rank + 1) + "\n" + there + "/lib\n");
   }
   EXPECT_EQ(json::parse(first.Read("binding.json"))["code"], hash);
-  EXPECT_NE(first.Read("report.txt").find("shipped   " + hash.substr(0, 12)), std::string::npos) << first.Read("report.txt");
+  EXPECT_NE(first.Read("report.txt").find("shipped   " + hash.substr(0, 12)), std::string::npos)
+      << first.Read("report.txt");
 
   const CalledRun second(bed, folder, "second", {"--host", "n[1-2]", "--ship-code", folder});
   ASSERT_EQ(second.result.exit_code, 0) << second.result.err;
@@ -90,7 +91,8 @@ TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
   ASSERT_EQ(run.Journal("code_seen").size(), 1U);
   EXPECT_EQ(run.Journal("code_seen")[0]["changed"], 1);
   EXPECT_EQ(run.Journal("code_seen")[0]["untracked"], 1);
-  EXPECT_NE(run.Read("report.txt").find(" (main), 1 file changed, 1 untracked\n"), std::string::npos) << run.Read("report.txt");
+  EXPECT_NE(run.Read("report.txt").find(" (main), 1 file changed, 1 untracked\n"), std::string::npos)
+      << run.Read("report.txt");
 }
 
 TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
@@ -115,7 +117,7 @@ TEST(ShippedCode, ThatAHostCannotTakeStartsNothing) {
   ASSERT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", shrink})}).exit_code, 0);
   const CalledRun run(bed, folder, "run", {"--host", "n[1-2]", "--ship-code", "."});
   EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
-  EXPECT_TRUE(run.Said("the code cannot be shipped to n2: data.bin: No space left on device")) << run.result.err;
+  EXPECT_TRUE(run.Said("the code cannot be shipped to n2: \"data.bin\": No space left on device")) << run.result.err;
   EXPECT_TRUE(run.Journal("start_ordered").empty());
   EXPECT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", "ls /root/.cache/muster/code"})}).out, "") << "nothing half";
 }

@@ -22,12 +22,10 @@ TEST(BadHosts, CountHalfAsMuchAfterADay) {
 }
 
 TEST(BadHosts, AreToldUntilTheyCountLittle) {
-  const std::vector<HostFailure> failures = {{kNow - 5 * kHour, "n3", "no answer"},
-                                             {kNow - 3 * kHour, "n3", "connection refused"},
-                                             {kNow - 30 * kHour, "n4", "no answer"},
-                                             {kNow - 30 * kHour, "n5", "no answer"},
-                                             {kNow - 31 * kHour, "n5", "no answer"},
-                                             {kNow - kHour, "n6", "no answer"}};
+  const std::vector<HostFailure> failures = {
+      {kNow - 5 * kHour, "n3", "no answer"},  {kNow - 3 * kHour, "n3", "connection refused"},
+      {kNow - 30 * kHour, "n4", "no answer"}, {kNow - 30 * kHour, "n5", "no answer"},
+      {kNow - 31 * kHour, "n5", "no answer"}, {kNow - kHour, "n6", "no answer"}};
   EXPECT_EQ(BadHostLines(failures, {"n3", "n4", "n5", "n7"}, kNow),
             (std::vector<std::string>{"n3 failed 2 times in the last day; last 3 h ago: connection refused",
                                       "n5 failed 2 times in the last days; last 30 h ago: no answer"}));
@@ -64,8 +62,9 @@ TEST(BadHosts, SurviveAFileThatIsBroken) {
   const TempDir folder;
   const std::string file = folder / "muster/hosts.jsonl";
   ASSERT_TRUE(RememberBadHosts(file, {{kNow, "n1", "no answer"}}));
-  std::ofstream(file, std::ios::app) << "{\"at\":\nnonsense\n[]\n{\"at\":-1,\"host\":\"n9\",\"why\":\"\"}\n{\"host\":1}\n"
-                                     << std::string("\0\xff", 2);
+  std::ofstream(file, std::ios::app)
+      << "{\"at\":\nnonsense\n[]\n{\"at\":-1,\"host\":\"n9\",\"why\":\"\"}\n{\"host\":1}\n"
+      << std::string("\0\xff", 2);
   ASSERT_TRUE(RememberBadHosts(file, {{kNow, "n2", "no answer"}}));
   EXPECT_EQ(ReadBadHosts(file).size(), 2U);
 }

@@ -86,7 +86,8 @@ TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
   const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const PathTry& each) {
     return from == 2 || each.to == 2 ? "no answer" : "";
   });
-  EXPECT_EQ(texts, (std::vector<std::string>{"n3 cannot reach n1,n2,n4: no answer", "n1,n2,n4 cannot reach n3: no answer"}));
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"n3 cannot reach n1,n2,n4: no answer", "n1,n2,n4 cannot reach n3: no answer"}));
 }
 
 TEST(PathMatrix, SaysNothingWhereAllIsWell) {

@@ -10,7 +10,8 @@ namespace {
 std::shared_ptr<const CodeTree> Tree() {
   auto tree = std::make_shared<CodeTree>();
   tree->folder = "/home/u/job";
-  for (const char* path : {"lib/a.py", "my tool.py", "train.py"}) tree->entries.push_back({path, false, "", 0644, 1, ""});
+  for (const char* path : {"lib/a.py", "my tool.py", "train.py"})
+    tree->entries.push_back({path, false, "", 0644, 1, ""});
   return tree;
 }
 
