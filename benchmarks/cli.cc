@@ -1,5 +1,5 @@
-// What the commands cost that a person waits for, as whole processes, beside the start of an interpreter that only loads
-// what a command-line tool in Python begins with.
+// What the commands cost that a person waits for, as whole processes, beside the start of an interpreter that only
+// loads what a command-line tool in Python begins with.
 //
 // usage: cli [ROUNDS]    default 40
 #include <cstdlib>

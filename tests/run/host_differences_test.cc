@@ -178,5 +178,26 @@ TEST(InspectionReport, IsJsonForPrograms) {
   EXPECT_EQ(json["faults"][0]["hosts"], nlohmann::json::array({"n2"}));
 }
 
+TEST(HostFaults, BreakARunOnlyWhereThereIsNoDoubt) {
+  for (const char* kind : {"unreachable", "program", "limit", "devices"})
+    EXPECT_TRUE(BreaksRun({kind, "", "", {0}})) << kind;
+  for (const char* kind : {"clock", "unseen", "version", "disk"}) EXPECT_FALSE(BreaksRun({kind, "", "", {0}})) << kind;
+}
+
+TEST(HostFaults, AreToldInOneLine) {
+  const auto hosts = Hosts(4);
+  EXPECT_EQ(HostFaultLine(hosts, {"disk", "/tmp is full", "", {0, 1}}), "2 of 4 hosts: /tmp is full: n[1-2]");
+  EXPECT_EQ(HostDifferenceLine(hosts, {"kernel", {{"6.1", {0, 1, 2}}, {"5.15", {3}}}}),
+            "n[1-3]: kernel 6.1 · n4: kernel 5.15");
+}
+
+TEST(Inspection, TellsHostsThatFailedBefore) {
+  const auto hosts = Hosts(2);
+  const std::string text = InspectionText(hosts, CompareHosts(hosts, {}, "1.0"), {"n2 failed once"});
+  EXPECT_NE(text.find("remembered\n  n2 failed once\n"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(InspectionJson(hosts, CompareHosts(hosts, {}, "1.0"), {"n2 failed once"}));
+  EXPECT_EQ(json["remembered"], nlohmann::json::array({"n2 failed once"}));
+}
+
 }  // namespace
 }  // namespace muster

@@ -103,6 +103,10 @@ std::vector<JournalEntry> OneOfEach() {
           HostActivated{1, {{"A", "ä\n"}, {"TOKEN", "(hidden)"}}, {"B"}, 1'200, 2, "exit code 1"},
           ClockCompared{1, -(1LL << 40), 250'000},
           HostReached{1, "ann@n1", "10.0.0.1", true},
+          HostsCompared{{{"disk", "full", "", {0, 2}}}, {{"kernel", {{"6.1", {0, 1}}, {"5.15", {2}}}}}},
+          PathsCompared{12, {{{2, 3}, {0}, "master", 29'500, "no answer"}}},
+          CodeShipped{1, "ab", "/home/u", "/root/.cache", 3, 1ULL << 40, 7},
+          CodeSeen{"/home/u", "9f3c", "main", 2, 1, {"a b.py"}},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 
