@@ -207,7 +207,9 @@ Result<CodeTree> ReadCodeTree(const std::string& folder, const std::vector<std::
   if (tree.entries.empty()) {
     return tl::unexpected(Refusal(
         fmt::format("--ship-code {}: {}", Quoted(folder), tree.by_git ? "git knows no file there" : "there is no file"),
-        tree.by_git && !tree.untracked.empty() ? "git add " + SomeNames(tree.untracked) : ""));
+        !tree.by_git             ? ""
+        : tree.untracked.empty() ? "git ignores it: name a folder that git knows, or one outside of its repository"
+                                 : "git add " + SomeNames(tree.untracked)));
   }
   if (tree.bytes > limits.bytes || tree.entries.size() > kMostCodeEntries) {
     return tl::unexpected(Refusal(
