@@ -53,7 +53,7 @@ struct FirstOutput {
 struct EndEvidence {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
-  std::string kind;    // "core": where the core dump went · "memory": the kernel killed for lack of memory
+  std::string kind;    // "core": where the core dump went · "memory": the kernel killed for lack of it · "disk": full
   std::string detail;  // a phrase for people; names of files and words of the kernel in it are untrusted
   MonotonicNs at = 0;
 

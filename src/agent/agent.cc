@@ -216,6 +216,7 @@ void Agent::Do(Hello& command) {
   if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
+    if (cgroup_ && tell_of_cgroup_) tell_of_cgroup_(cgroup_->path());
   }
   const bool enters = cgroup_ && !launcher_.StartIn(cgroup_->Open());
   if (cgroup_) {

@@ -64,6 +64,9 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
+  // Calls it, if there is one, with the folder of the cgroup that is made for processes. Before Run().
+  void TellOfCgroup(std::function<void(const std::string& path)> tell) { tell_of_cgroup_ = std::move(tell); }
+
   int Run();
   // The same for an agent that cannot do its work: all it does is to tell its head why.
   int Refuse(const std::string& why);
@@ -135,6 +138,7 @@ class Agent {
   std::optional<PidNamespace> space_;
   Launcher launcher_;
   std::optional<Cgroup> cgroup_;
+  std::function<void(const std::string&)> tell_of_cgroup_;
   ChildSet children_;
   ChildSet probes_;  // commands that find out whether a process is ready, under the numbers of that process
   ReadyWatch ready_;

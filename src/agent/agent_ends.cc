@@ -122,6 +122,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   allotment_.GiveUp();
   log_times_.EndAll();
   cgroup_.reset();
+  if (started_ == 0) folder_.Remove();  // there is nothing in it that anybody could miss
   if (last == nullptr) return io_.stop();
   Send(*last);
   wire_->StopReading();

@@ -199,7 +199,7 @@ int Main(int argc, char** argv) {
   if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
-  if (options->stdio) BeGuarded(kAgentFailed);
+  const TellGuard tell_guard = options->stdio ? BeGuarded(kAgentFailed) : TellGuard();
   // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
   // head and sshd see to.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
@@ -239,6 +239,7 @@ int Main(int argc, char** argv) {
     return kAgentFailed;
   }
   Agent agent(io, std::move(*wire), descriptors, program, options->without, std::move(space));
+  agent.TellOfCgroup(tell_guard);
   return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
 }
 

@@ -42,7 +42,7 @@ void Agent::Do(StartProcess& command) {
     if (space_) started->pid = space_->PidOf(own_pid);
     ++started_;
     Send(*started);
-    witness_.Started(*started, command.cwd);
+    witness_.Started(*started, command.cwd, command.log_path);
     ports_.Started(*started);
     ptys_.Began({command.process, command.attempt});
     const EnvironmentBlock own = ByName(command.env);

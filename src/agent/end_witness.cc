@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/core_place.h"
+#include "agent/full_disk.h"
 #include "base/clock.h"
 #include "base/host_name.h"
 
@@ -62,13 +63,15 @@ std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& c
 
 }  // namespace
 
-void EndWitness::Started(const ProcessStarted& event, const std::string& cwd) {
-  running_.insert_or_assign({event.process, event.attempt}, Running{event.pid, event.at, cwd, false});
+void EndWitness::Started(const ProcessStarted& event, const std::string& cwd, const std::string& log) {
+  running_.insert_or_assign({event.process, event.attempt}, Running{event.pid, event.at, cwd, log, false, false});
 }
 
 void EndWitness::Signalled(const SignalSent& event) {
   const auto found = running_.find({event.process, event.attempt});
-  if (found != running_.end() && event.signal == SIGKILL && event.error == 0) found->second.killed = true;
+  if (found == running_.end() || event.error != 0) return;
+  found->second.stopped = true;
+  if (event.signal == SIGKILL) found->second.killed = true;
 }
 
 std::vector<EndEvidence> EndWitness::Ended(const ProcessExited& event) {
@@ -83,6 +86,9 @@ std::vector<EndEvidence> EndWitness::Ended(const ProcessExited& event) {
   if (event.core_dumped) add("core", CoreText(running.pid, event.code, running.cwd));
   if (event.signalled && event.code == SIGKILL && !running.killed) {
     if (std::string detail = memory_.Of(running.pid, running.at); !detail.empty()) add("memory", std::move(detail));
+  }
+  if ((event.signalled || event.code != 0) && !running.stopped) {
+    if (std::string detail = FullDiskText(running.log, running.cwd); !detail.empty()) add("disk", std::move(detail));
   }
   return evidence;
 }

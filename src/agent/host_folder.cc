@@ -79,10 +79,16 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
     if (::mkdir(above->c_str(), 0700) == 0) {
       made_above_.push_back(*above);
     } else if (errno != EEXIST) {
-      return "the run directory cannot be made: " + Refused(*above, errno);
+      const std::string why = "the run directory cannot be made: " + Refused(*above, errno);
+      RemoveAbove();
+      return why;
     }
   }
-  if (::mkdir(path.c_str(), 0700) != 0) return "the run directory cannot be made: " + Refused(path, errno);
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    const std::string why = "the run directory cannot be made: " + Refused(path, errno);
+    RemoveAbove();
+    return why;
+  }
   path_ = path;
   for (const std::string_view folder : kBrought) ::mkdir((path_ + '/' + std::string(folder)).c_str(), 0700);
 
@@ -246,6 +252,10 @@ void HostFolder::Remove() {
   }
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
   ::rmdir(path_.c_str());
+  RemoveAbove();
+}
+
+void HostFolder::RemoveAbove() {
   for (auto above = made_above_.rbegin(); above != made_above_.rend(); ++above) ::rmdir(above->c_str());
 }
 

@@ -61,6 +61,7 @@ class HostFolder {
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
+  void RemoveAbove();
   // Below the folder; empty if it is not there.
   std::string Relative(const std::string& path) const;
   void AwaitWrites();

@@ -16,6 +16,7 @@
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "run/ending_text.h"
+#include "run/host_word.h"
 #include "run/log_follow.h"
 #include "run/output.h"
 #include "run/progress_display.h"
@@ -214,7 +215,7 @@ void Console::Saw(const Event& event) {
           impl.failure = EndingText(e);
           impl.Ended(e.process, !e.signalled && e.code == 0);
         } else if constexpr (std::is_same_v<E, AgentLost>) {
-          impl.logger.error("the agent of host {} was lost: {}", e.host, Printable(e.why));
+          impl.logger.error("the agent of {} was lost: {}", Printable(HostWord(impl.plan, e.host)), Printable(e.why));
         }
       },
       event);

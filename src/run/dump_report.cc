@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "plan/plan_json.h"
+#include "run/host_word.h"
 #include "run/last_lines.h"
 #include "run/run_files.h"
 #include "run/start_specs.h"
@@ -41,7 +42,7 @@ class Reading {
 
   std::string HostName(std::uint32_t host) const {
     if (host < hosts_.size()) return hosts_[host].name;
-    return host < plan_.hosts.size() ? plan_.hosts[host].label : std::string();
+    return host < plan_.hosts.size() ? HostWord(plan_, host) : std::string();
   }
 
   template <class E>

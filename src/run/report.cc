@@ -19,6 +19,7 @@
 #include "plan/plan_json.h"
 #include "run/context_report.h"
 #include "run/ending_text.h"
+#include "run/host_word.h"
 #include "run/journal.h"
 #include "run/private_files.h"
 #include "run/run_directory.h"
@@ -68,7 +69,7 @@ class Reading {
 
   std::string HostName(std::uint32_t host) const {
     if (host < hosts_.size()) return hosts_[host].name;
-    return host < plan_.hosts.size() ? plan_.hosts[host].label : std::string();
+    return host < plan_.hosts.size() ? HostWord(plan_, host) : std::string();
   }
 
   // What its devices are called on the host; empty before they were given.

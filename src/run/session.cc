@@ -25,6 +25,7 @@
 #include "run/activation.h"
 #include "run/dump_report.h"
 #include "run/environment_record.h"
+#include "run/host_word.h"
 #include "run/journal.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -225,7 +226,7 @@ ProcessStatuses Session::Processes() const {
 }
 
 const std::string& Session::NameOf(std::uint32_t host) const {
-  return request_.hosts.empty() ? plan_.hosts[host].label : request_.hosts[host].name;
+  return request_.hosts.empty() ? HostWord(plan_, host) : request_.hosts[host].name;
 }
 
 void Session::Connect() {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run/activation.h"
+#include "run/host_word.h"
 #include "run/json_text.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -53,28 +54,28 @@ void Session::AskAllotment(std::uint32_t host) {
 void Session::OnAllotted(std::uint32_t host, const Allotted& allotted) {
   Agent& agent = agents_[host];
   if (!agent.asked || agent.ready) return;
-  const std::string& label = plan_.hosts[host].label;
-  if (!allotted.error.empty()) return Unready(fmt::format("{}: {}", label, allotted.error));
+  const std::string& name = HostWord(plan_, host);
+  if (!allotted.error.empty()) return Unready(fmt::format("{}: {}", name, allotted.error));
   const Allot& asked = *agent.asked;
   if (asked.devices.size() != allotted.devices.size() || asked.cores.size() != allotted.cores.size())
-    return Unready(fmt::format("the agent of {} gave other devices or cores than asked", label));
+    return Unready(fmt::format("the agent of {} gave other devices or cores than asked", name));
   for (std::size_t i = 0; i < asked.devices.size(); ++i) {
     if (agent.devices.size() <= asked.devices[i]) agent.devices.resize(std::size_t{asked.devices[i]} + 1);
     agent.devices[asked.devices[i]] = allotted.devices[i];
   }
   for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = allotted.cores[i];
-  for (const std::string& note : allotted.notes) console_.Warn(fmt::format("{}: {}", label, note));
+  for (const std::string& note : allotted.notes) console_.Warn(fmt::format("{}: {}", name, note));
   agent.ready = true;
   BeginIfReady();
 }
 
 std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice choice) {
-  if (!held.error.empty()) return fmt::format("ports on {}: {}", plan_.hosts[host].label, held.error);
+  if (!held.error.empty()) return fmt::format("ports on {}: {}", HostWord(plan_, host), held.error);
   const HoldPorts asked = PortsOfHost(plan_, host, choice);
   const bool fits =
       std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
                  [](const PortRequest& a, const PortRequest& b) { return a.name == b.name && b.number != 0; });
-  if (!fits) return fmt::format("the agent of {} held other ports than asked", plan_.hosts[host].label);
+  if (!fits) return fmt::format("the agent of {} held other ports than asked", HostWord(plan_, host));
   for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
   return {};
 }

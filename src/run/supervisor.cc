@@ -10,6 +10,7 @@
 
 #include "base/signal_name.h"
 #include "run/ending_text.h"
+#include "run/host_word.h"
 
 namespace muster {
 namespace {
@@ -241,7 +242,7 @@ void Supervisor::OnHostOver(std::uint32_t host, bool attested, const std::string
     OnPtyGone(ProcessAttempt(*at_terminal_), now);
   }
   if (attested && phase_ == Phase::kFinishing) return;
-  why_ = fmt::format("the agent of {} was lost: {}", plan_.hosts[host].label, why);
+  why_ = fmt::format("the agent of {} was lost: {}", HostWord(plan_, host), why);
   Apply(JobInput::kLost, now);
   OnHostDumped(host, dump_, now);
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "transport/local.h"
+#include "transport/ssh.h"
 
 namespace muster {
 namespace {
@@ -11,8 +12,16 @@ std::unique_ptr<Transport> MakeLocal(const TransportSettings& settings) {
   return std::make_unique<LocalTransport>(settings.agent_program);
 }
 
+std::unique_ptr<Transport> MakeSsh(const TransportSettings& settings) {
+  SshSettings ssh = settings.ssh;
+  ssh.agent = settings.agent_program;
+  ssh.agent_given = !ssh.agent.empty();
+  return std::make_unique<SshTransport>(std::move(ssh));
+}
+
 constexpr std::array kTransports = {
     TransportEntry{"local", "this machine", MakeLocal},
+    TransportEntry{"ssh", "other hosts, by their names, over the user's ssh", MakeSsh},
 };
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "transport/channel.h"
+#include "transport/ssh_command.h"
 
 namespace muster {
 
 struct TransportSettings {
-  std::string agent_program;  // path of muster-agent; empty: the one beside this program
+  std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
+  SshSettings ssh = {};            // for what goes through ssh; the agent's path in it does not count
 };
 
 struct TransportEntry {

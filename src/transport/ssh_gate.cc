@@ -46,6 +46,7 @@ void SshGate::Enter(std::uint32_t connection, const std::string& host, std::func
 void SshGate::Passed(std::uint32_t connection) {
   window_.Done(connection);
   begin_.erase(connection);
+  if (begin_.empty()) StopAsking();
   PumpSoon();
 }
 
@@ -87,6 +88,16 @@ void SshGate::OnAnswer() {
   if (GoesThroughJumpHost(ContentOf(answer_.get()))) window_.Narrow();
   answer_.reset();
   PumpSoon();
+}
+
+void SshGate::StopAsking() {
+  if (!question_) return;
+  KillChild(question_->ref());
+  question_->Take();
+  question_.reset();
+  rest_.cancel();
+  answer_.reset();
+  asked_ = false;
 }
 
 void SshGate::PumpSoon() {

@@ -39,6 +39,7 @@ class SshGate : public std::enable_shared_from_this<SshGate> {
 
   void Ask(const std::string& host);
   void OnAnswer();
+  void StopAsking();  // nobody waits for the answer any more
   void Pump();
   void PumpSoon();
 

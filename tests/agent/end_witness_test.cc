@@ -63,7 +63,7 @@ TEST(EndWitness, SaysNothingOfEndsThatNeedNoWitness) {
   exited.process = 1;
   exited.signalled = true;
   exited.code = SIGKILL;
-  witness.Started({1, 0, 1, 1, 1}, "/");
+  witness.Started({1, 0, 1, 1, 1}, "/", "/dev/null");
   witness.Signalled({1, 0, SIGKILL, 0, 2});
   EXPECT_TRUE(witness.Ended(exited).empty()) << "muster killed it";
   EXPECT_TRUE(witness.Ended(exited).empty()) << "it is forgotten";

@@ -1,4 +1,8 @@
 // The bed that tests of many hosts stand on: what its hosts have of their own, and that nothing of it stays.
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/syscall.h>
@@ -15,12 +19,10 @@ std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = s
 int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
 
 // Descriptors of the inits of all hosts, by which their end is seen; with one goes all of its host.
-std::vector<UniqueFd> Inits(const HostsBed& bed) {
-  std::ifstream file(bed.folder() + "/bed.json");
-  const json facts = json::parse(file);
+std::vector<UniqueFd> Inits(const HostsBed& bed, int hosts) {
   std::vector<UniqueFd> inits;
-  for (const json& host : facts["hosts"]) {
-    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+  for (int number = 1; number <= hosts; ++number) {
+    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, bed.Init("n" + std::to_string(number)), 0)));
   }
   return inits;
 }
@@ -69,7 +71,7 @@ TEST(Bed, PowersOffAHostAndNoOther) {
   SKIP_WITHOUT_BED();
   HostsBed bed(2);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 2);
   ASSERT_TRUE(bed.PowerOff("n1"));
   EXPECT_TRUE(AwaitReadable(inits[0].get()));
   EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 3);
@@ -103,7 +105,7 @@ TEST(Bed, GoesWithTheTestThatIsOver) {
   SKIP_WITHOUT_BED();
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
   bed.Down();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get(), std::chrono::milliseconds(0)));
   EXPECT_EQ(ExitCode({"ls", bed.ssh_config()}), 2);
@@ -113,7 +115,7 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   SKIP_WITHOUT_BED();
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed);
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
   bed.KillBed();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get()));
   EXPECT_NE(ExitCode(bed.On("n1", {"true"})), 0);
@@ -124,11 +126,39 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   EXPECT_EQ(again.out, "up\n") << again.err;
 }
 
-TEST(Bed, HasRoomForSixteen) {
+// As when a test program is killed: nobody is there to end the bed, which sees the end of its stdin.
+TEST(Bed, OfSixteenGoesWhenItsOwnerIsKilled) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(16);
-  ASSERT_TRUE(bed.Up());
-  EXPECT_EQ(Output(bed.Ssh("n16", "hostname")), "n16\n");
+  const TempDir folder;
+  int words[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(words, O_CLOEXEC), 0);
+  const UniqueFd told(words[0]);
+  UniqueFd tell(words[1]);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    HostsBed bed(16);
+    const bool up = bed.Up() && Output(bed.Ssh("n16", "hostname")) == "n16\n";
+    const std::string where = up ? bed.folder() + "\n" : "not up\n";
+    if (::write(tell.get(), where.data(), where.size()) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  tell.reset();
+  std::string where;
+  for (char c = 0; ::read(told.get(), &c, 1) == 1 && c != '\n';) where += c;
+  std::ifstream file(where + "/bed.json");
+  const json facts = json::parse(file, nullptr, false);
+  EXPECT_EQ(facts["hosts"].size(), 16U) << where;
+  std::vector<UniqueFd> ends;
+  ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, facts["pid"].get<pid_t>(), 0)));
+  for (const json& host : facts["hosts"]) {
+    ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+  }
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+  for (const UniqueFd& end : ends) EXPECT_TRUE(end && AwaitReadable(end.get()));
+  EXPECT_FALSE(std::filesystem::exists(where + "/ssh_config"));
 }
 
 }  // namespace

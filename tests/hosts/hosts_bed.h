@@ -5,10 +5,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -87,6 +89,16 @@ class HostsBed {
   std::string ssh_config() const { return folder() + "/ssh_config"; }
   // A program to be called in the place of ssh, from anywhere.
   std::string ssh() const { return folder() + "/ssh"; }
+
+  // The pid, here, of the process with which all of the host goes.
+  pid_t Init(const std::string& host) const {
+    std::ifstream file(folder() + "/bed.json");
+    const nlohmann::json facts = nlohmann::json::parse(file);
+    for (const nlohmann::json& one : facts["hosts"]) {
+      if (one["name"] == host) return one["pid"].get<pid_t>();
+    }
+    throw std::runtime_error("the bed has no host " + host);
+  }
 
   // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {

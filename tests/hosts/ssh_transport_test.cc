@@ -1,4 +1,5 @@
 // Agents over a real ssh: how they are reached, why they cannot be, and what happens when the way to them breaks.
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -239,6 +240,8 @@ TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why, "nothing was heard of it for 2 s");
+  // A real host would take its groups along; those of the bed are this machine's.
+  std::filesystem::remove(agents.First<AgentReady>(0)->cgroup);
 }
 
 TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
@@ -249,6 +252,7 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   const auto* ready = agents.Await<AgentReady>(0);
   ASSERT_TRUE(ready);
   const std::string pid = std::to_string(ready->pid);
+  const std::string group = ready->cgroup;
   const std::string token = agents.StartSleeper(0);
   ASSERT_EQ(RunCommand({.argv = bed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
   const auto* lost = agents.Await<AgentLost>(0);
@@ -259,6 +263,7 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
                             "and that were ended: "))
       << lost->why;
   EXPECT_TRUE(ProcessesWith(token).empty());
+  EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << "its cgroup, too: " << group;
 }
 
 TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {

@@ -1,6 +1,7 @@
 // A head for tests: one agent behind a Channel, commands in, everything it says kept in order.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,10 +22,18 @@ namespace muster::testing {
 inline std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
 inline std::string ProbeProgram() { return std::string(MUSTER_TESTS_DIR) + "/probe"; }
 
+// Where the agent is to run, and a folder that is the same here and there.
+struct AgentPlace {
+  TransportSettings settings = {AgentPath()};
+  std::string host = "localhost";
+  std::string parent = std::filesystem::temp_directory_path();  // of the session's folder
+};
+
 class AgentSession {
  public:
-  explicit AgentSession(const TransportEntry& entry) : transport_(entry.make({AgentPath()})) {
-    auto connected = transport_->Connect(io_, {0, "localhost"});
+  explicit AgentSession(const TransportEntry& entry, const AgentPlace& place = {})
+      : folder_(place.parent), transport_(entry.make(place.settings)) {
+    auto connected = transport_->Connect(io_, {0, place.host});
     if (!connected) {
       ADD_FAILURE() << connected.error().front().message;
       return;

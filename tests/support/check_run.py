@@ -20,6 +20,8 @@ Written from those documents, with the standard library only, and knows nothing 
       there; no deadline of the job passes meanwhile
   I11 each host is activated at most once, all before anything starts, and nothing starts where that failed
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
+  I13 other hosts are all reached before anything starts, each once and by one name; clocks are only compared with theirs,
+      each time better
 
 Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
 """
@@ -379,6 +381,41 @@ def check_restarts(run):
             waiting = record["event"] == "rebind_ordered"
 
 
+def check_hosts(run):
+    """host_reached: of every host of the run, or of none. clock_compared: of those, with ever smaller errors."""
+    reached, errors = {}, {}
+    connected = set()
+    for record in run.records:
+        event = record["event"]
+        if event == "agent_connected":
+            connected.add(record["host"])
+        elif event == "host_reached":
+            host = record["host"]
+            if host in reached or host not in connected:
+                run.wrong("I13", f"host {host} is reached twice, or before its agent was connected")
+            if not isinstance(record["name"], str) or not record["name"] or not isinstance(record["address"], str):
+                run.wrong("I13", f"host {host} is reached without a name, or by an address that is no text")
+            if not isinstance(record["shares_run_dir"], bool):
+                run.wrong("I13", f"host {host} neither sees the run directory nor does not")
+            reached[host] = record
+        elif event == "clock_compared":
+            host = record["host"]
+            if host not in reached:
+                run.wrong("I13", f"the clock of host {host} is compared, and it was never reached")
+            if not isinstance(record["offset_ns"], int) or record["error_ns"] < 0:
+                run.wrong("I13", f"the clock of host {host} is off by no number, or has an error below 0")
+            if record["error_ns"] >= errors.get(host, record["error_ns"] + 1):
+                run.wrong("I13", f"the clock of host {host} is compared worse than before")
+            errors[host] = record["error_ns"]
+        elif event in ("plan_bound", "start_ordered") and reached and set(reached) != connected:
+            run.wrong("I13", f"{event}, and of hosts {sorted(connected)} only {sorted(reached)} were reached")
+            break
+    bound = run.one("plan_bound")
+    for host, record in reached.items():
+        if bound and bound["hosts"][host]["name"] != record["name"]:
+            run.wrong("I13", f"host {host} was reached as {record['name']} and is bound as {bound['hosts'][host]['name']}")
+
+
 def check_counts(run):
     pairs = []
     if run.ended:
@@ -416,6 +453,7 @@ def check(folder):
             check_dumps(run)
             check_terminals(run)
             check_activations(run)
+            check_hosts(run)
             check_counts(run)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         run.wrong("format", f"cannot be checked: {type(problem).__name__}: {problem}")

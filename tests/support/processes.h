@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <dirent.h>
@@ -24,6 +26,20 @@ inline std::vector<pid_t> ProcessesWith(const std::string& token) {
     if (environment.find(token) != std::string::npos) found.push_back(pid);
   }
   if (proc != nullptr) ::closedir(proc);
+  return found;
+}
+
+// Every process of the PID namespace that this file of /proc stands for, by its pid here.
+inline std::vector<pid_t> ProcessesIn(const std::string& pid_namespace) {
+  std::error_code error;
+  const std::filesystem::path sought = std::filesystem::read_symlink(pid_namespace, error);
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0 && std::filesystem::read_symlink(entry.path() / "ns/pid", error) == sought && !error) {
+      found.push_back(pid);
+    }
+  }
   return found;
 }
 

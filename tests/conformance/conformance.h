@@ -1,0 +1,78 @@
+// What holds whatever way an agent comes to run on its host: the tests of this folder, for each entry of the registry.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "hosts/host_processes.h"
+#include "hosts/hosts_bed.h"
+#include "spawn/descendants.h"
+#include "support/agent_session.h"
+#include "support/processes.h"
+
+namespace muster::testing {
+
+// The agent runs on this machine, or on a host of a bed. Tests see that host as they see their own: it has the
+// session's folder under the same path, and its processes are below them in the tree of PID namespaces.
+class Conformance : public ::testing::TestWithParam<TransportEntry> {
+ protected:
+  void SetUp() override {
+    if (GetParam().name != "local") {
+      ASSERT_EQ(GetParam().name, "ssh") << "which host is a test to reach by it?";
+      SKIP_WITHOUT_BED();
+      bed_.emplace(1);
+      ASSERT_TRUE(bed_->Up());
+      place_.settings.ssh.program = bed_->ssh();
+      place_.host = "n1";
+      place_.parent = bed_->folder();
+      host_ = "/proc/" + std::to_string(bed_->Init("n1"));
+    }
+    children_ = ChildrenNow();
+    if (bed_) there_.emplace(bed_->Init("n1"));
+  }
+
+  // Nothing that carries the session's token may be left, no new child of this process, and on a host of its own no
+  // process at all that was not there before.
+  void ExpectNothingLeft(const AgentSession& session) const {
+    EXPECT_TRUE(ProcessesWith(session.token()).empty());
+    EXPECT_EQ(ChildrenNow(), children_);
+    for (const AgentReady& ready : session.All<AgentReady>()) {
+      EXPECT_TRUE(ready.cgroup.empty() || !std::filesystem::exists(ready.cgroup)) << ready.cgroup;
+    }
+    EXPECT_EQ(there_ ? there_->New() : std::vector<pid_t>(), std::vector<pid_t>());
+  }
+
+  // /proc as it is there.
+  std::string Proc() const { return bed_ ? host_ + "/root/proc" : "/proc"; }
+
+  // In the network of the host.
+  template <class Result>
+  Result There(const std::function<Result()>& what) const {
+    std::optional<Result> result;
+    std::thread([&] {
+      const UniqueFd network(::open((host_ + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
+      if (!bed_ || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
+    }).join();
+    if (!result) throw std::runtime_error("the host's network cannot be entered");
+    return std::move(*result);
+  }
+  AgentPlace place_;
+
+ private:
+  std::optional<HostsBed> bed_;
+  std::string host_ = "/proc/self";  // of the process that the host hangs on
+  std::vector<pid_t> children_;
+  std::optional<HostProcesses> there_;
+};
+
+}  // namespace muster::testing

@@ -1,0 +1,150 @@
+// Whole runs over the hosts of a bed, in the background, and what is to be seen of them.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "hosts/host_processes.h"
+#include "hosts/hosts_bed.h"
+#include "support/await.h"
+#include "support/processes.h"
+#include "support/run_folder.h"
+
+namespace muster::testing {
+
+// `body` is that of the plan.
+inline std::string Recipe(int hosts, const std::string& body) {
+  return "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = 'none',\n"
+         "  cluster = { hosts = " +
+         std::to_string(hosts) + ", devices_per_host = 1 },\n  plan = function(p, job)\n" + body + "\n  end,\n}\n";
+}
+
+// A file of the tree, and variables that the user has.
+struct RecipeFile {
+  std::string path;
+  std::vector<std::string> env = {};
+};
+
+// A muster that runs in the background, on the machine from where one logs in.
+class HostsRun {
+ public:
+  // Of a recipe's text. The run directory is one that only this machine sees, unless another one is given.
+  HostsRun(const HostsBed& bed, const std::string& recipe, const std::vector<std::string>& options,
+           const std::string& run_dir = {})
+      : folder_(bed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
+    std::ofstream(folder_ + "/r.lua") << recipe;
+    Begin(bed, {folder_ + "/r.lua"}, options, {});
+  }
+  // Of a recipe of the tree, called from there.
+  HostsRun(const HostsBed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
+      : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
+    Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
+  }
+  ~HostsRun() {
+    if (runner_.joinable()) runner_.join();
+  }
+  HostsRun(const HostsRun&) = delete;
+  HostsRun& operator=(const HostsRun&) = delete;
+
+  const std::string& run_dir() const { return run_dir_; }
+
+  const CommandResult& Result() {
+    if (runner_.joinable()) runner_.join();
+    return result_;
+  }
+  json Report() {
+    Result();
+    return json::parse(ContentOf(run_dir() + "/report.json"), nullptr, false);
+  }
+  std::vector<json> Journal(const std::string& event) const {
+    std::vector<json> records;
+    std::ifstream file(run_dir() + "/journal.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      json record = json::parse(line, nullptr, false);
+      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+  // Once so many records of that kind are there.
+  bool Await(const std::string& event, std::size_t count) const {
+    const auto until = std::chrono::steady_clock::now() + kDeadline;
+    const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
+    ::inotify_add_watch(watch.get(), std::filesystem::path(run_dir_).parent_path().c_str(), IN_CREATE);
+    bool watched = false;
+    while (std::chrono::steady_clock::now() < until) {
+      if (!watched) watched = ::inotify_add_watch(watch.get(), (run_dir() + "/journal.jsonl").c_str(), IN_MODIFY) >= 0;
+      if (!watched) ::inotify_add_watch(watch.get(), run_dir().c_str(), IN_CREATE);
+      if (Journal(event).size() >= count) return true;
+      if (!AwaitReadable(watch.get(), std::chrono::seconds(5))) continue;
+      char events[4096];
+      if (::read(watch.get(), events, sizeof events) < 0) return false;
+    }
+    return false;
+  }
+  std::string token() const { return "MUSTER_PROCESS=" + Journal("run_began").at(0)["run"].get<std::string>(); }
+
+  std::string Log(const std::string& process) const { return ContentOf(run_dir() + "/logs/" + process + ".0.log"); }
+
+ private:
+  void Begin(const HostsBed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
+             const std::string& cwd) {
+    Command command;
+    command.argv = bed.Login({MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
+    command.argv.insert(command.argv.end(), options.begin(), options.end());
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
+    command.env.insert(command.env.end(), recipe.env.begin(), recipe.env.end());
+    command.cwd = cwd;
+    runner_ = std::thread([this, command] { result_ = RunCommand(command); });
+  }
+
+  std::string folder_;
+  std::string run_dir_;
+  std::thread runner_;
+  CommandResult result_;
+};
+
+// Some hosts of a bed as they were before a run.
+class HostsBefore {
+ public:
+  HostsBefore(const HostsBed& bed, const std::vector<std::string>& hosts) {
+    for (const std::string& host : hosts) {
+      const pid_t init = bed.Init(host);
+      hosts_.emplace(host, Before{"/proc/" + std::to_string(init) + "/root", HostProcesses(init)});
+    }
+  }
+
+  // Of the run there is no process on any of them, no folder, and no group of its agents.
+  void ExpectNothingLeft(const HostsRun& run) const {
+    EXPECT_TRUE(ProcessesWith(run.token()).empty());
+    for (const auto& [name, host] : hosts_) {
+      EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
+      EXPECT_FALSE(std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
+    }
+    for (const json& agent : run.Journal("agent_connected")) {
+      const auto group = agent["cgroup"].get<std::string>();
+      EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
+    }
+  }
+
+ private:
+  struct Before {
+    std::string root;  // its root folder, seen from here
+    HostProcesses processes;
+  };
+  std::map<std::string, Before> hosts_;
+};
+
+inline const char* const kSleepers =
+    "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sleep', '1000' } }";
+
+}  // namespace muster::testing
