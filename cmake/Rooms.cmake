@@ -20,6 +20,24 @@ function(muster_program name)
   endif()
 endfunction()
 
+# muster_static_program(NAME): a program that goes to other hosts: with the C library linked in, too, if there is a static one,
+# and at another address at each start all the same (-static-pie). Elsewhere as muster_program. Sanitizers and coverage want the
+# shared one.
+include(CheckCXXSourceCompiles)
+function(muster_static_program name)
+  if(NOT MUSTER_SANITIZE AND NOT MUSTER_COVERAGE)
+    set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
+    check_cxx_source_compiles("int main() { return 0; }" MUSTER_STATIC_PIE)
+    if(MUSTER_STATIC_PIE)
+      # Without -static-libstdc++: it ends in the shared libraries again.
+      target_link_options(${name} PRIVATE -static-pie -Wl,--as-needed)
+      return()
+    endif()
+    message(STATUS "${name} is not linked statically: there is no static C library")
+  endif()
+  muster_program(${name})
+endfunction()
+
 # muster_test(NAME SOURCES … LINKS …): one GoogleTest program per room; every TEST is a ctest case.
 function(muster_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})

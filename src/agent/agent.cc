@@ -142,6 +142,8 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                       }}),
       folder_(io, {.send = [this](const FileBytes& bytes) { Send(bytes); },
                    .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
+      paths_(io),
+      code_(io, CodeCacheFolder(), [this](const AgentMessage& message) { Send(message); }),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
 
@@ -329,6 +331,31 @@ void Agent::Do(PlaceFile& file) {
   if (const std::string error = folder_.Put(file); !error.empty()) Fail(error);
 }
 
+void Agent::Do(OpenPaths& command) {
+  if (finishing_ || started_ > 0) return Fail("ways are looked at before the first start");
+  Send(paths_.Open(command));
+}
+
+void Agent::Do(TryPaths& command) {
+  if (finishing_ || started_ > 0 || paths_.trying()) return Fail("ways are looked at once, before the first start");
+  if (command.targets.size() > PathTrial::kMostTargets) return Fail("too many ways to look at");
+  paths_.Try(command, [this](const PathsTried& told) { Send(told); });
+}
+
+void Agent::Do(ClosePaths& command) {
+  static_cast<void>(command);
+  paths_.Close();
+}
+
+void Agent::Do(OfferCode& command) {
+  if (finishing_ || started_ > 0) return Fail("code is offered before the first start");
+  if (const std::string error = code_.Offer(command); !error.empty()) Fail(error);
+}
+
+void Agent::Do(CodeBytes& bytes) {
+  if (const std::string error = code_.Take(bytes); !error.empty()) Fail(error);
+}
+
 void Agent::Do(HeadBeat& answer) { beats_.Answered(answer.number); }
 
 void Agent::Do(StopProcesses& command) {
@@ -364,6 +391,8 @@ void Agent::Do(Finish& command) {
   dumps_.Clear();
   activation_.Kill();
   inspection_.Kill();
+  paths_.Close();
+  code_.End();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();

@@ -23,6 +23,7 @@
 #include "agent/allotment.h"
 #include "agent/beats.h"
 #include "agent/child_set.h"
+#include "agent/code_cache.h"
 #include "agent/dump_taker.h"
 #include "agent/end_witness.h"
 #include "agent/environment_block.h"
@@ -33,6 +34,7 @@
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
+#include "agent/path_trial.h"
 #include "agent/protocol.h"
 #include "agent/pty_set.h"
 #include "agent/ready_watch.h"
@@ -90,6 +92,11 @@ class Agent {
   void Do(HeadBeat& answer);
   void Do(PlaceFile& file);
   void Do(Inspect& command);
+  void Do(OpenPaths& command);
+  void Do(TryPaths& command);
+  void Do(ClosePaths& command);
+  void Do(OfferCode& command);
+  void Do(CodeBytes& bytes);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const EnvironmentBlock& block);
   void WatchReady(const StartProcess& command, const EnvironmentBlock& block);
@@ -147,6 +154,8 @@ class Agent {
   Timer patience_;
   Beats beats_;
   HostFolder folder_;
+  PathTrial paths_;
+  CodeCache code_;
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/activation_archive.h"
+#include "base/code_tree_archive.h"
 
 namespace muster {
 
@@ -239,6 +240,53 @@ void Fields(A& archive, HostFacts& m) {
 template <class A>
 void Fields(A& archive, Inspected& m) {
   archive(m.facts, m.error, m.asked_at, m.answered_at);
+}
+
+// --- ways between hosts, and code ------------------------------------------------------------------
+
+template <class A>
+void Fields(A& archive, OpenPaths& m) {
+  archive(m.ports);
+}
+template <class A>
+void Fields(A& archive, PathTarget& m) {
+  archive(m.address, m.port);
+}
+template <class A>
+void Fields(A& archive, TryPaths& m) {
+  archive(m.targets, m.within_ms);
+}
+template <class A>
+void Fields(A& archive, ClosePaths& m) {
+  archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, PathsOpen& m) {
+  archive(m.port, m.error);
+}
+template <class A>
+void Fields(A& archive, PathsTried& m) {
+  archive(m.errors);
+}
+template <class A>
+void Fields(A& archive, OfferCode& m) {
+  archive(m.hash, m.entries, m.last);
+}
+template <class A>
+void Fields(A& archive, CodeBytes& m) {
+  archive(m.entry, m.content);
+}
+template <class A>
+void Fields(A& archive, CodeWanted& m) {
+  archive(m.entries);
+}
+template <class A>
+void Fields(A& archive, CodeTaken& m) {
+  archive(m.bytes);
+}
+template <class A>
+void Fields(A& archive, CodeReady& m) {
+  archive(m.folder, m.error);
 }
 
 // --- frames ----------------------------------------------------------------------------------------

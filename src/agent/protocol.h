@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 4.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 5.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -15,14 +15,15 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "base/code_tree.h"
 #include "muster/activation.h"
 #include "muster/event.h"
 #include "muster/host_facts.h"
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
-inline constexpr std::string_view kMagic = "muster-agent/4\n";
+inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::string_view kMagic = "muster-agent/5\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -243,9 +244,48 @@ struct Inspect {
   std::uint32_t within_ms = 0;           // then what is not known yet is not told
 };
 
-using AgentCommand =
-    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump,
-                 PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile, Inspect>;
+// Listen at these ports, which are held, and at one more of the kernel's choice, so that other hosts can try whether
+// they get there: until ClosePaths. Answered by PathsOpen. Before any start.
+struct OpenPaths {
+  std::vector<std::uint16_t> ports;
+};
+
+struct PathTarget {
+  std::string address;  // an IP literal
+  std::uint16_t port = 0;
+};
+
+// Can these be connected to? Answered by PathsTried.
+struct TryPaths {
+  std::vector<PathTarget> targets;
+  std::uint32_t within_ms = 0;  // for all of them together
+};
+
+struct ClosePaths {
+  bool unused = false;
+};
+
+// A tree of code that processes of this host are to find in its cache; in parts, the last one says so. Answered by
+// CodeWanted. Once, before anything that may name a file of it.
+struct OfferCode {
+  std::string hash;  // CodeTreeHash of all the entries
+  std::vector<CodeEntry> entries;
+  bool last = false;
+};
+
+// So many bytes of CodeBytes may be on their way: sent, and not told by CodeTaken.
+inline constexpr std::size_t kCodeWindow = 1U << 20;
+
+// A part of the content of a wanted entry. Files come in the order in which they were wanted, each from its beginning
+// to its end; an empty one is not sent.
+struct CodeBytes {
+  std::uint32_t entry = 0;
+  std::string content;
+};
+
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
+                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile,
+                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -315,6 +355,33 @@ struct Inspected {
   std::uint64_t answered_at = 0;  // … and when this went
 };
 
+// Answer to OpenPaths.
+struct PathsOpen {
+  std::uint16_t port = 0;  // the one of the kernel's choice
+  std::string error;       // why it does not listen; empty: it does
+};
+
+// Answer to TryPaths: of each target, in order, why it cannot be reached; empty: it can.
+struct PathsTried {
+  std::vector<std::string> errors;
+};
+
+// Answer to OfferCode: the entries whose content the host lacks, ascending. CodeReady follows when it has them.
+struct CodeWanted {
+  std::vector<std::uint32_t> entries;
+};
+
+// So many bytes of CodeBytes have been written.
+struct CodeTaken {
+  std::uint32_t bytes = 0;
+};
+
+// The tree is there as a whole, and stays until the agent ends; or it cannot be had.
+struct CodeReady {
+  std::string folder;  // absolute
+  std::string error;   // empty: it is there
+};
+
 // The agent refuses to go on (bad command, other version) and exits.
 struct AgentFailed {
   std::string why;
@@ -323,7 +390,8 @@ struct AgentFailed {
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected>;
+                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
+                 PathsTried, CodeWanted, CodeTaken, CodeReady>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -25,12 +25,29 @@ std::string Hex(const std::uint8_t* bytes, std::size_t size) {
 }  // namespace
 
 std::string Sha256Hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.Add(bytes);
+  return hash.Hex();
+}
+
+struct Sha256::State {
   SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) { SHA256Init(&state_->context); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::Add(std::string_view bytes) {
+  SHA256Update(&state_->context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+std::string Sha256::Hex() const {
+  SHA2_CTX context = state_->context;  // that which ends it can take no more
   std::uint8_t digest[SHA256_DIGEST_LENGTH];
   SHA256Final(digest, &context);
-  return Hex(digest, sizeof digest);
+  return muster::Hex(digest, sizeof digest);
 }
 
 std::uint32_t Crc32c(std::string_view bytes) {

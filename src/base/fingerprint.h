@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,22 @@ namespace muster {
 
 // SHA-256 in lower-case hex, 64 characters.
 std::string Sha256Hex(std::string_view bytes);
+
+// The same of bytes that come in parts.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void Add(std::string_view bytes);
+  std::string Hex() const;  // of what was added until now
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // CRC-32C (Castagnoli), as in RFC 3720 appendix B.4.
 std::uint32_t Crc32c(std::string_view bytes);

@@ -13,15 +13,15 @@
 #include "base/host_name.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/host_memory.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
 #include "cli/way_to_hosts.h"
-#include "run/activation.h"
 #include "run/environment_record.h"
 #include "run/host_differences.h"
+#include "run/host_question.h"
 #include "run/inspect_hosts.h"
 #include "run/inspection_report.h"
-#include "run/run_directory.h"
 #include "transport/local.h"
 #include "transport/ssh.h"
 
@@ -31,51 +31,11 @@ namespace {
 // For folders and Pythons on slow file systems; what answers takes a tenth of a second.
 constexpr std::uint32_t kWithinMs = 15'000;
 
-// The frameworks by the names under which installers know them.
-const std::vector<std::string> kPackages = {"torch",         "torch-npu",        "mindspore",
-                                            "mindspore-gpu", "mindspore-ascend", "numpy"};
-
 struct Options {
   RecipeOptions recipe;
   std::string agent;
   bool json = false;
 };
-
-bool IsPython(const std::string& program) {
-  return std::filesystem::path(program).filename().string().starts_with("python");
-}
-
-std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
-  const auto found = std::find_if(environment.begin(), environment.end(),
-                                  [&](const std::string& entry) { return entry.starts_with(name + '='); });
-  return found == environment.end() ? std::string() : found->substr(name.size() + 1);
-}
-
-Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const std::vector<std::string>& environment,
-                    const std::string& cwd) {
-  Inspect question;
-  const std::string home = ValueOf(environment, "MUSTER_HOME");
-  question.places = {{"run directory", RunsFolder(cwd, home)}, {"/tmp", "/tmp"}, {"/dev/shm", "/dev/shm"}};
-  question.environment = BeginningEnvironment(plan, environment);
-  const std::string search_path = ValueOf(question.environment, "PATH");
-  const auto add = [&](const std::string& program) {
-    const bool known = std::any_of(question.programs.begin(), question.programs.end(),
-                                   [&](const ProgramSought& sought) { return sought.name == program; });
-    if (known) return;
-    question.programs.push_back({program, search_path});
-    if (IsPython(program)) question.pythons.push_back(program);
-  };
-  for (const HostNeeds& host : needs) std::for_each(host.programs.begin(), host.programs.end(), add);
-  if (question.pythons.empty()) add("python3");
-  question.packages = kPackages;
-  for (const std::string_view pattern : RecordedVariablePatterns()) question.variables.emplace_back(pattern);
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) question.search_dirs.push_back(program.parent_path());
-  question.cwd = cwd;
-  question.within_ms = kWithinMs;
-  return question;
-}
 
 // Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them; and the spares.
 Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan) {
@@ -95,20 +55,6 @@ Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan)
   }
   hosts.insert(hosts.end(), spares->begin(), spares->end());
   return named ? hosts : std::vector<SiteHost>();
-}
-
-// What a spare has to be fit for: any host of the plan, but for its devices, whose number is judged when it is named.
-HostNeeds NeedsOfAny(std::span<const HostNeeds> needs) {
-  HostNeeds any;
-  for (const HostNeeds& each : needs) {
-    any.processes = std::max(any.processes, each.processes);
-    for (const std::string& program : each.programs) {
-      if (std::find(any.programs.begin(), any.programs.end(), program) == any.programs.end()) {
-        any.programs.push_back(program);
-      }
-    }
-  }
-  return any;
 }
 
 int Refuse(const Options& options, const Diagnostics& problems) {
@@ -147,9 +93,15 @@ int Run(const Options& options) {
 
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  std::vector<HostNeeds> needs = NeedsOf(plan);
-  if (!needs.empty()) needs.resize(hosts->size(), NeedsOfAny(needs));
-  const Inspect question = QuestionFor(plan, needs, environment, cwd);
+  const std::vector<HostNeeds> needs = plan.hosts.empty() ? std::vector<HostNeeds>() : NeedsOf(plan, hosts->size());
+  HostQuestion wanted;
+  wanted.environment = environment;
+  wanted.cwd = cwd;
+  wanted.any_python = true;
+  wanted.within_ms = kWithinMs;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) wanted.search_dirs.push_back(program.parent_path());
+  const Inspect question = QuestionFor(plan, needs, wanted);
   std::unique_ptr<Transport> transport;
   if (here) {
     transport = std::make_unique<LocalTransport>(std::string(), options.recipe.without);
@@ -158,7 +110,12 @@ int Run(const Options& options) {
   }
   const std::vector<InspectedHost> inspected = InspectHosts(*transport, *hosts, question, HiddenValues(plan, {}));
   const HostComparison comparison = CompareHosts(inspected, needs, MUSTER_VERSION);
-  std::fputs((options.json ? InspectionJson(inspected, comparison) : InspectionText(inspected, comparison)).c_str(),
+  std::vector<std::string> names;
+  for (const SiteHost& host : *hosts) names.push_back(host.name);
+  const std::vector<std::string> remembered = here ? std::vector<std::string>() : RememberedHosts(names, environment);
+  std::fputs((options.json ? InspectionJson(inspected, comparison, remembered)
+                           : InspectionText(inspected, comparison, remembered))
+                 .c_str(),
              stdout);
   return comparison.faults.empty() ? kExitOk : kExitMachine;
 }

@@ -28,6 +28,7 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/run_elsewhere.h"
 #include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
 #include "plan/host_list.h"
@@ -56,6 +57,7 @@ struct Options {
   std::string isolate;
   std::string agent;
   std::string lease;
+  ElsewhereOptions elsewhere;
   std::string without;
   std::vector<std::string> faults;
 };
@@ -200,6 +202,15 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
   return std::make_unique<SshTransport>(std::move(settings), *lease_ms, options.recipe.without);
 }
 
+// Of what is muster's own the one that the command was called from; empty without a recipe.
+std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
+  if (recipe.empty()) return {};
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::path(cwd) / recipe;
+  if (std::filesystem::is_directory(path, error)) return path;
+  return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
+}
+
 int Refuse(const Diagnostics& problems) {
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
@@ -274,8 +285,12 @@ int Run(Options& options) {
     request.pty = request.console.at_terminal = *process;
   }
 
+  request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
   if (!transport) return Refuse(transport.error());
+  const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
+                                                  : ApplyElsewhereOptions(options.elsewhere, request);
+  if (!applied) return Refuse(applied.error());
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
   if (!outcome) {
@@ -314,6 +329,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--host-lease", options->lease,
                  "how long another host may be silent before it is lost; 10s unless given")
       ->type_name("TIME");
+  AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
   app.add_option("--without", options->without, "do without these mechanisms of the kernel")

@@ -47,7 +47,8 @@ std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vecto
 Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundings& surroundings, std::uint32_t host) {
   Activate command;
   command.steps = plan.activation;
-  command.cwd = surroundings.cwd;
+  for (ActivationStep& step : command.steps) step.what = surroundings.Led(host, step.what);
+  command.cwd = surroundings.Led(host, surroundings.cwd);
   command.log_path = fmt::format("{}/{}", binding.run_dir, ActivationLogPath(plan, host));
   constexpr std::uint64_t kLongest = std::numeric_limits<std::uint32_t>::max();
   command.within_ms =

@@ -12,6 +12,7 @@
 #include "agent/protocol.h"
 #include "muster/binding.h"
 #include "muster/event.h"
+#include "run/host_findings.h"
 
 namespace muster {
 
@@ -84,6 +85,47 @@ struct HostReached {
   bool shares_run_dir = false;
 
   bool operator==(const HostReached&) const = default;
+};
+
+// Hosts were looked at before the first process (docs/hosts.md, preflight).
+struct HostsCompared {
+  std::vector<HostFault> faults;
+  std::vector<HostDifference> differences;
+
+  bool operator==(const HostsCompared&) const = default;
+};
+
+// … and so were the ways between them.
+struct PathsCompared {
+  std::uint32_t tried = 0;  // connections
+  std::vector<PathFault> faults;
+
+  bool operator==(const PathsCompared&) const = default;
+};
+
+// A host has the code that was shipped.
+struct CodeShipped {
+  std::uint32_t host = 0;
+  std::string hash;
+  std::string from;    // the folder here
+  std::string folder;  // … and there
+  std::uint32_t files = 0;
+  std::uint64_t bytes = 0;  // of all of them
+  std::uint64_t sent = 0;   // of those, what the host had not
+
+  bool operator==(const CodeShipped&) const = default;
+};
+
+// In which state git had the folder of the recipe when the run began.
+struct CodeSeen {
+  std::string folder;
+  std::string commit;  // empty before the first one
+  std::string branch;  // empty if it was on none
+  std::uint32_t changed = 0;
+  std::uint32_t untracked = 0;
+  std::vector<std::string> names;  // of these, the first few
+
+  bool operator==(const CodeSeen&) const = default;
 };
 
 // The binding, secrets excepted.

@@ -148,6 +148,19 @@ bool NeedsNoBinding(const Text& text) {
   return pieces && std::all_of(pieces->begin(), pieces->end(), [](const TextPiece& piece) { return !piece.hole; });
 }
 
+HostNeeds NeedsOfAny(std::span<const HostNeeds> needs) {
+  HostNeeds any;
+  for (const HostNeeds& each : needs) {
+    any.processes = std::max(any.processes, each.processes);
+    for (const std::string& program : each.programs) {
+      if (std::find(any.programs.begin(), any.programs.end(), program) == any.programs.end()) {
+        any.programs.push_back(program);
+      }
+    }
+  }
+  return any;
+}
+
 }  // namespace
 
 std::string RoughBytes(std::uint64_t bytes) {
@@ -193,7 +206,7 @@ std::vector<ToldFact> ToldFacts(const HostFacts& facts) {
   return told;
 }
 
-std::vector<HostNeeds> NeedsOf(const Plan& plan) {
+std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines) {
   std::vector<HostNeeds> needs(plan.hosts.size());
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) needs[i].devices = plan.hosts[i].devices;
   for (const Process& process : plan.processes) {
@@ -211,7 +224,13 @@ std::vector<HostNeeds> NeedsOf(const Plan& plan) {
       host.programs.push_back(name);
     }
   }
+  if (machines > needs.size()) needs.resize(machines, NeedsOfAny(needs));
   return needs;
+}
+
+bool BreaksRun(const HostFault& fault) {
+  constexpr std::array<std::string_view, 4> kKinds = {"unreachable", "limit", "program", "devices"};
+  return std::find(kKinds.begin(), kKinds.end(), fault.kind) != kKinds.end();
 }
 
 HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "muster/plan.h"
+#include "run/host_findings.h"
 #include "run/inspect_hosts.h"
 
 namespace muster {
@@ -34,40 +35,14 @@ struct HostNeeds {
   std::uint32_t devices = 0;
 };
 
-// By index of the plan's hosts. Programs are those that need no binding to be known; none where an activation comes
-// first, which may be what brings them.
-std::vector<HostNeeds> NeedsOf(const Plan& plan);
+// By index of the plan's hosts, and then of spares until there are `machines`: a spare has to be fit for any of them,
+// but for its devices, whose number is judged when it is named. Programs are those that need no binding to be known;
+// none where an activation comes first, which may be what brings them.
+std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines);
 
-// Hosts by index, ascending.
-using HostSet = std::vector<std::uint32_t>;
-
-struct HostFault {
-  std::string kind;  // "unreachable", "clock", "disk", … (docs/doctor.md)
-  std::string text;  // the same for all of the set
-  std::string hint;  // may be empty
-  HostSet hosts;
-
-  bool operator==(const HostFault&) const = default;
-};
-
-struct HostVariant {
-  std::string value;
-  HostSet hosts;
-
-  bool operator==(const HostVariant&) const = default;
-};
-
-struct HostDifference {
-  std::string subject;
-  std::vector<HostVariant> variants;  // most hosts first, then as hosts come
-
-  bool operator==(const HostDifference&) const = default;
-};
-
-struct HostComparison {
-  std::vector<HostFault> faults;
-  std::vector<HostDifference> differences;  // between those that were reached
-};
+// Whether a run on hosts with this fault would not come to work: what needs no second thought. The others may do no
+// harm.
+bool BreaksRun(const HostFault& fault);
 
 // Less free than this is as good as full: a run's logs, a compiler's temporary files, a loader's shared memory.
 inline constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{100} << 20;

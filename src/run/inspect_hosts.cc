@@ -74,18 +74,9 @@ class Asking {
   }
 
   void Answered(Asked& one, const Inspected& told) {
-    const std::uint64_t now = WallNowNs();
     one.answered = true;
-    one.host.facts = told.facts;
-    one.host.missing = told.error;
-    std::vector<std::string> variables;
-    for (const auto& [name, value] : told.facts.variables) variables.push_back(name + '=' + value);
-    one.host.facts.variables = RecordedVariables(variables, hidden_);
-    // What the host took to answer is not time on the way.
-    const std::uint64_t took = told.answered_at - std::min(told.asked_at, told.answered_at);
-    ClockOffset offset;
-    offset.Add(one.asked_at, told.asked_at, now - std::min(took, now));
-    if (!here_) one.host.clock = offset.best();
+    one.host = InspectedHostOf(one.host.name, told, one.asked_at, WallNowNs(), hidden_);
+    if (here_) one.host.clock.reset();
     one.channel->Send(Finish{});
   }
 
@@ -111,6 +102,23 @@ class Asking {
 };
 
 }  // namespace
+
+InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
+                              const HiddenValues& hidden) {
+  InspectedHost host;
+  host.name = name;
+  host.facts = told.facts;
+  host.missing = told.error;
+  std::vector<std::string> variables;
+  for (const auto& [variable, value] : told.facts.variables) variables.push_back(variable + '=' + value);
+  host.facts.variables = RecordedVariables(variables, hidden);
+  // What the host took to answer is not time on the way.
+  const std::uint64_t took = told.answered_at - std::min(told.asked_at, told.answered_at);
+  ClockOffset offset;
+  offset.Add(asked_at, told.asked_at, now - std::min(took, now));
+  host.clock = offset.best();
+  return host;
+}
 
 std::vector<InspectedHost> InspectHosts(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question,
                                         const HiddenValues& hidden) {

@@ -28,6 +28,11 @@ struct InspectedHost {
   std::optional<ClockEstimate> clock;
 };
 
+// What a host answered to a question that went at `asked_at` and whose answer came at `now`, by our wall clock. The
+// variables in it are as `hidden` shows them.
+InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
+                              const HiddenValues& hidden);
+
 // All at once, as far as the transport lets them; returns when the last one has answered or cannot, and its agent has
 // ended. The variables that come back are as `hidden` shows them. In the order of `hosts`.
 std::vector<InspectedHost> InspectHosts(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question,

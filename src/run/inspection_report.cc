@@ -16,23 +16,24 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLineColumns = 120;
 
-// "n[01-03]: kernel 6.1 · n4: kernel 5.15", or a line for each where one does not hold them.
-std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDifference& difference) {
+std::vector<std::string> DifferenceParts(std::span<const InspectedHost> hosts, const HostDifference& difference) {
   std::vector<std::string> parts;
   for (const HostVariant& variant : difference.variants) {
     parts.push_back(fmt::format("{}: {} {}", HostSetText(hosts, variant.hosts), Printable(difference.subject),
                                 Printable(variant.value)));
   }
-  const std::string line = fmt::format("  {}\n", fmt::join(parts, " · "));
-  return Columns(line) <= kLineColumns ? line : fmt::format("  {}\n", fmt::join(parts, "\n  "));
+  return parts;
+}
+
+// The line, or a line for each set where one does not hold them.
+std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDifference& difference) {
+  const std::string line = fmt::format("  {}\n", HostDifferenceLine(hosts, difference));
+  return Columns(line) <= kLineColumns ? line
+                                       : fmt::format("  {}\n", fmt::join(DifferenceParts(hosts, difference), "\n  "));
 }
 
 std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fault) {
-  std::string text = "  ";
-  if (hosts.size() > 1) text += fmt::format("{} of {} hosts: ", fault.hosts.size(), hosts.size());
-  text += Printable(fault.text);
-  if (hosts.size() > 1) text += ": " + HostSetText(hosts, fault.hosts);
-  text += '\n';
+  const std::string text = fmt::format("  {}\n", HostFaultLine(hosts, fault));
   return fault.hint.empty() ? text : text + "    hint: " + Printable(fault.hint) + '\n';
 }
 
@@ -110,7 +111,18 @@ Json NamesJson(std::span<const InspectedHost> hosts, const HostSet& set) {
 
 }  // namespace
 
-std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison) {
+std::string HostFaultLine(std::span<const InspectedHost> hosts, const HostFault& fault) {
+  if (hosts.size() < 2) return Printable(fault.text);
+  return fmt::format("{} of {} hosts: {}: {}", fault.hosts.size(), hosts.size(), Printable(fault.text),
+                     HostSetText(hosts, fault.hosts));
+}
+
+std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostDifference& difference) {
+  return fmt::format("{}", fmt::join(DifferenceParts(hosts, difference), " · "));
+}
+
+std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
+                           const std::vector<std::string>& remembered) {
   const auto reached = std::count_if(hosts.begin(), hosts.end(), [](const InspectedHost& h) { return h.why.empty(); });
   std::string text;
   if (hosts.size() == 1) {
@@ -121,13 +133,16 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   }
   text += comparison.faults.empty() ? "nothing is wrong\n" : "wrong\n";
   for (const HostFault& fault : comparison.faults) text += FaultText(hosts, fault);
+  if (!remembered.empty()) text += "remembered\n";
+  for (const std::string& line : remembered) text += "  " + line + '\n';
   if (reached < 2) return text;
   text += comparison.differences.empty() ? "nothing differs\n" : "different\n";
   for (const HostDifference& difference : comparison.differences) text += DifferenceText(hosts, difference);
   return text;
 }
 
-std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison) {
+std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
+                           const std::vector<std::string>& remembered) {
   Json all = Json::array();
   for (const InspectedHost& host : hosts) {
     const bool reached = host.why.empty();
@@ -162,7 +177,8 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
                      {"ok", comparison.faults.empty()},
                      {"hosts", std::move(all)},
                      {"faults", std::move(faults)},
-                     {"differences", std::move(differences)}};
+                     {"differences", std::move(differences)},
+                     {"remembered", remembered}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

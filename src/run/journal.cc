@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntry
     "agent_lost",     "stop_requested",  "deadline",       "process_ready",      "output_seen",     "restart_planned",
     "limit_passed",   "first_output",    "end_evidence",   "port_taken",         "rebind_ordered",  "plan_rebound",
     "process_dumped", "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
-    "pty_closed",     "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced"};
+    "pty_closed",     "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
+    "hosts_compared", "paths_compared",  "code_shipped",   "code_seen"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 constexpr std::string_view kCrcOpen = ",\"crc\":\"";

@@ -147,6 +147,40 @@ void JournalFields(A& a, HostReached& e) {
   a("host", e.host), a("name", e.name), a("address", e.address), a("shares_run_dir", e.shares_run_dir);
 }
 template <class A>
+void JournalFields(A& a, HostFault& e) {
+  a("kind", e.kind), a("text", e.text), a("hint", e.hint), a("hosts", e.hosts);
+}
+template <class A>
+void JournalFields(A& a, HostVariant& e) {
+  a("value", e.value), a("hosts", e.hosts);
+}
+template <class A>
+void JournalFields(A& a, HostDifference& e) {
+  a("subject", e.subject), a("variants", e.variants);
+}
+template <class A>
+void JournalFields(A& a, HostsCompared& e) {
+  a("faults", e.faults), a("differences", e.differences);
+}
+template <class A>
+void JournalFields(A& a, PathFault& e) {
+  a("from", e.from), a("to", e.to), a("port", e.port), a("number", e.number), a("why", e.why);
+}
+template <class A>
+void JournalFields(A& a, PathsCompared& e) {
+  a("tried", e.tried), a("faults", e.faults);
+}
+template <class A>
+void JournalFields(A& a, CodeShipped& e) {
+  a("host", e.host), a("hash", e.hash), a("from", e.from), a("folder", e.folder), a("files", e.files),
+      a("bytes", e.bytes), a("sent", e.sent);
+}
+template <class A>
+void JournalFields(A& a, CodeSeen& e) {
+  a("folder", e.folder), a("commit", e.commit), a("branch", e.branch), a("changed", e.changed),
+      a("untracked", e.untracked), a("names", e.names);
+}
+template <class A>
 void JournalFields(A& a, ClockCompared& e) {
   a("host", e.host), a("offset_ns", e.offset_ns), a("error_ns", e.error_ns);
 }

@@ -1,8 +1,10 @@
-// A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life, session_ports.cc,
-// what it is bound to, and session_hosts.cc, what other hosts than this one need.
+// A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life,
+// session_ports.cc, what it is bound to, session_hosts.cc, other hosts, session_preflight.cc, what is looked at there
+// before anything starts, and session_code.cc, the code that is run.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,9 +14,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "code/git_look.h"
 #include "muster/binding.h"
+#include "run/code_shipment.h"
 #include "run/control_server.h"
+#include "run/inspect_hosts.h"
 #include "run/journal.h"
+#include "run/path_matrix.h"
 #include "run/process_roll.h"
 #include "run/run_directory.h"
 #include "run/run_status.h"
@@ -58,7 +64,12 @@ class Session {
     std::optional<Allot> asked;          // of its host
     std::vector<std::string> devices;    // that it gave, by the plan's number
     std::vector<std::string> inherited;  // what processes inherit there, once it is activated
-    bool ready = false;                  // it is activated, its ports are held, and all that was asked is given
+    std::unique_ptr<CodeShipment> shipment;
+    std::uint64_t inspect_sent_at = 0;       // by our wall clock
+    std::optional<InspectedHost> inspected;  // what preflight found
+    std::optional<std::uint16_t> path_port;  // where it listens for others that try
+    std::optional<PathsTried> paths_tried;
+    bool ready = false;  // it is activated, its ports are held, and all that was asked is given
     bool over = false;
     // A spare that is being made ready to take the place of a host of the plan.
     struct Taking {
@@ -95,6 +106,8 @@ class Session {
   void OnActivated(std::uint32_t host, HostActivated told);
   // It is as every host is to be: now what the plan's host wants that it stands for.
   void OnUsable(std::uint32_t host);
+  // What processes of that host of the plan find is from now on what they find on this one.
+  void TakeSurroundings(std::uint32_t host, std::uint32_t place);
   // The host of the plan that it is made ready for.
   std::uint32_t PlaceOf(std::uint32_t host) const;
   void HoldPortsOf(std::uint32_t host);
@@ -106,6 +119,8 @@ class Session {
   void OnPrepared(std::uint32_t host);
   void CannotPrepare(std::uint32_t host, const std::string& why);
   void BeginIfReady();
+  // By which processes find the host.
+  std::string AddressOf(std::uint32_t host) const;
   HostBinding BindingOf(std::uint32_t host) const;
   Result<void> Bind();
   Result<void> DefineEnvironments();
@@ -128,6 +143,33 @@ class Session {
   // To the hosts that do not see them.
   void PutFiles(const std::map<std::string, std::string>& files);
   void OnFileBytes(std::uint32_t host, const FileBytes& bytes);
+
+  // --- before the first process, on several hosts (session_preflight.cc) ---
+  bool looks_first() const { return elsewhere_ && request_.preflight.has_value(); }
+  void Look(std::uint32_t host);
+  void OnInspected(std::uint32_t host, const Inspected& told);
+  void OnPathsOpen(std::uint32_t host, const PathsOpen& open);
+  void OnPathsTried(std::uint32_t host, const PathsTried& tried);
+  // Once all agents have told the same; false if it was not theirs to tell.
+  bool All(bool (*has)(const Agent&)) const;
+  void JudgeHosts();
+  void OpenWays();
+  void JudgeWays();
+
+  // --- the code of the run (session_code.cc) ---
+  void Ship(std::uint32_t host);
+  // What the agent says of it; the phrase says why it cannot go on.
+  void Shipping(std::uint32_t host, const std::string& error);
+  void OnCodeReady(std::uint32_t host, const CodeReady& ready);
+  // The host can be made ready: its activation, ports and devices are next.
+  void Furnish(std::uint32_t host);
+  // "34 of 120 MB of code sent"; empty if none is on its way.
+  std::string ShippingText() const;
+  void AskGit();
+  void OnGitState(const std::optional<GitState>& state);
+
+  // A host failed by itself.
+  void Blame(std::uint32_t host, const std::string& why);
 
   void Happened(const Event& event);
   // Joins the user's terminal to a pseudo-terminal that was opened, and parts it from one that is gone.
@@ -167,6 +209,12 @@ class Session {
   std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
   std::uint32_t answers_due_ = 0;  // of agents that look for them
   std::string rebinding_error_;
+  enum class Preflighting : std::uint8_t { kLooking, kOpening, kTrying, kDone };
+  Preflighting preflighting_ = Preflighting::kLooking;
+  std::vector<std::vector<PathTry>> tries_;      // of each host
+  std::map<std::uint32_t, std::string> blamed_;  // hosts that failed by themselves, and why
+  std::unique_ptr<GitLook> git_;                 // while git is asked
+  bool end_waits_ = false;                       // for it
   bool ended_ = false;
   bool warned_of_journal_ = false;
   RunOutcome outcome_;

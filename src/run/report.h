@@ -12,6 +12,7 @@
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/activation_report.h"
+#include "run/code_report.h"
 #include "run/dropped_logs.h"
 #include "run/dump_report.h"
 #include "run/facts.h"
@@ -150,6 +151,7 @@ struct Report {
   std::int32_t exit_code = 0;
   std::string why;  // empty if it ended well
   std::optional<FailureReport> first_failure;
+  CodeReport code;
   std::vector<ActivationReport> activations;
   std::vector<RestartReport> restarts;          // in order
   std::vector<ReplacementReport> replacements;  // in order

@@ -164,6 +164,30 @@ Json ActivationJson(const ActivationReport& activation) {
           {"last_lines", Lines(activation.last_lines)}};
 }
 
+// Names in it are those of files, and come from git.
+Json CodeJson(const CodeReport& code) {
+  Json seen = nullptr;
+  if (code.seen) {
+    seen = {{"folder", Plain(code.seen->folder)},      {"commit", TextOrNull(code.seen->commit)},
+            {"branch", TextOrNull(code.seen->branch)}, {"changed", code.seen->changed},
+            {"untracked", code.seen->untracked},       {"names", Lines(code.seen->names)}};
+  }
+  Json shipped = nullptr;
+  if (!code.shipped.empty()) {
+    const CodeShipped& first = code.shipped.front();
+    Json hosts = Json::array();
+    for (const CodeShipped& each : code.shipped) {
+      hosts.push_back({{"host", each.host}, {"folder", Plain(each.folder)}, {"sent", each.sent}});
+    }
+    shipped = {{"hash", first.hash},
+               {"from", Plain(first.from)},
+               {"files", first.files},
+               {"bytes", first.bytes},
+               {"hosts", std::move(hosts)}};
+  }
+  return {{"git", std::move(seen)}, {"shipped", std::move(shipped)}};
+}
+
 Json RestartJson(const RestartReport& restart) {
   return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
           {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
@@ -211,6 +235,7 @@ std::string ReportJson(const Report& report) {
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},
                {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+               {"code", CodeJson(report.code)},
                {"activations", std::move(activations)},
                {"restarts", std::move(restarts)},
                {"replacements", std::move(replacements)},

@@ -170,6 +170,7 @@ std::string ReportText(const Report& report) {
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);
   text += ActivationText(report.activations);
+  text += CodeText(report.code);
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   }

@@ -124,9 +124,13 @@ Result<RunOutcome> Session::Run() {
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), binding_.run_dir + "/logs");
   ListenForCommands();
-  console_.ShowProgress(
-      [this] { return ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic()); });
+  console_.ShowProgress([this] {
+    Progress now = ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic());
+    if (const std::string shipping = ShippingText(); !shipping.empty()) now.phase = shipping;
+    return now;
+  });
 
+  AskGit();
   Greet();
   const auto until_ended = boost::asio::make_work_guard(io_);
   io_.run();
@@ -180,6 +184,7 @@ void Session::ListenForCommands() {
 }
 
 void Session::RequestStop(std::uint32_t times, int signal, bool dump) {
+  if (end_waits_) return OnGitState(std::nullopt);
   if (ended_) return console_.Abandon();  // the run is over, only a slow reader is waited for
   stops_asked_ = times;
   console_.Stopping(times, signal != 0);
@@ -276,7 +281,17 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
         } else if constexpr (std::is_same_v<M, PtyTaken>) {
           if (terminal_) terminal_->Taken(m);
         } else if constexpr (std::is_same_v<M, Inspected>) {
-          // A run does not ask for it.
+          OnInspected(host, m);
+        } else if constexpr (std::is_same_v<M, PathsOpen>) {
+          OnPathsOpen(host, m);
+        } else if constexpr (std::is_same_v<M, PathsTried>) {
+          OnPathsTried(host, m);
+        } else if constexpr (std::is_same_v<M, CodeWanted>) {
+          if (agents_[host].shipment) Shipping(host, agents_[host].shipment->Wanted(m));
+        } else if constexpr (std::is_same_v<M, CodeTaken>) {
+          if (agents_[host].shipment) Shipping(host, agents_[host].shipment->Taken(m));
+        } else if constexpr (std::is_same_v<M, CodeReady>) {
+          OnCodeReady(host, m);
         } else {
           if constexpr (std::is_same_v<M, OutputSeen> || std::is_same_v<M, HostDumped>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
@@ -288,6 +303,13 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
             if (m.why.find(refusal) == std::string::npos) m.why += fmt::format(": {}", refusal);
             if (elsewhere_ && !agents_[host].answered) {
               return Refused(host, {refusal.empty() ? m.why : "its agent: " + refusal, {}});
+            }
+            Blame(host, m.why);
+          }
+          if constexpr (std::is_same_v<M, SpawnFailed>) {
+            // Before the program is looked at, it is the host that cannot.
+            for (const std::string_view stage : {"descriptors", "log", "clone"}) {
+              if (m.stage == stage) Blame(host, "no process can be started: " + m.detail);
             }
           }
           if constexpr (std::is_same_v<M, AgentLost>) console_.Lost(NameOf(host), m.why);
@@ -315,13 +337,15 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
     JudgeRefusals();
     if (ended_ || supervisor_.phase() != Phase::kPreparing) return;
   }
-  if (plan_.activation.empty()) return OnUsable(host);
-  Send(host, ActivateHost(plan_, binding_, surroundings_, host));
+  if (looks_first()) Look(host);
+  if (elsewhere_ && request_.code) return Ship(host);
+  Furnish(host);
 }
 
 void Session::BeginIfReady() {
   if (supervisor_.phase() != Phase::kPreparing) return;
   if (!std::all_of(agents_.begin(), agents_.end(), [](const Agent& agent) { return agent.ready; })) return;
+  if (looks_first() && preflighting_ != Preflighting::kDone) return OpenWays();
   if (const Result<void> bound = Bind(); !bound) return Unready(Sentence(bound.error()));
   Perform(supervisor_.Begin(clock_->Monotonic()));
   if (request_.on_begun) request_.on_begun(binding_.run_id, binding_.run_dir);
@@ -463,6 +487,10 @@ void Session::Record(JournalEntry entry) {
 }
 
 void Session::End() {
+  if (git_) {
+    end_waits_ = true;  // not for long: it was asked at the beginning
+    return;
+  }
   if (terminal_) terminal_->Part();
   timers_.Clear();
   clock_->ClearAlarm();
@@ -472,6 +500,12 @@ void Session::End() {
   ended.memory_kib = count.memory_kib;
   Record(ended);
   journal_->Sync();
+
+  if (request_.on_bad_hosts && !blamed_.empty()) {
+    std::vector<std::pair<std::string, std::string>> bad;
+    for (const auto& [host, why] : blamed_) bad.emplace_back(NameOf(host), why);
+    request_.on_bad_hosts(bad);
+  }
 
   outcome_.run_id = binding_.run_id;
   outcome_.run_dir = binding_.run_dir;

@@ -11,19 +11,30 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
+#include "agent/protocol.h"
+#include "code/tree.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"
 #include "run/console.h"
+#include "run/host_differences.h"
 #include "run/run_clock.h"
 #include "transport/channel.h"
 
 namespace muster {
+
+// What is looked at on several hosts before the first process (docs/hosts.md).
+struct Preflight {
+  Inspect question;              // the same for all of them (run/host_question.h)
+  std::vector<HostNeeds> needs;  // one per host of the plan, and per spare
+  std::string muster;            // version of this program
+};
 
 struct RunRequest {
   Plan plan;
@@ -46,6 +57,15 @@ struct RunRequest {
   std::string cwd;
   // Folders searched for a command's bare name after PATH: the one of the muster program.
   std::vector<std::string> search_dirs;
+
+  // Without it hosts are taken as they are. For a run on this machine alone it has no effect.
+  std::optional<Preflight> preflight = {};
+  // --ship-code: what every host is to have in its cache before anything starts; none: nothing is shipped.
+  std::shared_ptr<const CodeTree> code = {};
+  // The folder whose state git is asked for beside the start, absolute; empty: it is not.
+  std::string code_folder = {};
+  // Told once, at the end: hosts that failed by themselves, as the user named them, and why.
+  std::function<void(const std::vector<std::pair<std::string, std::string>>&)> on_bad_hosts = {};
 
   // Where the run directory goes: `run_dir` itself if not empty (--run-dir), else
   // `runs_folder`/<name>/<time>-<id> (see RunsFolder in run/run_directory.h).

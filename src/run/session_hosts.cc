@@ -41,6 +41,7 @@ void Session::Refused(std::uint32_t host, AgentUnreachable why) {
     console_.Lost(NameOf(host), why.why);
     return Happened(AgentLost{host, why.why, 0});
   }
+  Blame(host, why.why);
   agents_[host].refused = std::move(why);
   JudgeRefusals();
 }
@@ -57,6 +58,11 @@ void Session::JudgeRefusals() {
   if (refusals.empty()) return;
   for (const std::string& hint : RefusalHints(refusals)) console_.Warn("hint: " + hint);
   Unready(RefusalsText(refusals, agents_.size()));
+}
+
+void Session::Blame(std::uint32_t host, const std::string& why) {
+  // At the end hosts are left by us.
+  if (elsewhere_ && supervisor_.phase() < Phase::kFinishing) blamed_.emplace(host, why);
 }
 
 void Session::TellRefused() {

@@ -24,11 +24,17 @@ void Session::OnActivated(std::uint32_t host, HostActivated told) {
 
 void Session::OnUsable(std::uint32_t host) {
   if (host < plan_.hosts.size()) {
-    if (!plan_.activation.empty()) surroundings_.activated[host] = agents_[host].inherited;
+    TakeSurroundings(host, host);
     return HoldPortsOf(host);
   }
   agents_[host].ready = true;  // a spare: that much is known of it
   BeginIfReady();
+}
+
+void Session::TakeSurroundings(std::uint32_t host, std::uint32_t place) {
+  if (!plan_.activation.empty()) surroundings_.activated[place] = agents_[host].inherited;
+  if (const auto code = surroundings_.code.find(host); code != surroundings_.code.end() && host != place)
+    surroundings_.code[place] = code->second;
 }
 
 std::uint32_t Session::PlaceOf(std::uint32_t host) const {
@@ -91,7 +97,7 @@ void Session::OnPrepared(std::uint32_t host) {
   const Agent::Taking taking = *std::exchange(agent.taking, std::nullopt);
   const std::string& lost = taking.before.hosts[taking.host].name;
   binding_.hosts[taking.host] = BindingOf(host);
-  if (!plan_.activation.empty()) surroundings_.activated[taking.host] = agent.inherited;
+  TakeSurroundings(host, taking.host);
   HostReplaced replaced{taking.host, host, {}, {}, {}, {}, {}, {}};
   if (const Result<void> rebound = Rebind(taking.before); !rebound) {
     replaced.error = Sentence(rebound.error());
@@ -123,15 +129,16 @@ std::string Session::TakePorts(std::uint32_t host, const PortsHeld& held, PortCh
   return {};
 }
 
-HostBinding Session::BindingOf(std::uint32_t host) const {
-  const Agent& agent = agents_[host];
-  HostBinding bound{agent.host_name, "127.0.0.1", agent.devices};
+std::string Session::AddressOf(std::uint32_t host) const {
   const SiteHost* const named = NamedBy(host);
-  if (named == nullptr) return bound;
+  if (named != nullptr && !named->address.empty()) return named->address;
+  return named == nullptr || agents_[host].address.empty() ? "127.0.0.1" : agents_[host].address;
+}
+
+HostBinding Session::BindingOf(std::uint32_t host) const {
+  HostBinding bound{agents_[host].host_name, AddressOf(host), agents_[host].devices};
   // As the host itself is called; whom one logs in as is nobody else's affair.
-  bound.name = named->name.substr(named->name.find('@') + 1);
-  if (!agent.address.empty()) bound.address = agent.address;
-  if (!named->address.empty()) bound.address = named->address;
+  if (const SiteHost* const named = NamedBy(host)) bound.name = named->name.substr(named->name.find('@') + 1);
   return bound;
 }
 
@@ -140,7 +147,8 @@ Result<void> Session::Bind() {
   Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(plan_, binding_)});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!files) return Fail(std::move(files.error()));
-  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
+  files->emplace("binding.json",
+                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
@@ -172,7 +180,8 @@ Result<void> Session::Rebind(const Binding& earlier) {
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
-  files->emplace("binding.json", JsonText(BindingValue(plan_, binding_)) + "\n");
+  files->emplace("binding.json",
+                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
   for (auto file = files->begin(); file != files->end();) {
     const auto before = made->find(file->first);
     if (before != made->end() && before->second == file->second) {

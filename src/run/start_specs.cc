@@ -131,6 +131,20 @@ std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std
   return allot;
 }
 
+namespace {
+
+void LeadVariables(const Surroundings& surroundings, std::uint32_t host, Variables& variables) {
+  for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
+}
+
+// The role with its variables as the host is to have them.
+Role RoleOn(const Surroundings& surroundings, std::uint32_t host, Role role) {
+  if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
+  return role;
+}
+
+}  // namespace
+
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const Surroundings& surroundings, std::uint32_t host) {
   std::set<std::uint32_t> roles;
@@ -140,7 +154,7 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
     Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.Inherited(host), plan.roles[role], binding, 0);
+        ComposeRoleEnvironment(surroundings.Inherited(host), RoleOn(surroundings, host, plan.roles[role]), binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
@@ -182,16 +196,17 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
 
   if (role.shell) start.argv = {"/bin/sh", "-c"};
   for (const Text& word : EffectiveCommand(plan_, process)) {
-    Result<std::string> filled = FillHoles(word, binding_, attempt);
+    Result<std::string> filled = Filled(process, word, attempt);
     if (!filled) return Fail(std::move(filled.error()));
     start.argv.push_back(std::move(*filled));
   }
-  Result<std::string> cwd = FillHoles(EffectiveCwd(plan_, process), binding_, attempt);
+  Result<std::string> cwd = Filled(process, EffectiveCwd(plan_, process), attempt);
   if (!cwd) return Fail(std::move(cwd.error()));
   if (cwd->starts_with('/')) {
     start.cwd = std::move(*cwd);
   } else {
-    start.cwd = cwd->empty() ? surroundings_.cwd : fmt::format("{}/{}", surroundings_.cwd, *cwd);
+    start.cwd = surroundings_.Led(process.host,
+                                  cwd->empty() ? surroundings_.cwd : fmt::format("{}/{}", surroundings_.cwd, *cwd));
   }
 
   Process own = process;
@@ -200,6 +215,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
       if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
     }
   }
+  if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
   Result<std::vector<std::string>> env =
       ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
@@ -228,10 +244,14 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   return start;
 }
 
+Result<std::string> Starts::Filled(const Process& process, const Text& text, std::uint32_t attempt) const {
+  return FillHoles(Text(surroundings_.Led(process.host, text.marked)), binding_, attempt);
+}
+
 Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt) const {
   const Readiness& readiness = plan_.roles[process.role].ready;
   ReadyWhen when;
-  Result<std::string> what = FillHoles(EffectiveReadyWhat(plan_, process), binding_, attempt);
+  Result<std::string> what = Filled(process, EffectiveReadyWhat(plan_, process), attempt);
   if (!what) return Fail(std::move(what.error()));
   switch (readiness.kind) {
     case Readiness::Kind::kStarted:
@@ -258,7 +278,7 @@ Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt)
       when.kind = ReadyWhen::Kind::kCommand;
       when.every_ms = readiness.every_ms;
       for (const Text& word : readiness.command) {
-        Result<std::string> filled = FillHoles(word, binding_, attempt);
+        Result<std::string> filled = Filled(process, word, attempt);
         if (!filled) return Fail(std::move(filled.error()));
         when.argv.push_back(std::move(*filled));
       }
@@ -337,7 +357,7 @@ std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& bi
   return texts;
 }
 
-Value BindingValue(const Plan& plan, const Binding& binding) {
+Value BindingValue(const Plan& plan, const Binding& binding, const std::string& code) {
   Value::List hosts;
   for (const HostBinding& host : binding.hosts) {
     Value::List devices(host.devices.begin(), host.devices.end());
@@ -347,12 +367,14 @@ Value BindingValue(const Plan& plan, const Binding& binding) {
   for (const auto& [name, list] : CoreTexts(plan, binding)) cores.emplace(name, list);
   Value::Map ports;
   for (const auto& [name, number] : binding.ports) ports.emplace(name, std::int64_t{number});
-  return Value(Value::Map{{"format", 1},
-                          {"run", binding.run_id},
-                          {"run_dir", binding.run_dir},
-                          {"hosts", std::move(hosts)},
-                          {"ports", std::move(ports)},
-                          {"cores", std::move(cores)}});
+  Value::Map value{{"format", 1},
+                   {"run", binding.run_id},
+                   {"run_dir", binding.run_dir},
+                   {"hosts", std::move(hosts)},
+                   {"ports", std::move(ports)},
+                   {"cores", std::move(cores)}};
+  if (!code.empty()) value.emplace("code", code);
+  return Value(std::move(value));
 }
 
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,

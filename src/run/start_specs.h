@@ -13,6 +13,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/shipped_paths.h"
 
 namespace muster {
 
@@ -23,6 +24,15 @@ struct Surroundings {
   std::vector<std::string> search_dirs;
   // By host: the same as its activation left it, of those that have been activated.
   std::map<std::uint32_t, std::vector<std::string>> activated = {};
+
+  // By host, and by number of a spare: where shipped code is there, of those that it was shipped to.
+  std::map<std::uint32_t, ShippedPaths> code = {};
+
+  // The text as the host is to have it.
+  std::string Led(std::uint32_t host, std::string_view text) const {
+    const auto found = code.find(host);
+    return found == code.end() ? std::string(text) : found->second.Led(text);
+  }
 
   // What processes of the host inherit.
   const std::vector<std::string>& Inherited(std::uint32_t host) const {
@@ -54,6 +64,8 @@ class Starts {
 
  private:
   Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
+  // The text, led to where the process's host has its code, with its holes filled.
+  Result<std::string> Filled(const Process& process, const Text& text, std::uint32_t attempt) const;
 
   const Plan& plan_;
   const Binding& binding_;
@@ -80,8 +92,8 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
 // "worker.2" -> "0-3": the cores of processes that got some.
 std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding);
 
-// binding.json: everything but the secrets.
-Value BindingValue(const Plan& plan, const Binding& binding);
+// binding.json: everything but the secrets. `code`: the hash of the tree that was shipped, if there is one.
+Value BindingValue(const Plan& plan, const Binding& binding, const std::string& code = {});
 
 // Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
 // longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.

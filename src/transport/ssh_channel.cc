@@ -16,10 +16,10 @@
 #include "base/lease.h"
 #include "base/shell_quote.h"
 #include "spawn/reap.h"
+#include "spawn/watched_child.h"
 #include "transport/clock_offset.h"
 #include "transport/own_environment.h"
 #include "transport/ssh_failure.h"
-#include "transport/watched_child.h"
 
 namespace muster {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "base/unique_fd.h"
 #include "spawn/spawn.h"
+#include "spawn/watched_child.h"
 #include "transport/connect_window.h"
 #include "transport/ssh_command.h"
-#include "transport/watched_child.h"
 
 namespace muster {
 

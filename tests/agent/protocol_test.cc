@@ -42,7 +42,12 @@ std::vector<AgentCommand> EveryCommand() {
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
       HeadBeat{7},
       PlaceFile{"files/a", 1ULL << 40, "x"},
-      Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", 7}};
+      Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", 7},
+      OpenPaths{{29'500, 65535}},
+      TryPaths{{{"fe80::1", 65535}, {"10.0.0.1", 1}}, 3'000},
+      ClosePaths{},
+      OfferCode{"ab", {{"a.py", false, "", 0755, 1ULL << 40, "cd"}, {"b", true, "../\xff", 0, 0, ""}}, true},
+      CodeBytes{4'294'967'295U, std::string("x\0", 2)}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -88,7 +93,12 @@ std::vector<AgentMessage> EveryMessage() {
       HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
       AgentBeat{8, ~0ULL, 7, 1},
       FileBytes{"logs/a", 1ULL << 40, "x", true},
-      Inspected{facts, "late", 1, ~0ULL}};
+      Inspected{facts, "late", 1, ~0ULL},
+      PathsOpen{65535, "why"},
+      PathsTried{{"", "no answer"}},
+      CodeWanted{{0, 4'294'967'295U}},
+      CodeTaken{4'294'967'295U},
+      CodeReady{"/root/.cache", "why"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

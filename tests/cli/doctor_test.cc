@@ -20,7 +20,7 @@ TEST(Doctor, TellsWhatThisMachineHas) {
   ASSERT_FALSE(result.out.empty()) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(result.exit_code, json["ok"] == true ? 0 : 3);
-  EXPECT_EQ(KeysOf(json), (Words{"differences", "faults", "format", "hosts", "ok"}));
+  EXPECT_EQ(KeysOf(json), (Words{"differences", "faults", "format", "hosts", "ok", "remembered"}));
   ASSERT_EQ(json["hosts"].size(), 1U);
   const auto& host = json["hosts"][0];
   EXPECT_EQ(KeysOf(host), (Words{"clock", "facts", "missing", "name", "reached", "why"}));

@@ -105,5 +105,28 @@ TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
       << lease.err;
 }
 
+TEST(ShippedCode, IsRefusedBeforeAnythingIsReached) {
+  const OneRecipe recipe(kBody, "");
+  const TempDir code;
+  std::ofstream(code / "train.py") << "print()";
+  const std::vector<std::string> elsewhere = {"run",        recipe.path(), "--host",
+                                              "n1.example", "--run-dir",   recipe.path() + ".run"};
+  const auto refusal = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandResult result = Muster(words, {"MUSTER_SSH=/bin/false"});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    return result.err;
+  };
+  const auto expect = [](const std::string& said, const std::string& part) {
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+  };
+  expect(refusal({"run", recipe.path()}, {"--ship-code", "."}), "on this machine alone");
+  expect(refusal({"run", recipe.path()}, {"--no-preflight"}), "on this machine alone");
+  expect(refusal(elsewhere, {"--ship-code", "/missing"}), "there is no such folder");
+  expect(refusal(elsewhere, {"--ship-code", code.path(), "--ship-limit", "3x"}), "this is no size");
+  expect(refusal(elsewhere, {"--ship-limit", "3MB"}), "no code is shipped");
+  expect(refusal(elsewhere, {"--ship-code", code.path(), "--ship-limit", "1B"}), "are more than the");
+}
+
 }  // namespace
 }  // namespace muster::testing

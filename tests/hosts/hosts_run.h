@@ -101,7 +101,7 @@ class HostsRun {
     Command command;
     command.argv = bed.Login({MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
     command.argv.insert(command.argv.end(), options.begin(), options.end());
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root"};
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
     command.env.insert(command.env.end(), recipe.env.begin(), recipe.env.end());
     command.cwd = cwd;
     runner_ = std::thread([this, command] { result_ = RunCommand(command); });

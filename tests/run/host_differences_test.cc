@@ -147,14 +147,17 @@ TEST(HostNeeds, AreThoseOfThePlansProcesses) {
   plan.processes.resize(3);
   plan.processes[1].host = 1;
   plan.processes[2].role = 1;
-  const auto needs = NeedsOf(plan);
-  ASSERT_EQ(needs.size(), 2U);
+  const auto needs = NeedsOf(plan, plan.hosts.size() + 1);
+  ASSERT_EQ(needs.size(), 3U);
+  EXPECT_EQ(needs[2].programs, Texts{"python3"}) << "a spare may take either place";
+  EXPECT_EQ(needs[2].processes, 2U);
+  EXPECT_EQ(needs[2].devices, 0U) << "of which there are enough where one is named";
   EXPECT_EQ(needs[0].programs, Texts{"python3"});
   EXPECT_EQ(needs[0].processes, 2U);
   EXPECT_EQ(needs[0].devices, 2U);
   EXPECT_EQ(needs[1].processes, 1U);
   plan.activation = {{ActivationStep::Kind::kModule, "python"}};
-  EXPECT_TRUE(NeedsOf(plan)[0].programs.empty()) << "the activation may bring it";
+  EXPECT_TRUE(NeedsOf(plan, 1)[0].programs.empty()) << "the activation may bring it";
 }
 
 TEST(RoughBytes, HasTwoDigits) {
@@ -176,6 +179,27 @@ TEST(InspectionReport, IsJsonForPrograms) {
   EXPECT_EQ(json["hosts"][1]["reached"], false);
   EXPECT_TRUE(json["hosts"][1]["facts"].is_null());
   EXPECT_EQ(json["faults"][0]["hosts"], nlohmann::json::array({"n2"}));
+}
+
+TEST(HostFaults, BreakARunOnlyWhereThereIsNoDoubt) {
+  for (const char* kind : {"unreachable", "program", "limit", "devices"})
+    EXPECT_TRUE(BreaksRun({kind, "", "", {0}})) << kind;
+  for (const char* kind : {"clock", "unseen", "version", "disk"}) EXPECT_FALSE(BreaksRun({kind, "", "", {0}})) << kind;
+}
+
+TEST(HostFaults, AreToldInOneLine) {
+  const auto hosts = Hosts(4);
+  EXPECT_EQ(HostFaultLine(hosts, {"disk", "/tmp is full", "", {0, 1}}), "2 of 4 hosts: /tmp is full: n[1-2]");
+  EXPECT_EQ(HostDifferenceLine(hosts, {"kernel", {{"6.1", {0, 1, 2}}, {"5.15", {3}}}}),
+            "n[1-3]: kernel 6.1 · n4: kernel 5.15");
+}
+
+TEST(Inspection, TellsHostsThatFailedBefore) {
+  const auto hosts = Hosts(2);
+  const std::string text = InspectionText(hosts, CompareHosts(hosts, {}, "1.0"), {"n2 failed once"});
+  EXPECT_NE(text.find("remembered\n  n2 failed once\n"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(InspectionJson(hosts, CompareHosts(hosts, {}, "1.0"), {"n2 failed once"}));
+  EXPECT_EQ(json["remembered"], nlohmann::json::array({"n2 failed once"}));
 }
 
 }  // namespace

@@ -105,6 +105,10 @@ std::vector<JournalEntry> OneOfEach() {
           HostReached{1, "ann@n1", "10.0.0.1", true},
           ReplaceOrdered{1, 4},
           HostReplaced{1, 4, "n5", "10.0.0.5", {"0", "1"}, {{"rpc", 20'000}}, {{"worker.2", "0-3"}}, "why"},
+          HostsCompared{{{"disk", "full", "", {0, 2}}}, {{"kernel", {{"6.1", {0, 1}}, {"5.15", {2}}}}}},
+          PathsCompared{12, {{{2, 3}, {0}, "master", 29'500, "no answer"}}},
+          CodeShipped{1, "ab", "/home/u", "/root/.cache", 3, 1ULL << 40, 7},
+          CodeSeen{"/home/u", "9f3c", "main", 2, 1, {"a b.py"}},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

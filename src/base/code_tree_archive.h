@@ -1,0 +1,14 @@
+// The fields of a tree of code for the archive (archive.h): on the wire, and in the lists that hosts keep.
+#pragma once
+
+#include "base/archive.h"
+#include "base/code_tree.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, CodeEntry& entry) {
+  archive(entry.path, entry.link, entry.target, entry.mode, entry.size, entry.hash);
+}
+
+}  // namespace muster

@@ -1,0 +1,124 @@
+#include "code/git_call.h"
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+namespace muster {
+namespace {
+
+// Of a repository that we do not trust; what is given on the command line comes after all files.
+const std::vector<std::string> kSafeWords = {
+    "git", "--no-pager",          "-c", "core.fsmonitor=false",  "-c", "core.hooksPath=/dev/null",
+    "-c",  "core.pager=cat",      "-c", "core.sshCommand=false", "-c", "credential.helper=",
+    "-c",  "protocol.allow=never"};
+
+std::vector<std::string> SafeEnvironment(const std::vector<std::string>& environment,
+                                         const std::vector<std::string>& filters) {
+  std::vector<std::string> safe = {
+      "LC_ALL=C",      "GIT_OPTIONAL_LOCKS=0",    "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=false",
+      "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1",   "GIT_NO_REPLACE_OBJECTS=1"};
+  for (const std::string& variable : environment) {
+    for (const std::string_view name : {"PATH=", "HOME=", "XDG_CONFIG_HOME="}) {
+      if (variable.starts_with(name)) safe.push_back(variable);
+    }
+  }
+  // By variables: a name may hold what "-c" would cut it at.
+  std::size_t count = 0;
+  const auto set = [&](const std::string& filter, std::string_view key, std::string_view value) {
+    safe.push_back(fmt::format("GIT_CONFIG_KEY_{}=filter.{}.{}", count, filter, key));
+    safe.push_back(fmt::format("GIT_CONFIG_VALUE_{}={}", count++, value));
+  };
+  for (const std::string& filter : filters) {
+    for (const std::string_view key : {"clean", "smudge", "process"}) set(filter, key, "");
+    set(filter, "required", "false");
+  }
+  safe.push_back(fmt::format("GIT_CONFIG_COUNT={}", count));
+  return safe;
+}
+
+std::string ReadFrom(int fd) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t part = ::pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
+    if (part <= 0) break;
+    got += static_cast<std::size_t>(part);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+}  // namespace
+
+GitCall::GitCall(Launcher& launcher, const std::string& folder, const std::vector<std::string>& words,
+                 const std::vector<std::string>& environment, const std::vector<std::string>& filters)
+    : out_(::memfd_create("muster-git", MFD_CLOEXEC)), err_(::memfd_create("muster-git", MFD_CLOEXEC)) {
+  if (!out_ || !err_) return;
+  const std::vector<std::string> variables = SafeEnvironment(environment, filters);
+  SpawnSpec spec;
+  spec.argv = kSafeWords;
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
+  spec.env = EnvPointers(variables);
+  spec.cwd = folder;
+  spec.stdout_fd = out_.get();
+  spec.stderr_fd = err_.get();
+  spec.grouping = Grouping::kOwnGroup;  // what is typed at the terminal is for muster
+  spec.parent_death_signal = SIGKILL;
+  spec.limits.push_back({RLIMIT_FSIZE, {kMostBytes, kMostBytes}});
+  spec.limits.push_back({RLIMIT_CORE, {0, 0}});
+  auto spawned = launcher.Spawn(spec);
+  if (!spawned) return;
+  pidfd_ = std::move(spawned->pidfd);
+  pid_ = ChildRef{spawned->pid, pidfd_.get()};
+}
+
+GitCall::~GitCall() {
+  if (!pid_) return;
+  KillChild(*pid_);
+  ReapAtEnd(*pid_);
+}
+
+GitAnswer GitCall::Take(std::chrono::milliseconds within) {
+  GitAnswer answer;
+  if (!pid_) return answer;
+  const bool ended =
+      EndsBy(*pid_, MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(within).count()));
+  if (!ended) KillChild(*pid_);
+  const EndedProcess end = ReapAtEnd(*std::exchange(pid_, std::nullopt));
+  if (!ended || end.signalled) return answer;
+  answer.exit_code = end.code;
+  answer.out = ReadFrom(out_.get());
+  answer.err = ReadFrom(err_.get());
+  return answer;
+}
+
+std::vector<std::string> FilterWords() {
+  return {"config", "-z", "--name-only", "--get-regexp", R"(^filter\..*\.(clean|smudge|process|required)$)"};
+}
+
+std::vector<std::string> FiltersIn(const std::string& out) {
+  std::set<std::string> filters;
+  constexpr std::string_view kFilter = "filter.";
+  for (std::size_t at = 0; at < out.size();) {
+    const std::size_t end = std::min(out.find('\0', at), out.size());
+    const std::string key = out.substr(at, end - at);
+    at = end + 1;
+    const std::size_t dot = key.rfind('.');
+    if (key.starts_with(kFilter) && dot >= kFilter.size())
+      filters.insert(key.substr(kFilter.size(), dot - kFilter.size()));
+  }
+  return {filters.begin(), filters.end()};
+}
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+// Looking, beside other work, in which state git has a folder: nothing waits for it but who asks at the end.
+//
+// Knows git calls and the loop. No git, no repository, and an answer that takes too long are no answer.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "code/git_call.h"
+#include "code/git_state.h"
+#include "spawn/boost_launcher.h"
+
+namespace muster {
+
+class GitLook {
+ public:
+  static constexpr std::chrono::seconds kWithin{2};
+  using Done = std::function<void(const std::optional<GitState>&)>;
+
+  // `done` is called once, from the loop, at the latest after kWithin; not once this is destroyed.
+  GitLook(boost::asio::io_context& io, std::string folder, std::vector<std::string> environment, Done done);
+  GitLook(const GitLook&) = delete;
+  GitLook& operator=(const GitLook&) = delete;
+  ~GitLook();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
+
+  void Begin(const std::vector<std::string>& words, const std::vector<std::string>& filters,
+             std::function<void(const GitAnswer&)> then);
+  void Tell(std::optional<GitState> state);
+
+  boost::asio::io_context& io_;
+  const std::string folder_;
+  const std::vector<std::string> environment_;
+  Done done_;
+  Launcher launcher_;
+  Timer deadline_;
+  std::unique_ptr<GitCall> call_;
+  std::unique_ptr<WatchedFd> ended_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+// muster run, called to its end on the machine of a bed from where one logs in.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "hosts/hosts_bed.h"
+
+namespace muster::testing {
+
+class CalledRun {
+ public:
+  // In `folder`, which holds recipe.lua. The run directory is one that only that machine sees.
+  CalledRun(const HostsBed& bed, const std::string& folder, const std::string& name, std::vector<std::string> options)
+      : run_dir_(bed.own_folder() + '/' + name) {
+    options.insert(options.begin(), {MusterProgram(), "run", folder + "/recipe.lua", "--run-dir", run_dir_});
+    result = RunCommand({.argv = bed.Login(std::move(options)),
+                         .env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root",
+                                 "XDG_STATE_HOME=" + bed.own_folder() + "/state"},
+                         .cwd = folder});
+  }
+
+  std::string Log(const std::string& process) const { return Read("logs/" + process + ".0.log"); }
+  std::string Read(const std::string& name) const {
+    std::ifstream file(run_dir_ + '/' + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::vector<nlohmann::json> Journal(const std::string& event) const {
+    std::vector<nlohmann::json> records;
+    std::ifstream file(run_dir_ + "/journal.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+  bool Said(const std::string& text) const { return result.err.find(text) != std::string::npos; }
+
+  CommandResult result;
+
+ private:
+  std::string run_dir_;
+};
+
+// A recipe for so many hosts; `body` is that of its plan.
+inline void WriteRecipe(const std::string& folder, int hosts, const std::string& body,
+                        const std::string& framework = "none") {
+  std::ofstream(folder + "/recipe.lua")
+      << "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = '"
+      << framework << "',\n  cluster = { hosts = " << hosts << ", devices_per_host = 1 },\n  plan = function(p, job)\n"
+      << body << "\n  end,\n}\n";
+}
+
+}  // namespace muster::testing

@@ -1,0 +1,107 @@
+// What a run on several hosts looks at before anything starts there.
+#include <gtest/gtest.h>
+
+#include "hosts/called_run.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+int On(const HostsBed& bed, const std::string& host, const std::string& script) {
+  return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
+}
+
+const char* const kMakeTool = "printf '#!/bin/sh\\necho done\\n' > /root/tool; chmod +x /root/tool";
+const char* const kToolPerHost = "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { '/root/tool' } }";
+
+TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  for (const char* host : {"n1", "n3"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
+  WriteRecipe(bed.own_folder(), 3, kToolPerHost);
+  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
+  EXPECT_TRUE(run.Said("1 of 3 hosts: /root/tool cannot be started")) << run.result.err;
+  EXPECT_TRUE(run.Said(": n2")) << run.result.err;
+  EXPECT_TRUE(run.Said("--no-preflight")) << run.result.err;
+  EXPECT_TRUE(run.Journal("start_ordered").empty());
+  const auto compared = run.Journal("hosts_compared");
+  ASSERT_EQ(compared.size(), 1U);
+  EXPECT_EQ(compared[0]["faults"][0]["kind"], "program");
+  EXPECT_EQ(compared[0]["faults"][0]["hosts"], json::array({1}));
+
+  // It is said of the host the next time, and hinders nothing.
+  ASSERT_EQ(On(bed, "n2", kMakeTool), 0);
+  const CalledRun next(bed, bed.own_folder(), "next", {"--host", "n[1-3]"});
+  EXPECT_EQ(next.result.exit_code, 0) << next.result.err;
+  EXPECT_TRUE(next.Said("n2 failed once in the last day; last less than a minute ago: /root/tool cannot be started"))
+      << next.result.err;
+  EXPECT_FALSE(next.Said("n1 failed")) << next.result.err;
+}
+
+TEST(Preflight, IsLeftOutWhereItIsNotWanted) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(2);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_EQ(On(bed, "n1", kMakeTool), 0);
+  WriteRecipe(bed.own_folder(), 2, kToolPerHost);
+  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-2]", "--no-preflight"});
+  EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
+  EXPECT_TRUE(run.Journal("hosts_compared").empty());
+  EXPECT_EQ(run.Journal("spawn_failed").size(), 1U);
+}
+
+TEST(Preflight, TellsDifferencesAndGoesOn) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_EQ(On(bed, "n2", "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done"), 0);
+  WriteRecipe(bed.own_folder(), 3,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
+  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
+  EXPECT_TRUE(run.Said("n2: limit nofile 500 (hard 500)")) << run.result.err;
+  EXPECT_FALSE(run.Said("kernel")) << "what is the same is not told: " << run.result.err;
+  ASSERT_EQ(run.Journal("paths_compared").size(), 1U);
+  EXPECT_EQ(run.Journal("paths_compared")[0]["tried"], 6);
+  EXPECT_EQ(run.Journal("paths_compared")[0]["faults"], json::array());
+}
+
+TEST(Preflight, TellsWhichHostsCannotReachTheMeetingPoint) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(4);
+  ASSERT_TRUE(bed.Up());
+  // One logs in from elsewhere: only the ways between hosts are cut.
+  for (const char* host : {"n3", "n4"}) ASSERT_EQ(On(bed, host, "ip route add unreachable 10.77.0.1/32"), 0);
+  WriteRecipe(bed.own_folder(), 4,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' },\n"
+              "      env = { MEET = job:port 'meet' } }");
+  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-4]"});
+  EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
+  const auto compared = run.Journal("paths_compared");
+  ASSERT_EQ(compared.size(), 1U) << run.result.err;
+  const json& fault = compared[0]["faults"][0];
+  EXPECT_EQ(fault["port"], "meet");
+  EXPECT_EQ(fault["from"], json::array({2, 3}));
+  EXPECT_EQ(fault["to"], json::array({0}));
+  const std::string port = std::to_string(fault["number"].get<int>());
+  EXPECT_TRUE(run.Said("n[3-4] cannot reach n1:" + port + " (port meet): ")) << run.result.err;
+  EXPECT_TRUE(run.Journal("start_ordered").empty());
+}
+
+TEST(Preflight, WarnsOfWaysThatThePlanDoesNotName) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_EQ(On(bed, "n2", "ip route add unreachable 10.77.0.3/32"), 0);
+  WriteRecipe(bed.own_folder(), 3,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
+  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
+  EXPECT_TRUE(run.Said("n2 cannot reach n3: ")) << run.result.err;
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,126 @@
+// Code that hosts do not see is brought to them, once.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "hosts/called_run.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// A folder that no host sees, with a program that needs the file beside it.
+std::string MakeCode(const HostsBed& bed, int hosts) {
+  const std::string folder = fs::canonical(bed.own_folder()).string() + "/code";
+  fs::create_directories(folder + "/lib");
+  std::ofstream(folder + "/train.sh") << "#!/bin/sh\ncat lib/words.txt\npwd\n\"$1\"\necho \"$LIB\"\n";
+  std::ofstream(folder + "/lib/words.txt") << "words of the library\n";
+  std::ofstream(folder + "/say.sh") << "#!/bin/sh\necho said on $(hostname)\n";
+  fs::create_symlink("say.sh", folder + "/link.sh");
+  for (const char* program : {"/train.sh", "/say.sh"}) fs::permissions(folder + program, fs::perms(0755));
+  WriteRecipe(folder, hosts,
+              "    job:workers { per_host = 1, devices = 0, env = { LIB = muster.here 'lib' },\n"
+              "      command = { muster.here 'train.sh', muster.here 'link.sh' } }");
+  return folder;
+}
+
+TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const std::string folder = MakeCode(bed, 2);
+  const CalledRun first(bed, folder, "first", {"--host", "n[1-2]", "--ship-code", "."});
+  ASSERT_EQ(first.result.exit_code, 0) << first.result.err;
+  const auto shipped = first.Journal("code_shipped");
+  ASSERT_EQ(shipped.size(), 2U);
+  const std::string hash = shipped[0]["hash"];
+  const std::string there = "/root/.cache/muster/code/" + hash;
+  EXPECT_EQ(shipped[0]["folder"], there);
+  EXPECT_EQ(shipped[0]["sent"], shipped[0]["bytes"]);
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(first.Log("worker." + std::to_string(rank)),
+              "words of the library\n" + there + "\nsaid on n" + std::to_string(rank + 1) + "\n" + there + "/lib\n");
+  }
+  EXPECT_EQ(json::parse(first.Read("binding.json"))["code"], hash);
+  EXPECT_NE(first.Read("report.txt").find("shipped   " + hash.substr(0, 12)), std::string::npos)
+      << first.Read("report.txt");
+
+  const CalledRun second(bed, folder, "second", {"--host", "n[1-2]", "--ship-code", folder});
+  ASSERT_EQ(second.result.exit_code, 0) << second.result.err;
+  for (const json& host : second.Journal("code_shipped")) {
+    EXPECT_EQ(host["hash"], hash);
+    EXPECT_EQ(host["sent"], 0);
+  }
+  // The plan is the same, wherever its code is.
+  EXPECT_EQ(first.Journal("run_began")[0]["plan"], second.Journal("run_began")[0]["plan"]);
+
+  // Of another version only what is another goes.
+  std::ofstream(folder + "/lib/words.txt") << "other words\n";
+  const CalledRun third(bed, folder, "third", {"--host", "n[1-2]", "--ship-code", "."});
+  ASSERT_EQ(third.result.exit_code, 0) << third.result.err;
+  for (const json& host : third.Journal("code_shipped")) {
+    EXPECT_NE(host["hash"], hash);
+    EXPECT_EQ(host["sent"], 12);
+  }
+  EXPECT_TRUE(third.Log("worker.0").starts_with("other words\n")) << third.Log("worker.0");
+}
+
+TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
+  SKIP_WITHOUT_BED();
+  if (RunCommand({.argv = {"git", "--version"}}).exit_code != 0) GTEST_SKIP() << "git is missing (tools/setup)";
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  const std::string folder = MakeCode(bed, 1);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "all"}}) {
+    std::vector<std::string> argv = {"git", "-c", "user.name=t", "-c", "user.email=t@t"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    ASSERT_EQ(RunCommand({.argv = argv, .env = {"PATH=/usr/bin:/bin", "HOME=" + folder}, .cwd = folder}).exit_code, 0);
+  }
+  std::ofstream(folder + "/lib/words.txt") << "changed and not committed\n";
+  std::ofstream(folder + "/notes.txt") << "nobody needs them\n";
+  const CalledRun run(bed, folder, "run", {"--host", "n1", "--ship-code", "."});
+  ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
+  EXPECT_TRUE(run.Said("1 file that git does not know is not shipped: notes.txt")) << run.result.err;
+  EXPECT_TRUE(run.Log("worker.0").starts_with("changed and not committed\n")) << run.Log("worker.0");
+  const std::string there = run.Journal("code_shipped")[0]["folder"];
+  EXPECT_EQ(RunCommand({.argv = bed.On("n1", {"ls", there + "/notes.txt"})}).exit_code, 2);
+  // What git had is an input of the run.
+  ASSERT_EQ(run.Journal("code_seen").size(), 1U);
+  EXPECT_EQ(run.Journal("code_seen")[0]["changed"], 1);
+  EXPECT_EQ(run.Journal("code_seen")[0]["untracked"], 1);
+  EXPECT_NE(run.Read("report.txt").find(" (main), 1 file changed, 1 untracked\n"), std::string::npos)
+      << run.Read("report.txt");
+}
+
+TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(1);
+  ASSERT_TRUE(bed.Up());
+  const std::string folder = MakeCode(bed, 1);
+  std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');
+  const CalledRun run(bed, folder, "run", {"--host", "n1", "--ship-code", ".", "--ship-limit", "2MB"});
+  EXPECT_EQ(run.result.exit_code, 2) << run.result.err;
+  EXPECT_TRUE(run.Said("data.bin (3 MB)")) << run.result.err;
+  EXPECT_FALSE(fs::exists(bed.own_folder() + "/run"));
+}
+
+TEST(ShippedCode, ThatAHostCannotTakeStartsNothing) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const std::string folder = MakeCode(bed, 2);
+  std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');
+  const std::string shrink = "mkdir -p /root/.cache && mount -t tmpfs -o size=1m tmpfs /root/.cache";
+  ASSERT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", shrink})}).exit_code, 0);
+  const CalledRun run(bed, folder, "run", {"--host", "n[1-2]", "--ship-code", "."});
+  EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
+  EXPECT_TRUE(run.Said("the code cannot be shipped to n2: \"data.bin\": No space left on device")) << run.result.err;
+  EXPECT_TRUE(run.Journal("start_ordered").empty());
+  EXPECT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", "ls /root/.cache/muster/code"})}).out, "") << "nothing half";
+}
+
+}  // namespace
+}  // namespace muster::testing

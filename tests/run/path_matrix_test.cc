@@ -1,0 +1,98 @@
+#include "run/path_matrix.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+Plan PlanOf(std::uint32_t hosts) {
+  Plan plan;
+  plan.hosts.resize(hosts);
+  return plan;
+}
+
+std::string Names(const HostSet& set) {
+  std::string text;
+  for (const std::uint32_t host : set) text += (text.empty() ? "n" : ",n") + std::to_string(host + 1);
+  return text;
+}
+
+std::vector<std::string> Texts(const std::vector<PathFault>& faults) {
+  std::vector<std::string> texts;
+  for (const PathFault& fault : faults) texts.push_back(PathFaultText(fault, Names));
+  return texts;
+}
+
+// All that `fails` says of a try.
+std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
+                              const std::function<std::string(std::uint32_t, const PathTry&)>& fails) {
+  std::vector<std::vector<PathTry>> tries;
+  std::vector<std::vector<std::string>> errors;
+  for (std::uint32_t from = 0; from < plan.hosts.size(); ++from) {
+    tries.push_back(TriesOf(plan, from, ports));
+    errors.emplace_back();
+    for (const PathTry& each : tries.back()) errors.back().push_back(fails(from, each));
+  }
+  return Texts(FaultsOf(tries, errors));
+}
+
+TEST(PathMatrix, LetsEachOfAFewHostsTryEachOther) {
+  for (std::uint32_t hosts = 2; hosts <= 8; ++hosts) {
+    for (std::uint32_t from = 0; from < hosts; ++from) {
+      std::set<std::uint32_t> reached;
+      for (const PathTry& each : TriesOf(PlanOf(hosts), from, {})) reached.insert(each.to);
+      EXPECT_EQ(reached.size(), hosts - 1) << hosts;
+      EXPECT_FALSE(reached.contains(from));
+    }
+  }
+}
+
+TEST(PathMatrix, BoundsTheConnectionsOfManyHostsAndLeavesNobodyOut) {
+  std::map<std::uint32_t, std::uint32_t> tried;
+  for (std::uint32_t from = 0; from < 1000; ++from) {
+    const auto tries = TriesOf(PlanOf(1000), from, {});
+    EXPECT_EQ(tries.size(), 10U);
+    for (const PathTry& each : tries) ++tried[each.to];
+  }
+  EXPECT_EQ(tried.size(), 1000U);
+  for (const auto& [host, times] : tried) EXPECT_EQ(times, 10U) << host;
+  EXPECT_TRUE(TriesOf(PlanOf(1), 0, {}).empty());
+}
+
+TEST(PathMatrix, TriesAFewPortsOfThePlanFromEveryOtherHost) {
+  Plan plan = PlanOf(3);
+  std::map<std::string, std::uint16_t> ports;
+  for (int i = 0; i < 10; ++i) {
+    plan.ports["p" + std::to_string(i)] = {1, 0, ""};
+    ports["p" + std::to_string(i)] = static_cast<std::uint16_t>(7000 + i);
+  }
+  EXPECT_EQ(PortsTried(plan, 1, ports).size(), kMostPortsTried);
+  EXPECT_EQ(TriesOf(plan, 0, ports).size(), kMostPortsTried + 2);
+  EXPECT_EQ(TriesOf(plan, 1, ports).size(), 2U);
+}
+
+TEST(PathMatrix, TellsWhoCannotReachTheMeetingPoint) {
+  Plan plan = PlanOf(4);
+  plan.ports["master"] = {0, 0, ""};
+  const auto texts = Told(plan, {{"master", 29500}}, [](std::uint32_t from, const PathTry& each) {
+    return from >= 2 && each.port == "master" ? "no answer" : "";
+  });
+  EXPECT_EQ(texts, std::vector<std::string>{"n3,n4 cannot reach n1:29500 (port master): no answer"});
+}
+
+TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
+  const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const PathTry& each) {
+    return from == 2 || each.to == 2 ? "no answer" : "";
+  });
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"n3 cannot reach n1,n2,n4: no answer", "n1,n2,n4 cannot reach n3: no answer"}));
+}
+
+TEST(PathMatrix, SaysNothingWhereAllIsWell) {
+  EXPECT_TRUE(Told(PlanOf(5), {}, [](std::uint32_t, const PathTry&) { return ""; }).empty());
+}
+
+}  // namespace
+}  // namespace muster
