@@ -88,6 +88,7 @@ std::vector<AgentMessage> EveryMessage() {
       HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
       AgentBeat{8, ~0ULL, 7, 1},
       FileBytes{"logs/a", 1ULL << 40, "x", true},
+      FilesSent{true},
       Inspected{facts, "late", 1, ~0ULL}};
 }
 
