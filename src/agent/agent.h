@@ -91,6 +91,7 @@ class Agent {
   void Do(Activate& command);
   void Do(HeadBeat& answer);
   void Do(PlaceFile& file);
+  void Do(FilesKept& answer);
   void Do(Inspect& command);
   void Do(OpenPaths& command);
   void Do(TryPaths& command);
@@ -163,6 +164,7 @@ class Agent {
   bool finishing_ = false;
   bool sending_files_ = false;
   bool files_sent_ = false;
+  bool files_kept_ = false;  // by the head
   bool over_ = false;
   bool reap_pending_ = false;
   int exit_code_ = kAgentLostHead;

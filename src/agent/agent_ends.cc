@@ -60,10 +60,7 @@ void Agent::FinishIfEmpty() {
   if (report.killed > 0) means_.insert("children");
   if (folder_.made() && !std::exchange(files_sent_, true)) {
     sending_files_ = true;
-    return folder_.SendAll([this] {
-      sending_files_ = false;
-      FinishIfEmpty();
-    });
+    return folder_.SendAll([this] { Send(FilesSent{}); });
   }
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
@@ -86,9 +83,15 @@ void Agent::FinishIfEmpty() {
   Send(empty);
   wire_->StopReading();
   wire_->WhenWritten([this] {
-    folder_.Remove();
+    if (files_kept_) folder_.Remove();
     io_.stop();
   });
+}
+
+void Agent::Do(FilesKept& answer) {
+  if (!std::exchange(sending_files_, false)) return Fail("files are kept that were not sent");
+  files_kept_ = answer.all;
+  FinishIfEmpty();
 }
 
 void Agent::KillCgroupOfProcesses() {

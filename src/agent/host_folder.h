@@ -3,7 +3,7 @@
 //
 // Knows files and folders, no process. Logs go to the head as they grow (inotify(7); nothing is polled), everything
 // else at the end; of a process that has ended the last 64 KiB of its log go at once. Who writes is never waited for,
-// and the files stay until the head has them.
+// and the files stay until the head says that it has them.
 #pragma once
 
 #include <chrono>

@@ -85,6 +85,14 @@ void Fields(A& archive, FileBytes& m) {
   archive(m.path, m.offset, m.content, m.last);
 }
 template <class A>
+void Fields(A& archive, FilesSent& m) {
+  archive(m.unused);
+}
+template <class A>
+void Fields(A& archive, FilesKept& m) {
+  archive(m.all);
+}
+template <class A>
 void Fields(A& archive, HeadBeat& m) {
   archive(m.number);
 }

@@ -219,6 +219,11 @@ struct PtyResized {
   PtySize size;
 };
 
+// Answer to FilesSent: the head has them, on its disk as far as write(2) tells. Without it they stay with the agent.
+struct FilesKept {
+  bool all = false;
+};
+
 // A folder about whose file system is asked, and what it is called.
 struct PlaceSought {
   std::string what;
@@ -285,7 +290,7 @@ struct CodeBytes {
 
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
                                   TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile,
-                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes>;
+                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes, FilesKept>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -347,6 +352,11 @@ struct FileBytes {
   bool last = false;  // here the file ends
 };
 
+// All FileBytes have gone, after Finish: answered by FilesKept, for which AgentEmpty waits.
+struct FilesSent {
+  bool unused = false;
+};
+
 // Answer to Inspect. Texts come from files and programs of the host and are not trusted.
 struct Inspected {
   HostFacts facts;
@@ -391,7 +401,7 @@ using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
                  PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
-                 PathsTried, CodeWanted, CodeTaken, CodeReady>;
+                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -143,6 +143,7 @@ class Session {
   // To the hosts that do not see them.
   void PutFiles(const std::map<std::string, std::string>& files);
   void OnFileBytes(std::uint32_t host, const FileBytes& bytes);
+  void OnFilesSent(std::uint32_t host);
 
   // --- before the first process, on several hosts (session_preflight.cc) ---
   bool looks_first() const { return elsewhere_ && request_.preflight.has_value(); }

@@ -276,6 +276,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           Refused(host, std::move(m));
         } else if constexpr (std::is_same_v<M, FileBytes>) {
           OnFileBytes(host, m);
+        } else if constexpr (std::is_same_v<M, FilesSent>) {
+          OnFilesSent(host);
         } else if constexpr (std::is_same_v<M, PtyBytes>) {
           if (terminal_) terminal_->Written(m);
         } else if constexpr (std::is_same_v<M, PtyTaken>) {

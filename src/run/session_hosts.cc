@@ -117,7 +117,12 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
       allowed ? WriteAt(directory_->folder(), bytes.path, bytes.offset, bytes.content, bytes.last)
               : Fail(MachineError("path", fmt::format("{} is not for a host to write", bytes.path)));
   if (written || std::exchange(agents_[host].warned_of_files, true)) return;
-  console_.Warn(fmt::format("a file of {} cannot be kept: {}", agents_[host].host_name, Sentence(written.error())));
+  console_.Warn(fmt::format("a file of {} cannot be kept, its files stay there: {}", agents_[host].host_name,
+                            Sentence(written.error())));
+}
+
+void Session::OnFilesSent(std::uint32_t host) {
+  if (!agents_[host].shares_run_dir) Send(host, FilesKept{!agents_[host].warned_of_files});
 }
 
 }  // namespace muster

@@ -47,7 +47,8 @@ std::vector<AgentCommand> EveryCommand() {
       TryPaths{{{"fe80::1", 65535}, {"10.0.0.1", 1}}, 3'000},
       ClosePaths{},
       OfferCode{"ab", {{"a.py", false, "", 0755, 1ULL << 40, "cd"}, {"b", true, "../\xff", 0, 0, ""}}, true},
-      CodeBytes{4'294'967'295U, std::string("x\0", 2)}};
+      CodeBytes{4'294'967'295U, std::string("x\0", 2)},
+      FilesKept{true}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -98,7 +99,8 @@ std::vector<AgentMessage> EveryMessage() {
       PathsTried{{"", "no answer"}},
       CodeWanted{{0, 4'294'967'295U}},
       CodeTaken{4'294'967'295U},
-      CodeReady{"/root/.cache", "why"}};
+      CodeReady{"/root/.cache", "why"},
+      FilesSent{true}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {
