@@ -18,6 +18,7 @@
 #include "muster/binding.h"
 #include "run/code_shipment.h"
 #include "run/control_server.h"
+#include "run/host_files.h"
 #include "run/inspect_hosts.h"
 #include "run/journal.h"
 #include "run/path_matrix.h"
@@ -195,6 +196,7 @@ class Session {
   Surroundings surroundings_;
   Supervisor supervisor_;
   ProcessRoll roll_;
+  HostFiles host_files_;
   Binding binding_;
   Starts starts_;
   Console console_;

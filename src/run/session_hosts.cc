@@ -1,11 +1,11 @@
 // The part of the session that concerns other hosts than this one: who cannot be reached, and the files of the run
 // there.
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "run/activation.h"
 #include "run/host_refusals.h"
 #include "run/live_session.h"
 #include "run/private_files.h"
@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char* kProbe = "probe";
 constexpr std::size_t kPart = 1U << 20;
-// What a host may write below the run directory.
-constexpr std::array<std::string_view, 4> kOfHosts = {"logs/", "errors/", "context/", "dumps/"};
 
 }  // namespace
 
@@ -111,8 +109,8 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
     timers_.Arm(kFinishTimer, clock_->Monotonic() + std::uint64_t{kFinishMarginMs} * 1'000'000);
     SetAlarm();
   }
-  const bool allowed = std::any_of(kOfHosts.begin(), kOfHosts.end(),
-                                   [&bytes](std::string_view folder) { return bytes.path.starts_with(folder); });
+  const std::optional<std::uint32_t> place = supervisor_.slots().host(host);
+  const bool allowed = (place && host_files_.AreOf(*place, bytes.path)) || bytes.path == ActivationLogPath(plan_, host);
   const Result<void> written =
       allowed ? WriteAt(directory_->folder(), bytes.path, bytes.offset, bytes.content, bytes.last)
               : Fail(MachineError("path", fmt::format("{} is not for a host to write", bytes.path)));

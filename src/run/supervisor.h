@@ -14,8 +14,8 @@
 //  is
 //    started again with other ports (RebindOrdered, answered by PlanRebound). No restart budget is used for it.
 //  - A lost host ends the job, unless the policies of what ran there allow a restart and there is a spare: it then
-//    takes the host's place (ReplaceOrdered, answered by HostReplaced), and what ran there is started again on it. What was
-//    told where the lost host is, and would go on, is started again with it: then the whole job is.
+//    takes the host's place (ReplaceOrdered, answered by HostReplaced), and what ran there is started again on it. What
+//    was told where the lost host is, and would go on, is started again with it: then the whole job is.
 //  - A role starts when every process of the roles it comes after is ready. Who cannot become ready any more, or not
 //    in time, has failed. So has a process that outlives its role's time, and the first to fall silent where a whole
 //    role or job is silent for its limit.
