@@ -29,6 +29,8 @@ struct Command {
 std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);

@@ -3,8 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -17,27 +15,14 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "cli/small_file.h"
+#include "cli/stored_recipe.h"
+#include "cli/wait_line.h"
 #include "plan/host_list.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
-
-// What stands in a file that the user names; an error is a sentence.
-tl::expected<std::string, std::string> ReadSmallFile(const std::string& name) {
-  // Asked first: opening a FIFO would wait for a writer, and a device has no end.
-  constexpr std::uintmax_t kLargestFile = 16U << 20;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
-  if (std::filesystem::file_size(name, error) > kLargestFile) {
-    return tl::unexpected("the file " + Quoted(name) + " is larger than 16 MiB");
-  }
-  std::ifstream file(name, std::ios::binary);
-  std::stringstream content;
-  content << file.rdbuf();
-  if (!file) return tl::unexpected("the file " + Quoted(name) + " cannot be read");
-  return content.str();
-}
 
 Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
   const auto bad = [&](const std::string& why, std::string hint = {}) {
@@ -87,6 +72,10 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
+  AddPlanningOptions(app, options, invocation);
+}
+
+void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
   app.add_option("--unset", options.unset, "take a parameter's default again")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -155,29 +144,6 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
 
 namespace {
 
-// A line on the terminal that says what is waited for; gone when this ends. Nothing where nobody looks.
-class WaitLine {
- public:
-  explicit WaitLine(std::string what) : what_(Printable(what)), shown_(isatty(STDERR_FILENO) == 1) {}
-  WaitLine(const WaitLine&) = delete;
-  WaitLine& operator=(const WaitLine&) = delete;
-  ~WaitLine() { Clear(); }
-  void Clear() {
-    if (std::exchange(written_, false)) std::fputs("\r\x1b[K", stderr);
-  }
-  void Show(unsigned seconds) {
-    if (!shown_) return;
-    std::fprintf(stderr, "\r%s, %u s …\x1b[K", what_.c_str(), seconds);
-    std::fflush(stderr);
-    written_ = true;
-  }
-
- private:
-  std::string what_;
-  bool shown_;
-  bool written_ = false;
-};
-
 // --devices and --share-devices.
 Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   constexpr std::uint32_t kMost = 4096;
@@ -214,23 +180,50 @@ Result<void> CountOwnDevices(Site& site) {
 
 void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
 
-Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
+}  // namespace
+
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
-  evaluation.devices = *std::move(devices);
-  if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
-  evaluation.recipe_file = options.recipe;
-  evaluation.overrides = *std::move(overrides);
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
-  evaluation.site.hosts = *std::move(hosts);
-  evaluation.args = options.args;
-  evaluation.without = options.without;
-  if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
-    evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+  EvaluationOptions evaluation;
+  if (const auto run = RunMeant(options.recipe)) {
+    // As it was then, but for what is said now.
+    auto stored = EvaluationOfRun(*run);
+    if (!stored) return stored;
+    evaluation = *std::move(stored);
+    if (!hosts->empty()) evaluation.site.hosts = *std::move(hosts);
+    if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
+    if (!options.args.empty()) evaluation.args = options.args;
+  } else {
+    evaluation.recipe_file = options.recipe;
+    evaluation.devices = *std::move(devices);
+    if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
+    evaluation.site.hosts = *std::move(hosts);
+    evaluation.args = options.args;
+    if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+      evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+    }
   }
+  for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
+  evaluation.without = options.without;
+  return evaluation;
+}
+
+namespace {
+
+// What `chosen` says besides where its values are the user's.
+Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
+  auto prepared = PrepareEvaluation(options);
+  if (!prepared) return Fail(prepared.error());
+  EvaluationOptions& evaluation = *prepared;
+  evaluation.describe_only = chosen.describe_only;
+  evaluation.explain = std::move(chosen.explain);
+  evaluation.mindspore = std::move(chosen.mindspore);
+  evaluation.on_print = std::move(chosen.on_print);
   WaitLine waiting("evaluating " + options.recipe);
   evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
   if (evaluation.on_print) {

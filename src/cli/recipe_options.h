@@ -29,11 +29,18 @@ struct RecipeOptions {
 // Adds RECIPE, name=value …, --unset, --devices and --share-devices. The options must live as long as the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
+// The same without the words: RECIPE and name=value are the caller's.
+void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
+
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 
 // The hosts that the command line names, in order; none if it names none. Kinds "hosts" and "usage".
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
+
+// What EvaluateRecipe is to be asked: the words read, this machine looked at. Where the recipe is a RUN, what it was
+// asked then, with the words added. Nothing is shown.
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);

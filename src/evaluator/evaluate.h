@@ -24,6 +24,7 @@ struct EvaluationLimits {
 
 struct EvaluationOptions {
   std::string recipe_file;
+  std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute
   std::vector<Override> overrides;
   std::vector<std::string> args;
   Site site;
@@ -43,7 +44,8 @@ struct Evaluation {
   std::string doc;
   std::vector<ParameterState> parameters;
   Plan plan;              // folded and valid; empty if only described
-  Provenance provenance;  // places are known files of the recipe, or nowhere
+  Provenance provenance;  // places are known files of the recipe, or nowhere; in `origins`, too
+  Origins origins;
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;

@@ -37,7 +37,7 @@ int AddActivation(lua_State* lua) {
   return 0;
 }
 
-// derived(name, value)
+// derived(name, value, place)
 int AddDerived(lua_State* lua) {
   Host& host = Host::Of(lua);
   std::string name;
@@ -46,6 +46,7 @@ int AddDerived(lua_State* lua) {
   Value value;
   // What is no plain value was reported where it was given.
   if (ToValue(lua, 2, value, why)) host.plan.derived[name] = std::move(value);
+  host.origins.derived[name] = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
   return 0;
 }
 

@@ -401,6 +401,7 @@ int Run(lua_State* lua) {
     const std::string name = resolved.cluster.named.empty() ? std::string() : resolved.cluster.named[i].name;
     host.plan.hosts.push_back({"host" + std::to_string(i), resolved.cluster.devices[i], name});
   }
+  host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, modules, recipe, resolved, place);
   AddShippedFiles(host);
@@ -444,6 +445,10 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
     Fold(host.plan);
     evaluation.answer.plan = std::move(host.plan);
     evaluation.answer.provenance = std::move(host.provenance);
+    if (host.context) {
+      for (const auto& [key, setting] : host.context->own()) host.origins.context[key] = setting.source;
+    }
+    evaluation.answer.origins = std::move(host.origins);
   }
   give(std::move(evaluation.answer));
 }

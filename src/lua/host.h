@@ -66,6 +66,7 @@ struct Host {
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles
   Provenance provenance;
+  Origins origins;
 
   // Interns the place of the nearest frame of a user's file, or `fallback`.
   int Here(lua_State* lua);

@@ -132,6 +132,7 @@ class ClusterResolver {
     } else {
       facts.text = hosts_text_ + " × " + devices_text;
     }
+    facts.numbers = std::move(numbers_);
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {
       const auto own = facts.named[i].devices;
@@ -231,6 +232,7 @@ class ClusterResolver {
       origin = "--devices";
     }
     text = name + " " + ToText(*state.value) + " (" + origin + ")";
+    numbers_.push_back({name, *state.value->AsInt(), origin});
     return *state.value->AsInt();
   }
 
@@ -240,6 +242,7 @@ class ClusterResolver {
   std::vector<std::string>& known_;
   Diagnostics& diagnostics_;
   std::string hosts_text_;
+  std::vector<ClusterNumber> numbers_;
 };
 
 }  // namespace
