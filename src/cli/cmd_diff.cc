@@ -103,14 +103,16 @@ int Run(const Options& options) {
   if (!named) return Refuse(options, named.error());
   if (!options.ranks.empty()) {
     if (named->size() == 1) return DiffRanks(options, named->front());
-    return Refuse(options, {Error("usage", {}, "--ranks compares two processes of one plan, and " +
-                                                   std::to_string(named->size()) + " are named",
+    return Refuse(options, {Error("usage", {},
+                                  "--ranks compares two processes of one plan, and " + std::to_string(named->size()) +
+                                      " are named",
                                   "muster diff recipes/pipeline.lua --ranks 0 5")});
   }
   if (named->size() == 1 && !named->front().overrides.empty()) named->insert(named->begin(), {named->front().word, {}});
   if (named->size() != 2) {
-    return Refuse(options, {Error("usage", {}, "two things are compared, and " + std::to_string(named->size()) +
-                                                   (named->size() == 1 ? " is named" : " are named"),
+    return Refuse(options, {Error("usage", {},
+                                  "two things are compared, and " + std::to_string(named->size()) +
+                                      (named->size() == 1 ? " is named" : " are named"),
                                   "muster diff A B, or muster diff RECIPE name=value for what that changes")});
   }
   std::vector<PlannedThing> things;

@@ -37,9 +37,9 @@ Result<void> ReadWords(Options& options) {
   }
   if (names.size() != 2) {
     return Fail(Error("usage", {},
-                      names.size() < 2 ? std::string("a recipe and a name are wanted")
-                                       : "one name is explained at a time, got " + Quoted(names[1]) + " and " +
-                                             Quoted(names[2]),
+                      names.size() < 2
+                          ? std::string("a recipe and a name are wanted")
+                          : "one name is explained at a time, got " + Quoted(names[1]) + " and " + Quoted(names[2]),
                       "muster explain recipes/pipeline.lua layers=64 layers_per_stage"));
   }
   options.recipe.recipe = names[0];
@@ -90,9 +90,10 @@ int Run(Options& options) {
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  app.add_option("WORDS", options->words,
-                 "the recipe (or a RUN, whose stored sources are meant), parameters as name=value, and the name that is "
-                 "explained: of a parameter, a derived value, an attribute, a variable, or a word of a command")
+  app.add_option(
+         "WORDS", options->words,
+         "the recipe (or a RUN, whose stored sources are meant), parameters as name=value, and the name that is "
+         "explained: of a parameter, a derived value, an attribute, a variable, or a word of a command")
       ->type_name("RECIPE [name=value …] NAME")
       ->required();
   app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");

@@ -29,6 +29,7 @@ constexpr Command kCommands[] = {
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
+    {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},
     {"doctor", "look at hosts before anything is started there: what is wrong, and in what they differ",
      "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",

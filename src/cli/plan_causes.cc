@@ -56,7 +56,8 @@ Override With(const std::string& name, Value value) {
   return override;
 }
 
-// The lines of the sources that differ, "-gpt.lua:12: …"; sources of recipes keep their names below the recipe's folder.
+// The lines of the sources that differ, "-gpt.lua:12: …"; sources of recipes keep their names below the recipe's
+// folder.
 std::vector<std::string> ChangedLines(const PlannedThing& a, const PlannedThing& b) {
   std::set<std::string> files;
   for (const auto& [file, unused] : a.sources) files.insert(file);
@@ -90,7 +91,8 @@ class CauseFinder {
     }
     constexpr std::size_t kMostTried = 32;
     if (found_.causes.size() > kMostTried) {
-      found_.notes.push_back("what each of " + std::to_string(found_.causes.size()) + " causes does alone was not tried");
+      found_.notes.push_back("what each of " + std::to_string(found_.causes.size()) +
+                             " causes does alone was not tried");
     } else if (found_.causes.size() > 1) {
       TryAlone();
     }

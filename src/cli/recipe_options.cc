@@ -66,8 +66,10 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
 }  // namespace
 
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
-  auto* recipe = app.add_option("RECIPE", options.recipe,
-                                "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi");
+  auto* recipe = app.add_option(
+      "RECIPE", options.recipe,
+      "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi; or a RUN, whose stored "
+      "recipe is meant");
   if (recipe_required) recipe->required();
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
@@ -79,6 +81,16 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
   app.add_option("--unset", options.unset, "take a parameter's default again")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  AddHostOptions(app, options);
+  app.add_option("--devices", options.devices,
+                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+      ->type_name("LIST|free");
+  app.add_flag("--share-devices", options.share_devices,
+               "other runs that say the same may use these devices at the same time");
+  options.args = invocation.words_after_dashes;
+}
+
+void AddHostOptions(CLI::App& app, RecipeOptions& options) {
   auto* host =
       app.add_option("--host", options.hosts, "the hosts by name: n[01-04]:8,n5:4 (:N is its number of devices)")
           ->type_name("LIST")
@@ -89,12 +101,6 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
   app.add_option("--exclude", options.exclude, "hosts of these that are left out")
       ->type_name("LIST")
       ->allow_extra_args(false);
-  app.add_option("--devices", options.devices,
-                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
-      ->type_name("LIST|free");
-  app.add_flag("--share-devices", options.share_devices,
-               "other runs that say the same may use these devices at the same time");
-  options.args = invocation.words_after_dashes;
 }
 
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {

@@ -26,11 +26,15 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value …, --unset, --devices and --share-devices. The options must live as long as the app.
+// Adds RECIPE (or a RUN, whose stored sources are meant), name=value …, --unset, --devices and --share-devices. The
+// options must live as long as the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
 // The same without the words: RECIPE and name=value are the caller's.
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
+
+// --host, --hostfile and --exclude alone, for what has its plan already.
+void AddHostOptions(CLI::App& app, RecipeOptions& options);
 
 // name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);

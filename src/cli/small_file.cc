@@ -10,13 +10,12 @@
 
 namespace muster {
 
-tl::expected<std::string, std::string> ReadSmallFile(const std::string& name) {
+tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most) {
   // Asked first: opening a FIFO would wait for a writer, and a device has no end.
-  constexpr std::uintmax_t kLargestFile = 16U << 20;
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
-  if (std::filesystem::file_size(name, error) > kLargestFile) {
-    return tl::unexpected("the file " + Quoted(name) + " is larger than 16 MiB");
+  if (std::filesystem::file_size(name, error) > most) {
+    return tl::unexpected("the file " + Quoted(name) + " is larger than " + std::to_string(most >> 20) + " MiB");
   }
   std::ifstream file(name, std::ios::binary);
   std::stringstream content;

@@ -12,6 +12,8 @@
 #include "base/shell_quote.h"
 #include "cli/run_argument.h"
 #include "cli/small_file.h"
+#include "plan/plan_json.h"
+#include "run/run_summary.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -172,6 +174,31 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
     }
   }
   return options;
+}
+
+Result<std::string> IdOfRun(const std::string& run_dir) {
+  const auto summary = SummarizeRun(run_dir, false);
+  if (!summary) return Fail(summary.error());
+  return summary->run;
+}
+
+Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
+  auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
+  if (!text) return Fail(Error("run", {}, std::move(text.error()), "a run directory holds plan.json"));
+  auto plan = PlanFromJson(*text);
+  if (!plan) return Fail(plan.error());
+  StoredPlan stored;
+  stored.plan = *std::move(plan);
+  auto sources = SourcesOfRun(run_dir);
+  if (!sources) return Fail(sources.error());
+  stored.sources = *std::move(sources);
+  // What is lost of these costs the new run its own parentage, and nothing else.
+  const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
+  if (!inputs) return stored;
+  if (const Value* list = Field(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr) stored.inputs = *list;
+  if (const Value* evaluation = Field(*inputs, "evaluation")) stored.evaluation = *evaluation;
+  return stored;
 }
 
 Result<std::map<std::string, std::string>> SourcesOfRun(const std::string& run_dir) {

@@ -45,7 +45,8 @@ class Tracer {
  public:
   explicit Tracer(std::span<const Evaluation* const> plans) : plans_(plans) {
     const Evaluation& explained = *plans.front();
-    for (const ParameterState& state : explained.parameters) AddQuantity({SubjectKind::kParameter, state.parameter.name});
+    for (const ParameterState& state : explained.parameters)
+      AddQuantity({SubjectKind::kParameter, state.parameter.name});
     for (const ClusterNumber& number : explained.origins.cluster) AddQuantity({SubjectKind::kCluster, number.name});
     AddQuantity({SubjectKind::kCluster, "devices"});
     for (const auto& [name, unused] : explained.origins.derived) AddQuantity({SubjectKind::kDerived, name});
@@ -63,6 +64,12 @@ class Tracer {
     } else if (const Quantity* same = QuantityOf("", found->row, &found->subject)) {
       AddLink(*same, same->subject.name, depth);
     }
+  }
+
+  void From(const Subject& subject) {
+    const auto found = std::find_if(quantities_.begin(), quantities_.end(),
+                                    [&](const Quantity& quantity) { return quantity.subject == subject; });
+    if (found != quantities_.end()) AddLink(*found, subject.name, 0);
   }
 
   // Of a text: the numbers in it, and the text itself.
@@ -150,7 +157,9 @@ class Tracer {
       for (const auto& divisions : by_key) {
         const auto found = divisions.find(first_keys[i]);
         const bool there = found != divisions.end();
-        const auto text = [&](std::int64_t number) { return there ? std::optional(std::to_string(number)) : std::nullopt; };
+        const auto text = [&](std::int64_t number) {
+          return there ? std::optional(std::to_string(number)) : std::nullopt;
+        };
         row.quotient.push_back(text(there ? found->second->quotient : 0));
         row.number.push_back(text(there ? found->second->number : 0));
         for (const auto& [name, unused] : row.first->by) {
@@ -223,7 +232,9 @@ Chain ChainBelow(std::span<const Evaluation* const> plans, const Subject& subjec
                  std::span<const std::optional<std::string>> told) {
   Tracer tracer(plans);
   Chain chain;
-  if (subject.kind == SubjectKind::kDerived) {
+  if (subject.kind == SubjectKind::kCluster) {
+    chain.formula = LinkTo(*plans.front(), subject.name).formula;
+  } else if (subject.kind == SubjectKind::kDerived) {
     if (const DividedRow* division = tracer.DivisionOf(Row(told.begin(), told.end()))) {
       chain.formula = Tracer::Formula(*division);
     }
@@ -233,6 +244,12 @@ Chain ChainBelow(std::span<const Evaluation* const> plans, const Subject& subjec
   }
   chain.links = tracer.Take();
   return chain;
+}
+
+std::vector<ChainLink> ChainFrom(std::span<const Evaluation* const> plans, const std::string& derived) {
+  Tracer tracer(plans);
+  tracer.From({SubjectKind::kDerived, derived});
+  return tracer.Take();
 }
 
 ChainLink LinkTo(const Evaluation& evaluation, const std::string& name) {

@@ -21,6 +21,9 @@ struct Chain {
 Chain ChainBelow(std::span<const Evaluation* const> plans, const Subject& subject,
                  std::span<const std::optional<std::string>> told);
 
+// The links below a derived value and its own, for a subject that it may be a part of.
+std::vector<ChainLink> ChainFrom(std::span<const Evaluation* const> plans, const std::string& derived);
+
 // A link of its own for a parameter or a number of the cluster.
 ChainLink LinkTo(const Evaluation& evaluation, const std::string& name);
 

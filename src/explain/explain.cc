@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "explain/chain.h"
@@ -12,7 +13,6 @@
 
 namespace muster {
 namespace {
-
 
 // A parameter, or a number of the cluster, that can be given another value.
 struct Settable {
@@ -172,6 +172,7 @@ class Explainer {
       }
       ++made;
       plans_.push_back(std::make_unique<Evaluation>(*std::move(plan)));
+      changed_.push_back(settable.parameter.name);
       const Dependence::Kind kind = shows(*plans_.back());
       if (kind != Dependence::Kind::kNone) result.kind = kind;
       if (kind == Dependence::Kind::kChanges) break;
@@ -220,12 +221,33 @@ class Explainer {
     Chain chain = ChainBelow(plans, explanation_.subject, told);
     explanation_.formula = std::move(chain.formula);
     explanation_.chain = std::move(chain.links);
+    if (explanation_.subject.kind > SubjectKind::kDerived && explanation_.chain.empty()) AddParts(plans, depends_on);
     for (const std::string& name : depends_on) {
       const auto is_told = [&](const ChainLink& link) {
         return link.name == name || link.name.ends_with(" = " + name) || IsCluster(name, link);
       };
       if (std::none_of(explanation_.chain.begin(), explanation_.chain.end(), is_told)) {
         explanation_.chain.push_back(LinkTo(*plans_.front(), name));
+      }
+    }
+  }
+
+  // Derived values that the subject may have been made of: they depend on nothing that it does not depend on.
+  void AddParts(std::span<const Evaluation* const> plans, const std::vector<std::string>& depends_on) {
+    for (const auto& [name, place] : plans_.front()->origins.derived) {
+      const Subject derived{SubjectKind::kDerived, name};
+      bool varies = false;
+      bool fits = true;
+      for (std::size_t i = 1; i < plans_.size(); ++i) {
+        if (WholeValue(*plans_[i], derived) == WholeValue(*plans_.front(), derived)) continue;
+        varies = true;
+        fits = fits && std::find(depends_on.begin(), depends_on.end(), changed_[i]) != depends_on.end();
+      }
+      if (!varies || !fits) continue;
+      for (ChainLink& link : ChainFrom(plans, name)) {
+        if (std::find(explanation_.chain.begin(), explanation_.chain.end(), link) == explanation_.chain.end()) {
+          explanation_.chain.push_back(std::move(link));
+        }
       }
     }
   }
@@ -317,6 +339,7 @@ class Explainer {
   const PlanAgain& plan_again_;
   ContextApi api_;
   std::vector<std::unique_ptr<Evaluation>> plans_;  // that of the command line first
+  std::vector<std::string> changed_ = {""};         // beside it: the parameter that was given another value
   std::vector<std::uint32_t> chosen_;
   Explanation explanation_;
   std::size_t made_ = 0;

@@ -1,6 +1,6 @@
 // Where a value of a plan comes from: who gave it, what it was made of, which parameters it depends on, and which of
-// them have no effect. Found by planning again with one parameter after the other changed a little (explain/nudge.h), so
-// it holds for recipes that nobody annotated, and for what a change of one parameter shows.
+// them have no effect. Found by planning again with one parameter after the other changed a little (explain/nudge.h),
+// so it holds for recipes that nobody annotated, and for what a change of one parameter shows.
 //
 // Knows no command line; plans are made by who asks.
 #pragma once
@@ -30,7 +30,7 @@ struct ChainLink {
   std::uint32_t depth = 0;
   std::string name;
   std::string value;
-  std::string source;   // "default", "command line", "derived", …; may be empty
+  std::string source;  // "default", "command line", "derived", …; may be empty
   Place place;
   std::string formula;  // "devices 8 / (pipeline_stages 2 × tensor_parallel_size 2)"; may be empty
 

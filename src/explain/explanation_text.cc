@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostValues = 12;     // with their processes, shown to people
-constexpr std::size_t kHeadingWidth = 16;   // "depends on" and the like
-constexpr std::size_t kLineWidth = 100;     // of lists of names
+constexpr std::size_t kMostValues = 12;    // with their processes, shown to people
+constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
+constexpr std::size_t kLineWidth = 100;    // of lists of names
 constexpr std::size_t kWidestColumn = 44;
 
 std::string Filled(std::string text, std::size_t columns) {
@@ -30,7 +30,8 @@ std::string Filled(std::string text, std::size_t columns) {
 // "default, recipes/ps.lua:9"
 std::string SourceText(const std::string& source, const Place& place) {
   std::string text = Printable(source);
-  if (!place.file.empty()) text += (text.empty() ? "" : ", ") + Printable(place.file) + ":" + std::to_string(place.line);
+  if (!place.file.empty())
+    text += (text.empty() ? "" : ", ") + Printable(place.file) + ":" + std::to_string(place.line);
   return text;
 }
 
@@ -60,7 +61,8 @@ void AppendValues(std::string& out, const Explanation& explanation) {
     return;
   }
   const auto same = [&](auto member) {
-    return std::all_of(values.begin(), values.end(), [&](const ToldValue& one) { return one.*member == first.*member; });
+    return std::all_of(values.begin(), values.end(),
+                       [&](const ToldValue& one) { return one.*member == first.*member; });
   };
   if (same(&ToldValue::text) && same(&ToldValue::source) && same(&ToldValue::place)) {
     std::string processes;
@@ -116,15 +118,19 @@ void AppendLeadsTo(std::string& out, const Explanation& explanation) {
     out += Filled("leads to", kHeadingWidth) + "nothing: other values give the same plan\n";
     return;
   }
-  std::map<std::pair<PlanChange::Kind, std::string>, std::vector<std::string>> rows;
-  for (const PlanChange& change : explanation.leads_to) rows[{change.kind, change.role}].push_back(change.name);
+  std::map<std::pair<PlanChange::Kind, std::string>, std::vector<std::string>> by_role;
+  for (const PlanChange& change : explanation.leads_to) by_role[{change.kind, change.role}].push_back(change.name);
+  // Roles with the same names share a line.
+  std::map<std::pair<PlanChange::Kind, std::vector<std::string>>, std::string> rows;
+  for (const auto& [row, names] : by_role) {
+    std::string& roles = rows[{row.first, names}];
+    roles += (roles.empty() ? "" : ", ") + row.second;
+  }
   std::string heading = "leads to";
-  for (const auto& [row, names] : rows) {
-    const auto& [kind, role] = row;
-    const std::string lead = std::string(PlanChangeName(kind)) + (role.empty() ? "" : " of " + role) + ":";
-    std::string text;
-    std::vector<std::string> words = {lead};
-    words.insert(words.end(), names.begin(), names.end());
+  for (const auto& [row, roles] : rows) {
+    std::vector<std::string> words = {std::string(PlanChangeName(row.first)) + (roles.empty() ? "" : " of " + roles) +
+                                      ":"};
+    words.insert(words.end(), row.second.begin(), row.second.end());
     AppendNames(out, heading, words);
     heading.clear();
   }
@@ -182,8 +188,7 @@ std::string ExplanationText(const Explanation& explanation) {
   AppendNames(out, "no effect", names[Dependence::Kind::kNone]);
   for (const Dependence& dependence : explanation.dependences) {
     if (dependence.kind != Dependence::Kind::kUntried) continue;
-    out += Filled("not known", kHeadingWidth) + dependence.name + ": no other value that was tried gives a plan: " +
-           Printable(dependence.why) + '\n';
+    out += Filled("not known", kHeadingWidth) + Printable(dependence.name) + ": no other value that was tried gives a plan: " + Printable(dependence.why) + '\n';
   }
   if (!explanation.own.name.empty()) AppendLeadsTo(out, explanation);
   if (explanation.possible) AppendPossible(out, *explanation.possible);

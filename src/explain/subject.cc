@@ -10,7 +10,6 @@
 namespace muster {
 namespace {
 
-
 constexpr std::array<std::string_view, 6> kKindNames = {"parameter", "cluster",  "derived",
                                                         "attribute", "variable", "command"};
 

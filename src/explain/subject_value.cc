@@ -10,7 +10,6 @@
 namespace muster {
 namespace {
 
-
 std::int64_t AllDevices(const Plan& plan) {
   std::int64_t devices = 0;
   for (const PlanHost& host : plan.hosts) devices += host.devices;
@@ -101,8 +100,9 @@ class Teller {
       const std::uint32_t role = plan_.processes[processes[begin]].role;
       std::size_t end = begin;
       while (end < processes.size() && plan_.processes[processes[end]].role == role) ++end;
-      AddRole(told, plan_.roles[role], std::vector<std::uint32_t>(processes.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                                  processes.begin() + static_cast<std::ptrdiff_t>(end)));
+      AddRole(told, plan_.roles[role],
+              std::vector<std::uint32_t>(processes.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         processes.begin() + static_cast<std::ptrdiff_t>(end)));
       begin = end;
     }
     return told;
@@ -126,8 +126,11 @@ class Teller {
       }
       std::vector<ToldValue> told;
       for (FoldedText& folded : FoldTexts(plan_, ranks)) {
-        told.push_back({ProcessesText(plan_, folded.processes), std::move(folded.text), folded.rule,
-                        "not set; derived: the process's rank, not passed on", {}});
+        told.push_back({ProcessesText(plan_, folded.processes),
+                        std::move(folded.text),
+                        folded.rule,
+                        "not set; derived: the process's rank, not passed on",
+                        {}});
       }
       return told;
     }
@@ -199,8 +202,7 @@ class Teller {
     }
     const auto [source, place] = ProcessSource(role);
     for (FoldedText& folded : FoldTexts(plan_, texts)) {
-      told.push_back(
-          {ProcessesText(plan_, folded.processes), std::move(folded.text), folded.rule, source, place});
+      told.push_back({ProcessesText(plan_, folded.processes), std::move(folded.text), folded.rule, source, place});
     }
     if (!texts.empty() || subject_.kind != SubjectKind::kVariable) return;
     const std::string* pattern = Removing(role, subject_.name);
@@ -241,9 +243,11 @@ Result<std::vector<std::uint32_t>> ChosenProcesses(const Plan& plan, const Proce
   std::vector<std::string> roles;
   for (const Role& role : plan.roles) roles.push_back(role.name);
   if (!known_role) {
-    return Fail(Error("no_process", {}, "the plan has no role " + Quoted(*filter.role), DidYouMean(*filter.role, roles)));
+    return Fail(
+        Error("no_process", {}, "the plan has no role " + Quoted(*filter.role), DidYouMean(*filter.role, roles)));
   }
-  return Fail(Error("no_process", {}, "the plan has no process of that rank: " + std::to_string(filter.rank.value_or(0)),
+  return Fail(Error("no_process", {},
+                    "the plan has no process of that rank: " + std::to_string(filter.rank.value_or(0)),
                     "muster plan shows the ranks of each role"));
 }
 

@@ -31,7 +31,7 @@ struct SubjectValue {
 };
 
 SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
-             const std::vector<std::uint32_t>& processes);
+                     const std::vector<std::uint32_t>& processes);
 
 // A value with its source, of processes with equal ones.
 struct ToldValue {

@@ -98,7 +98,8 @@ void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std:
   for (const auto& [key, setting] : overlay->second->own()) sources[key] = setting.source;
 }
 
-// process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env, visible_name, visible,
+// process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
+// visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);

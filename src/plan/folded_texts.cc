@@ -87,8 +87,8 @@ std::optional<std::string> Linear(const Position& position, const Numbers& at, c
     if (numbers[i] != factor * at[i] + offset) return std::nullopt;
   }
   const bool itself = factor == 1 && offset == 0;
-  const bool third = std::any_of(at.begin(), at.end(),
-                                 [&](std::int64_t place) { return place != at.front() && place != *other; });
+  const bool third =
+      std::any_of(at.begin(), at.end(), [&](std::int64_t place) { return place != at.front() && place != *other; });
   if (!itself && !third) return std::nullopt;
   return LinearText(position.name, factor, offset);
 }
@@ -125,7 +125,7 @@ std::optional<std::string> Rule(const std::vector<Numbers>& positions, const Num
 }
 
 // One text with rules that is true for all of them.
-std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText> texts) {
+std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText> texts, RuleBy by) {
   const Segments first = Cut(texts.front().text);
   std::vector<Numbers> slots(first.numbers.size());
   if (slots.empty()) return std::nullopt;
@@ -138,6 +138,7 @@ std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText
   for (const Position& position : kPositions) {
     Numbers& at = positions.emplace_back();
     for (const ProcessText& one : texts) at.push_back(position.of(plan.processes[one.process]));
+    if (by == RuleBy::kRank) break;  // it is the first
   }
   std::string text = first.literals.front();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -156,7 +157,7 @@ std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText
 
 }  // namespace
 
-std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText> texts) {
+std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText> texts, RuleBy by) {
   std::vector<FoldedText> folded;
   if (texts.empty()) return folded;
   std::map<std::string_view, std::size_t> groups;
@@ -166,7 +167,7 @@ std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText>
     folded[group->second].processes.push_back(one.process);
   }
   if (folded.size() == 1) return folded;
-  if (const auto rule = OneRule(plan, texts)) {
+  if (const auto rule = OneRule(plan, texts, by)) {
     FoldedText all{{}, *rule, true};
     for (const ProcessText& one : texts) all.processes.push_back(one.process);
     return {std::move(all)};

@@ -27,9 +27,14 @@ struct FoldedText {
   bool operator==(const FoldedText&) const = default;
 };
 
+// What a rule may be about. What says where processes stand is told by their ranks alone: a stage that is the stage
+// explains nothing.
+enum class RuleBy : std::uint8_t { kAnyPosition, kRank };
+
 // `texts` are of processes of one role, ascending. One text or one rule for all, else one entry per different text, in
 // the order of their first processes. Time grows with the lengths of the texts.
-std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText> texts);
+std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText> texts,
+                                  RuleBy by = RuleBy::kAnyPosition);
 
 // "worker 0-7": processes of one role by their ranks, or, without ranks, by their numbers in it. "worker" alone for the
 // only process of its role.

@@ -31,7 +31,7 @@ struct Side {
   std::optional<std::string> text;
 };
 
-Side FoldSide(const Plan& plan, std::span<const Pair> pairs, std::uint32_t Pair::*process,
+Side FoldSide(const Plan& plan, std::span<const Pair> pairs, RuleBy by, std::uint32_t Pair::*process,
               std::optional<std::string> Pair::*text) {
   std::vector<ProcessText> texts;
   for (const Pair& pair : pairs) {
@@ -39,7 +39,7 @@ Side FoldSide(const Plan& plan, std::span<const Pair> pairs, std::uint32_t Pair:
   }
   if (texts.empty()) return {true, std::nullopt};
   if (texts.size() != pairs.size()) return {};
-  std::vector<FoldedText> folded = FoldTexts(plan, texts);
+  std::vector<FoldedText> folded = FoldTexts(plan, texts, by);
   if (folded.size() != 1) return {};
   return {true, std::move(folded.front().text)};
 }
@@ -48,8 +48,12 @@ class Differ {
  public:
   Differ(const Plan& a, const Plan& b) : a_(a), b_(b) {}
 
-  // The texts of pairs of one role that are known to differ.
-  void AddPairs(Kind kind, const std::string& role, std::string name, const std::vector<Pair>& pairs) {
+  // The texts of pairs of one role; those that are the same on both sides help to find the rule.
+  void AddPairs(Kind kind, const std::string& role, std::string name, const std::vector<Pair>& all) {
+    std::vector<Pair> pairs;
+    for (const Pair& pair : all) {
+      if (pair.before != pair.after) pairs.push_back(pair);
+    }
     if (pairs.empty()) return;
     PlanChange& change = changes_.emplace_back();
     change.kind = kind;
@@ -62,9 +66,11 @@ class Differ {
       std::string told = ProcessesText(a_, processes);
       change.texts.push_back({std::move(told), std::move(processes), std::move(before), std::move(after)});
     };
-    Side before = FoldSide(a_, pairs, &Pair::a, &Pair::before);
-    Side after = before.one ? FoldSide(b_, pairs, &Pair::b, &Pair::after) : Side{};
-    if (before.one && after.one) {
+    const RuleBy by = kind == Kind::kPlace ? RuleBy::kRank : RuleBy::kAnyPosition;
+    for (const std::vector<Pair>* some : {&std::as_const(pairs), &all}) {
+      Side before = FoldSide(a_, *some, by, &Pair::a, &Pair::before);
+      Side after = before.one ? FoldSide(b_, *some, by, &Pair::b, &Pair::after) : Side{};
+      if (!before.one || !after.one) continue;
       add(pairs, std::move(before.text), std::move(after.text));
       return;
     }
@@ -115,7 +121,7 @@ class Differ {
           if (const auto found = own_a.find(name); found != own_a.end()) pair.before = text_of(found->second);
           if (const auto found = own_b.find(name); found != own_b.end()) pair.after = text_of(found->second);
         }
-        if (pair.before != pair.after) pairs.push_back(std::move(pair));
+        pairs.push_back(std::move(pair));
       }
       AddPairs(kind, role_a.name, name, pairs);
     }
@@ -143,7 +149,7 @@ class Differ {
       for (const Pair& member : members) {
         std::string before = fact.of(a_, a_.processes[member.a]);
         std::string after = fact.of(b_, b_.processes[member.b]);
-        if (before != after) pairs.push_back({member.a, member.b, std::move(before), std::move(after)});
+        pairs.push_back({member.a, member.b, std::move(before), std::move(after)});
       }
       AddPairs(Kind::kPlace, role, fact.name, pairs);
     }
@@ -274,8 +280,8 @@ void CompareRest(const Plan& a, const Plan& b, Differ& differ) {
   // Of a role that is on one side only, that is said and no more.
   const auto of_both = [&](std::string_view line) {
     const auto begins = [&](const std::string& begin) { return line.starts_with(begin); };
-    return !line.starts_with("role ") || (std::any_of(roles_a.begin(), roles_a.end(), begins) &&
-                                          std::any_of(roles_b.begin(), roles_b.end(), begins));
+    return !line.starts_with("role ") ||
+           (std::any_of(roles_a.begin(), roles_a.end(), begins) && std::any_of(roles_b.begin(), roles_b.end(), begins));
   };
   for (const std::string_view line : lines_a) {
     if (!in_b.contains(line) && of_both(line)) by_beginning[Beginning(line)].gone.push_back(line);
@@ -330,19 +336,20 @@ void CompareFiles(const Plan& a, const Plan& b, Differ& differ) {
 
 void CompareHosts(const Plan& a, const Plan& b, Differ& differ) {
   differ.AddText(Kind::kHosts, "", "hosts", std::to_string(a.hosts.size()), std::to_string(b.hosts.size()));
+  // "8", of every host, or those of runs of hosts: "4 × 8, 1 × 4".
   const auto devices = [](const Plan& plan) {
-    std::vector<std::uint32_t> numbers;
     std::string text;
     for (std::size_t i = 0; i < plan.hosts.size();) {
       std::size_t end = i + 1;
       while (end < plan.hosts.size() && plan.hosts[end].devices == plan.hosts[i].devices) ++end;
-      text += (text.empty() ? "" : ", ") + std::to_string(plan.hosts[i].devices);
-      if (end - i > 1) text += " each";
+      const std::string each = std::to_string(plan.hosts[i].devices);
+      if (end - i == plan.hosts.size()) return each;
+      text += (text.empty() ? "" : ", ") + std::to_string(end - i) + " × " + each;
       i = end;
     }
     return text;
   };
-  differ.AddText(Kind::kHosts, "", "devices", devices(a), devices(b));
+  differ.AddText(Kind::kHosts, "", "devices of each host", devices(a), devices(b));
   for (std::size_t i = 0; i < std::min(a.hosts.size(), b.hosts.size()); ++i) {
     differ.AddText(Kind::kHosts, "", "label of host " + std::to_string(i), a.hosts[i].label, b.hosts[i].label);
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -46,7 +48,7 @@ std::string ChangeText(const std::optional<std::string>& before, const std::opti
 }
 
 std::string CauseText(const PlanCause& cause) {
-  std::string text = cause.name;
+  std::string text = Printable(cause.name);
   if (cause.before || cause.after) text += "  " + ChangeText(cause.before, cause.after);
   text += "  (" + cause.kind;
   if (!cause.source.empty()) text += ", " + Printable(cause.source);
@@ -56,36 +58,65 @@ std::string CauseText(const PlanCause& cause) {
 // What a row says before its values.
 std::string NameOf(const PlanChange& change) {
   const bool of_role = change.kind == Kind::kRole;
-  return (of_role ? change.role + " " : "") + Printable(change.name);
+  return Printable((of_role ? change.role + " " : "") + change.name);
+}
+
+// What a row is about, with the texts of all roles that have it.
+struct Row {
+  const PlanChange* change = nullptr;
+  std::vector<ChangedText> texts;
+};
+
+// One row per kind and name; where roles have the same change, it is told once of all of them.
+std::vector<Row> Rows(const std::vector<PlanChange>& changes, const std::vector<std::size_t>& chosen) {
+  std::vector<Row> rows;
+  std::map<std::pair<Kind, std::string>, std::size_t> known;
+  for (const std::size_t i : chosen) {
+    const auto [found, is_new] = known.try_emplace({changes[i].kind, NameOf(changes[i])}, rows.size());
+    if (is_new) rows.push_back({&changes[i], {}});
+    std::vector<ChangedText>& texts = rows[found->second].texts;
+    for (const ChangedText& text : changes[i].texts) {
+      const auto same = std::find_if(texts.begin(), texts.end(), [&](const ChangedText& other) {
+        return other.before == text.before && other.after == text.after;
+      });
+      if (same == texts.end()) {
+        texts.push_back(text);
+      } else {
+        same->processes += ", " + text.processes;
+        same->ids.insert(same->ids.end(), text.ids.begin(), text.ids.end());
+      }
+    }
+  }
+  return rows;
 }
 
 void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, const std::vector<std::size_t>& chosen) {
   std::size_t name_width = 0;
   std::size_t value_width = 0;
-  for (const std::size_t i : chosen) {
-    name_width = std::max(name_width, Columns(NameOf(changes[i])));
-    for (const ChangedText& text : changes[i].texts) {
+  const std::vector<Row> rows = Rows(changes, chosen);
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, Columns(NameOf(*row.change)));
+    for (const ChangedText& text : row.texts) {
       if (!text.processes.empty()) value_width = std::max(value_width, Columns(ChangeText(text.before, text.after)));
     }
   }
   name_width = std::min(name_width, kWidestColumn);
   value_width = std::min(value_width, kWidestColumn);
   constexpr std::size_t kKindWidth = 8;
-  for (const std::size_t i : chosen) {
-    const PlanChange& change = changes[i];
-    std::string head = "  " + Filled(std::string(PlanChangeName(change.kind)), kKindWidth) + "  " +
-                       Filled(NameOf(change), name_width) + "  ";
-    const std::size_t shown = change.texts.size() > kMostTexts ? kMostTexts - 1 : change.texts.size();
+  for (const auto& [change, texts] : rows) {
+    std::string head = "  " + Filled(std::string(PlanChangeName(change->kind)), kKindWidth) + "  " +
+                       Filled(NameOf(*change), name_width) + "  ";
+    const std::size_t shown = texts.size() > kMostTexts ? kMostTexts - 1 : texts.size();
     for (std::size_t t = 0; t < shown; ++t) {
-      const ChangedText& text = change.texts[t];
-      const std::string values = ChangeText(text.before, text.after);
-      out += head + (text.processes.empty() ? values : Filled(values, value_width) + "  " + text.processes) + '\n';
+      const std::string values = ChangeText(texts[t].before, texts[t].after);
+      out +=
+          head + (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) + '\n';
       head.assign(Columns(head), ' ');
     }
-    if (shown == change.texts.size()) continue;
+    if (shown == texts.size()) continue;
     std::size_t processes = 0;
-    for (std::size_t t = shown; t < change.texts.size(); ++t) processes += change.texts[t].ids.size();
-    out += head + "… and " + std::to_string(change.texts.size() - shown) + " more" +
+    for (std::size_t t = shown; t < texts.size(); ++t) processes += texts[t].ids.size();
+    out += head + "… and " + std::to_string(texts.size() - shown) + " more" +
            (processes > 0 ? ", of " + Counted(processes, "process", "processes") : "") + '\n';
   }
 }
@@ -102,7 +133,7 @@ std::string GroupTitle(const ToldDiff& diff, const CausedChanges& group) {
   if (group.causes.size() == 1) return CauseText(diff.causes[group.causes.front()]) + '\n';
   if (group.causes.empty()) return "no parameter differs\n";
   std::vector<std::string> names;
-  for (const std::size_t cause : group.causes) names.push_back(diff.causes[cause].name);
+  for (const std::size_t cause : group.causes) names.push_back(Printable(diff.causes[cause].name));
   return Joined(names) + (group.together ? " together\n" : ", each of them\n");
 }
 
@@ -126,30 +157,25 @@ std::string DiffSummary(const ToldDiff& diff) {
   if (parameters > 0) causes.push_back(Counted(parameters, "parameter", "parameters"));
   if (of_cluster > 0) causes.push_back(Counted(of_cluster, "number of the cluster", "numbers of the cluster"));
 
-  std::size_t derived = 0;
-  std::size_t others = 0;
-  std::size_t attributes = 0;
-  std::size_t words = 0;
-  std::size_t variables = 0;
+  // Names, not roles: what two roles have is one thing.
+  std::map<Kind, std::set<std::string>> names;
   std::set<std::uint32_t> processes;
   for (const PlanChange& change : diff.changes) {
-    if (change.kind == Kind::kDerived) {
-      ++derived;
-    } else if (change.kind == Kind::kContext) {
-      ++attributes;
-    } else if (change.kind == Kind::kCommand) {
-      ++words;
-    } else if (change.kind == Kind::kVariable) {
-      ++variables;
-    } else {
-      ++others;
-    }
+    const bool is_layout = change.kind != Kind::kDerived && change.kind < Kind::kContext;
+    names[is_layout ? Kind::kPlace : change.kind].insert(std::string(PlanChangeName(change.kind)) + NameOf(change));
     for (const ChangedText& text : change.texts) processes.insert(text.ids.begin(), text.ids.end());
   }
+  const std::size_t derived = names[Kind::kDerived].size();
+  const std::size_t others = names[Kind::kPlace].size();
+  const std::size_t attributes = names[Kind::kContext].size();
+  const std::size_t words = names[Kind::kCommand].size();
+  const std::size_t folders = names[Kind::kFolder].size();
+  const std::size_t variables = names[Kind::kVariable].size();
   std::vector<std::string> effects;
   if (others > 0) effects.push_back(Counted(others, "fact of the layout", "facts of the layout"));
   if (attributes > 0) effects.push_back(Counted(attributes, "attribute", "attributes"));
   if (words > 0) effects.push_back(Counted(words, "word of a command", "words of commands"));
+  if (folders > 0) effects.emplace_back("the folder");
   if (variables > 0) effects.push_back(Counted(variables, "variable", "variables"));
 
   std::vector<std::string> parts;

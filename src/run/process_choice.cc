@@ -70,10 +70,9 @@ Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const
   if (!chosen) return Fail(std::move(chosen.error()));
   if (chosen->size() == 1) return *chosen->begin();
   const Process& first = plan.processes[*chosen->begin()];
-  return Fail(Error(std::string(kind), {},
-                    fmt::format("--{} {}: these are {} processes", kind, Quoted(word), chosen->size()),
-                    fmt::format("for example --{} {}:{}", kind, plan.roles[first.role].name,
-                                first.rank.value_or(first.index))));
+  return Fail(Error(
+      std::string(kind), {}, fmt::format("--{} {}: these are {} processes", kind, Quoted(word), chosen->size()),
+      fmt::format("for example --{} {}:{}", kind, plan.roles[first.role].name, first.rank.value_or(first.index))));
 }
 
 Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word) {

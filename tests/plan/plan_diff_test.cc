@@ -16,9 +16,8 @@ namespace {
 using Kind = PlanChange::Kind;
 
 const PlanChange* Find(const std::vector<PlanChange>& changes, Kind kind, const std::string& name) {
-  const auto found = std::find_if(changes.begin(), changes.end(), [&](const PlanChange& change) {
-    return change.kind == kind && change.name == name;
-  });
+  const auto found = std::find_if(changes.begin(), changes.end(),
+                                  [&](const PlanChange& change) { return change.kind == kind && change.name == name; });
   return found == changes.end() ? nullptr : &*found;
 }
 
@@ -57,13 +56,14 @@ TEST(PlanDiff, FindsEveryKindOfOneChange) {
   };
   EXPECT_NE(Find(changed([](Plan& p) { p.framework = "torch"; }), Kind::kPlan, "plan framework"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.time_limit_ms = 5; }), Kind::kPlan, "plan time"), nullptr);
-  EXPECT_NE(Find(changed([](Plan& p) { p.hosts[0].devices = 9; }), Kind::kHosts, "devices"), nullptr);
+  EXPECT_NE(Find(changed([](Plan& p) { p.hosts[0].devices = 9; }), Kind::kHosts, "devices of each host"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.files["a.txt"].content = "x\n"; }), Kind::kFile, "a.txt"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].stop.signal = "INT"; }), Kind::kRole, "stop"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].unset.push_back("X"); }), Kind::kRole, "unset"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].env["NEW"] = "1"; }), Kind::kVariable, "NEW"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].cwd = "/elsewhere"; }), Kind::kFolder, "cwd"), nullptr);
-  EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].command.emplace_back("more"); }), Kind::kCommand, "command"), nullptr);
+  EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].command.emplace_back("more"); }), Kind::kCommand, "command"),
+            nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.roles[0].command[0] = "other"; }), Kind::kCommand, "command[0]"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.processes.pop_back(); }), Kind::kRole, "processes"), nullptr);
   EXPECT_NE(Find(changed([](Plan& p) { p.processes[0].devices = {3}; }), Kind::kPlace, "devices"), nullptr);
@@ -141,10 +141,9 @@ TEST(PlanDiff, PutsEveryChangeDownToWhatDoesItAlone) {
   causes[0].alone = {{changes[0], changes[2]}};
   causes[1].name = "y";
   causes[1].alone = {{changes[1], changes[2]}};
-  EXPECT_EQ(GroupByCause(changes, causes), (std::vector<CausedChanges>{{{0}, {0}, false},
-                                                                       {{1}, {1}, false},
-                                                                       {{0, 1}, {2}, false},
-                                                                       {{0, 1}, {3}, true}}));
+  EXPECT_EQ(
+      GroupByCause(changes, causes),
+      (std::vector<CausedChanges>{{{0}, {0}, false}, {{1}, {1}, false}, {{0, 1}, {2}, false}, {{0, 1}, {3}, true}}));
 }
 
 TEST(PlanDiff, PutsTheRestDownToCausesThatCouldNotBeTried) {
