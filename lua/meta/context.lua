@@ -797,6 +797,7 @@ local context = {}
 ---Every device loads the whole batch; dataset_strategy says the same and more.
 ---
 ---- releases: 1.0.1 and later
+---- status: 1.6.2 and later: deprecated: use `dataset_strategy` instead
 ---- type: true or false
 ---- default: `false`
 ---- modes: 1.0.1: another value than the default needs parallel_mode `semi_auto_parallel` and `auto_parallel` (MindSpore fails when a graph is compiled)

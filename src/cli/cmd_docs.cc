@@ -9,13 +9,10 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/own_reference.h"
 #include "cli/print_diagnostics.h"
-#include "lua/own_data.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
-#include "reference/context_topics.h"
-#include "reference/framework_topics.h"
-#include "reference/own_topics.h"
 
 namespace muster {
 namespace {
@@ -57,36 +54,20 @@ void Print(const std::vector<Page>& pages, const Options& options) {
   }
 }
 
-bool IsGroup(const Topic& topic) { return topic.kind == "group" || topic.kind.starts_with("area"); }
-
 int Run(const Options& options) {
-  const auto schema = OwnSchema();
-  if (!schema) return Refuse(schema.error(), options);
-  const auto record = OwnData("muster/schema/outline.lua");
-  if (!record) return Refuse(record.error(), options);
-  const auto outline = OutlineFromValue(*record);
-  if (!outline) return Refuse(outline.error(), options);
-  std::optional<Release> release;
-  if (!options.mindspore.empty()) {
-    const auto found = schema->FindRelease(options.mindspore, {});
-    if (!found) return Refuse(found.error(), options);
-    release = *found;
-  }
+  const auto loaded = OwnReference::Load(options.mindspore);
+  if (!loaded) return Refuse(loaded.error(), options);
+  OwnReference& reference = **loaded;
   if (options.stub) {
-    std::fputs(ContextStub(*schema, *outline).c_str(), stdout);
+    std::fputs(ContextStub(reference.schema, reference.outline).c_str(), stdout);
     return kExitOk;
   }
   const bool everything = options.topic.empty() && options.group.empty();
   if (options.markdown && everything) {
-    std::fputs(ContextReference(*schema, *outline).c_str(), stdout);
+    std::fputs(ContextReference(reference.schema, reference.outline).c_str(), stdout);
     return kExitOk;
   }
-
-  Topics topics = ContextTopics(*schema, *outline, release);
-  const auto frameworks = OwnFrameworks();
-  if (!frameworks) return Refuse(frameworks.error(), options);
-  for (Topic& topic : FrameworkTopics(*frameworks)) topics.push_back(std::move(topic));
-  for (Topic& topic : OwnTopics()) topics.push_back(std::move(topic));
+  Topics& topics = reference.topics;
   if (everything) {
     Print({OverviewPage(topics)}, options);
     return kExitOk;
@@ -96,7 +77,8 @@ int Run(const Options& options) {
   if (by_group) std::erase_if(topics, [](const Topic& topic) { return !IsGroup(topic); });
   const auto found = TopicsNamed(topics, name);
   if (found.empty()) {
-    const auto elsewhere = release && !by_group ? NotInRelease(*schema, *release, name) : std::nullopt;
+    const auto elsewhere =
+        reference.release && !by_group ? NotInRelease(reference.schema, *reference.release, name) : std::nullopt;
     return Refuse({elsewhere ? *elsewhere : UnknownTopic(topics, name, by_group ? "group" : "topic")}, options);
   }
   std::vector<Page> pages;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,15 @@ struct Command {
   const char* name;
   const char* summary;
   const char* example;       // shown at the end of --help
-  bool takes_words = false;  // words after -- are the recipe's
+  bool takes_words = false;  // words after -- are the recipe's, or another launcher's
   CommandSetup setup;
 };
 
+// All of them, in the order in which they are listed.
+std::span<const Command> Commands();
+
+std::function<int()> SetupCompletion(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupInit(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace muster {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"init", "write a first recipe, or the one that another launcher's command line comes to",
+     "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit},
     {"params", "show a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
     {"check", "show everything that is wrong with a recipe", "muster check recipes/pipeline.lua pipeline_stages=3",
      true, SetupCheck},
@@ -46,14 +49,22 @@ constexpr Command kCommands[] = {
     {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
+    {"completion", "print the script by which a shell completes muster's commands, options and parameters",
+     "eval \"$(muster completion bash)\"", true, SetupCompletion},
 };
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+namespace {
 
 std::string Overview() {
   std::string text = "muster " MUSTER_VERSION
                      ": from a Lua recipe to running, watched and explained processes\n\nusage: muster COMMAND …\n\n";
   for (const Command& command : kCommands) {
     std::string name = command.name;
-    name.resize(8, ' ');
+    name.resize(12, ' ');
     text += "  " + name + command.summary + "\n";
   }
   return text + "\nmuster COMMAND --help tells more.\nexample: muster run recipes/parameter_server.lua workers=8\n";

@@ -273,7 +273,7 @@ TEST(Context, SharesOneValueUnderTwoNames) {
   EXPECT_EQ(context.Get(kAuto, "auto_parallel_search_mode", At(5))->value, Value("recursive_programming"));
   EXPECT_EQ(context.Settled().size(), 1U);
 
-  EXPECT_TRUE(context.Apply(kAuto, {{"full_batch", true}}, At(6)).empty());
+  EXPECT_EQ(Only(context.Apply(kAuto, {{"full_batch", true}}, At(6))).kind, "deprecated");
   EXPECT_EQ(context.Get(kAuto, "dataset_strategy", At(7))->value, Value("full_batch"));
   EXPECT_TRUE(context.Apply(kAuto, {{"dataset_strategy", "data_parallel"}}, At(8)).empty());
   EXPECT_EQ(context.Get(kAuto, "full_batch", At(9))->value, Value(false));
@@ -285,7 +285,8 @@ TEST(Context, RefusesTwoNamesOfOneValueThatContradictEachOther) {
   EXPECT_EQ(Only(context.Apply(kAuto, {{"dataset_strategy", "full_batch"}, {"full_batch", false}}, At(2))).kind,
             "conflict");
   EXPECT_TRUE(context.Settled().empty());
-  EXPECT_TRUE(context.Apply(kAuto, {{"dataset_strategy", "full_batch"}, {"full_batch", true}}, At(2)).empty());
+  EXPECT_EQ(Only(context.Apply(kAuto, {{"dataset_strategy", "full_batch"}, {"full_batch", true}}, At(2))).kind,
+            "deprecated");
 }
 
 TEST(Context, KeepsLiteralSecretsOutOfTheContextAndOfMessages) {

@@ -78,7 +78,7 @@ return {
     changed = { ["2.3.0-rc2"] = { undocumented = false }, ["2.3.0"] = { kept_on_reset = false } } },
   { "full_batch", kind = "bool", default = false, modes = automatic_modes, per_process = false, group = "auto_parallel", since = "1.0",
     sources = { modes = { behaviour = compiling } }, doc = "Every device loads the whole batch.",
-    changed = { ["1.6"] = { modes = {}, sources = { shares = one_value }, shares = "dataset_strategy", shared_values = { ["true"] = "full_batch", ["false"] = "data_parallel" },
+    changed = { ["1.6"] = { modes = {}, sources = { shares = one_value }, shares = "dataset_strategy", shared_values = { ["true"] = "full_batch", ["false"] = "data_parallel" }, deprecated = "dataset_strategy",
                             doc = "Every device loads the whole batch; dataset_strategy says the same and more." } } },
   { "full_batch_is_set", kind = "bool", default = false, tells_if_set = "full_batch", undocumented = true, per_process = false,
     group = "auto_parallel", since = "2.3.0-rc2", doc = "Whether full_batch was set." },

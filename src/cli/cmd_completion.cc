@@ -1,0 +1,138 @@
+// muster completion: the script by which a shell completes muster's command line. The shell asks this program at every
+// press of its key (cli/complete_words.h); the scripts only pass words on and show what comes back.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/shell_quote.h"
+#include "cli/command.h"
+#include "cli/complete_words.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+
+namespace muster {
+namespace {
+
+// Lines of an answer: "word<TAB>what it is", and kFiles where files of any name fit as well.
+constexpr std::string_view kFiles = ":files";
+
+// bash breaks words at = and :, and wants only what comes after: so the line is taken apart here, and what bash has
+// already is cut off what comes back.
+constexpr std::string_view kBash = R"sh(# muster in bash: eval "$(muster completion bash)", for instance in ~/.bashrc
+_muster() {
+  local line=${COMP_LINE:0:COMP_POINT} words=() word rest about before
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  word=${words[-1]}
+  before=${word%"${word##*[=:]}"}
+  COMPREPLY=()
+  while IFS=$'\t' read -r rest about; do
+    if [[ $rest == :files ]]; then
+      compopt -o filenames
+      while IFS= read -r rest; do COMPREPLY+=("$rest"); done < <(compgen -f -- "${word#"$before"}")
+    else
+      [[ $rest == *= ]] && compopt -o nospace
+      COMPREPLY+=("${rest#"$before"}")
+    fi
+  done < <("${words[0]}" completion --words -- "${words[@]:1}" 2>/dev/null)
+}
+complete -F _muster muster
+)sh";
+
+constexpr std::string_view kZsh = R"sh(#compdef muster
+# muster in zsh: eval "$(muster completion zsh)" after compinit, or this text as _muster in a folder of $fpath
+_muster() {
+  local line word about files=0
+  local -a plain plain_about open open_about
+  while IFS=$'\t' read -r word about; do
+    if [[ $word == :files ]]; then
+      files=1
+    elif [[ $word == *= ]]; then
+      open+=("$word"); open_about+=("$word${about:+  -- $about}")
+    else
+      plain+=("$word"); plain_about+=("$word${about:+  -- $about}")
+    fi
+  done < <("${(Q)words[1]}" completion --words -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+  (( $#plain )) && compadd -l -d plain_about -a plain
+  (( $#open )) && compadd -l -S '' -d open_about -a open
+  (( files )) && _files
+  return 0
+}
+if [[ ${funcstack[1]} == _muster ]]; then _muster "$@"; else compdef _muster muster; fi
+)sh";
+
+constexpr std::string_view kFish =
+    R"sh(# muster in fish: muster completion fish | source, or this text as ~/.config/fish/completions/muster.fish
+function __muster_complete
+    set -l words (commandline -opc)
+    set -l now (commandline -ct)
+    for line in ($words[1] completion --words -- $words[2..-1] "$now" 2>/dev/null)
+        if test "$line" = ":files"
+            __fish_complete_path "$now"
+        else
+            echo $line
+        end
+    end
+end
+complete -c muster -f -a '(__muster_complete)'
+)sh";
+
+struct Shell {
+  std::string_view name;
+  std::string_view script;
+};
+constexpr Shell kShells[] = {{"bash", kBash}, {"fish", kFish}, {"zsh", kZsh}};
+
+struct Options {
+  std::string shell;
+  bool words_wanted = false;
+  std::vector<std::string> words;
+};
+
+// One line, whatever the texts of a recipe hold.
+std::string OneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+  return Printable(text);
+}
+
+int PrintWords(const Options& options) {
+  const Completion completion = CompleteWords(Commands(), options.words);
+  for (const auto& [word, about] : completion.candidates) {
+    // A word that would have to be quoted is none that a shell could take as it is.
+    if (Printable(word) != word || word.find_first_of(" \t\n") != std::string::npos) continue;
+    std::printf("%s%s%s\n", word.c_str(), about.empty() ? "" : "\t", OneLine(about).c_str());
+  }
+  if (completion.files) std::printf("%.*s\n", static_cast<int>(kFiles.size()), kFiles.data());
+  return kExitOk;
+}
+
+int Run(const Options& options) {
+  if (options.words_wanted) return PrintWords(options);
+  for (const Shell& shell : kShells) {
+    if (shell.name != options.shell) continue;
+    std::fputs(shell.script.data(), stdout);
+    return kExitOk;
+  }
+  const Diagnostics problem = {
+      Error("usage", {},
+            options.shell.empty() ? "no shell is given" : Quoted(options.shell) + ": there is no script for this shell",
+            "muster completion bash, fish or zsh")};
+  PrintDiagnostics(problem);
+  return ExitCodeFor(problem);
+}
+
+}  // namespace
+
+std::function<int()> SetupCompletion(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  options->words = invocation.words_after_dashes;
+  app.add_option("SHELL", options->shell, "bash, fish or zsh")->type_name("");
+  app.add_flag("--words", options->words_wanted, "print what may come next after the words after --")->group("");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,204 @@
+#include "cli/complete_words.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/own_reference.h"
+#include "cli/recipe_options.h"
+#include "cli/run_list.h"
+#include "muster/value.h"
+
+namespace muster {
+namespace {
+
+class Completer {
+ public:
+  Completer(std::span<const Command> commands, const std::vector<std::string>& words)
+      : commands_(commands), words_(words), last_(words.empty() ? std::string() : words.back()) {}
+
+  Completion Complete() {
+    if (words_.size() < 2) {
+      for (const Command& command : commands_) Add(command.name, command.summary);
+      return std::move(answer_);
+    }
+    const auto command = std::find_if(commands_.begin(), commands_.end(),
+                                      [this](const Command& one) { return one.name == words_.front(); });
+    if (command != commands_.end()) OfCommand(*command);
+    return std::move(answer_);
+  }
+
+ private:
+  void Add(const std::string& word, const std::string& about) {
+    if (word.starts_with(last_)) answer_.candidates.push_back({word, about});
+  }
+
+  void OfCommand(const Command& command) {
+    CLI::App app;
+    const Invocation invocation;
+    const auto run = command.setup(app, invocation);  // owns what the options write to
+    const CLI::Option* waiting = nullptr;             // an option whose value comes next
+    for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
+      const std::string& word = words_[i];
+      if (word == "--") {  // what follows is the job's
+        answer_.files = true;
+        return;
+      }
+      if (waiting != nullptr) {
+        waiting = nullptr;
+      } else if (word.starts_with('-') && word.size() > 1) {
+        const CLI::Option* option = OptionOf(app, word.substr(0, word.find('=')));
+        if (option != nullptr && option->get_expected_min() > 0 && word.find('=') == std::string::npos)
+          waiting = option;
+      } else {
+        given_.push_back(word);
+      }
+    }
+    if (waiting != nullptr) return ValuesOf(waiting->get_type_name(), {});
+    if (last_.starts_with('-')) {
+      const std::size_t equals = last_.find('=');
+      if (equals == std::string::npos) return OptionsOf(app);
+      const CLI::Option* option = OptionOf(app, last_.substr(0, equals));
+      if (option != nullptr) ValuesOf(option->get_type_name(), last_.substr(0, equals + 1));
+      return;
+    }
+    Positional(app);
+  }
+
+  static const CLI::Option* OptionOf(const CLI::App& app, const std::string& name) {
+    return app.get_option_no_throw(name);
+  }
+
+  void OptionsOf(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group().empty()) continue;  // not for users
+      for (const std::string& name : option->get_lnames()) Add("--" + name, option->get_description());
+      if (!last_.starts_with("--") && option->get_lnames().empty())
+        for (const std::string& name : option->get_snames()) Add("-" + name, option->get_description());
+    }
+  }
+
+  // The values of an option, each behind `before`.
+  void ValuesOf(const std::string& type, const std::string& before) {
+    if (type == "FILE" || type == "PATH" || type == "DIR") {
+      answer_.files = true;
+    } else if (type == "NAME") {
+      for (const ParameterState& state : Parameters()) Add(before + state.parameter.name, state.parameter.doc);
+    } else if (type == "LAUNCHER") {
+      for (const char* name : {"torchrun", "msrun", "mpirun"})
+        Add(before + name, "whose command line is given after --");
+    } else if (type == "GROUP") {
+      Topics([](const Topic& topic) { return IsGroup(topic); }, before);
+    } else if (type.starts_with("RELEASE")) {
+      const auto reference = OwnReference::Load({});
+      if (!reference) return;
+      for (const ReleaseFacts& facts : (*reference)->schema.releases()) {
+        if (facts.described) Add(before + ReleaseText(facts.release), facts.doc);
+      }
+      if (type.ends_with("|all")) Add(before + "all", "every release");
+    }
+  }
+
+  void Positional(const CLI::App& app) {
+    std::vector<const CLI::Option*> positionals;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional()) positionals.push_back(option);
+    }
+    if (positionals.empty()) return;
+    const std::size_t at = std::min(given_.size(), positionals.size() - 1);
+    if (given_.size() > at && positionals[at]->get_expected_max() <= 1) return;  // there is nothing more to say
+    const std::string name = positionals[at]->get_name(true);
+    if (name == "RECIPE") {
+      for (const char* own : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) Add(own, "a recipe of muster's own");
+      answer_.files = true;
+    } else if (name == "OVERRIDES") {
+      Overrides();
+    } else if (name == "RUN") {
+      Runs();
+    } else if (name == "TOPIC") {
+      Topics([](const Topic&) { return true; }, {});
+    } else if (name.starts_with("FOLDER")) {
+      answer_.files = true;
+    } else if (name == "SHELL") {
+      for (const char* shell : {"bash", "fish", "zsh"}) Add(shell, "the shell whose script is printed");
+    }
+  }
+
+  // Of the recipe that is named; none if it cannot be evaluated.
+  std::vector<ParameterState> Parameters() const {
+    if (given_.empty()) return {};
+    RecipeOptions options;
+    options.recipe = given_.front();
+    const auto evaluation = EvaluateFrom(options, true);
+    return evaluation ? evaluation->parameters : std::vector<ParameterState>();
+  }
+
+  void Overrides() {
+    const std::size_t equals = last_.find('=');
+    std::set<std::string> set;
+    for (const std::string& word : given_) set.insert(word.substr(0, word.find('=')));
+    for (const ParameterState& state : Parameters()) {
+      const Parameter& parameter = state.parameter;
+      if (equals == std::string::npos) {
+        const std::string now = state.value && parameter.type != ParameterType::kSecret ? ToText(*state.value) : "";
+        const std::string about = parameter.doc.empty() ? now : parameter.doc + (now.empty() ? "" : " (" + now + ")");
+        if (set.insert(parameter.name).second) Add(parameter.name + "=", about);
+      } else if (last_.substr(0, equals) == parameter.name) {
+        for (const Value& value : parameter.one_of) Add(parameter.name + "=" + PlainText(value), {});
+        if (parameter.type == ParameterType::kBool)
+          for (const char* value : {"true", "false"}) Add(parameter.name + "=" + value, {});
+        if (parameter.type == ParameterType::kPath) answer_.files = true;
+      }
+    }
+    if (equals == std::string::npos) ClusterNumbers(set);
+  }
+
+  // What is overridden like a parameter where no parameter has that name.
+  void ClusterNumbers(const std::set<std::string>& set) {
+    for (const auto& [name, about] : {std::pair{"hosts", "how many hosts the job is spread over"},
+                                      std::pair{"devices_per_host", "how many devices each of them has"}}) {
+      if (!set.contains(name)) Add(std::string(name) + "=", about);
+    }
+  }
+
+  static std::string PlainText(const Value& value) {
+    const std::string* text = value.AsString();
+    return text != nullptr ? *text : ToText(value);
+  }
+
+  void Runs() {
+    const auto runs = ListRuns({}, false, false);
+    if (!runs) return;
+    std::set<std::string> names;
+    for (const RunSummary& run : *runs) {
+      if (names.insert(run.name).second) Add(run.name, "the newest of that name: " + run.outcome);
+    }
+    for (const RunSummary& run : *runs) Add(run.run, run.name + ", " + run.outcome);
+  }
+
+  template <class Wanted>
+  void Topics(const Wanted& wanted, const std::string& before) {
+    const auto reference = OwnReference::Load({});
+    if (!reference) return;
+    for (const Topic& topic : (*reference)->topics) {
+      if (wanted(topic)) Add(before + topic.name, topic.summary);
+    }
+  }
+
+  std::span<const Command> commands_;
+  const std::vector<std::string>& words_;
+  const std::string last_;
+  std::vector<std::string> given_;  // positional words before the last
+  Completion answer_;
+};
+
+}  // namespace
+
+Completion CompleteWords(std::span<const Command> commands, const std::vector<std::string>& words) {
+  return Completer(commands, words).Complete();
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+// What muster tells about itself (muster docs), put together: the schema of the context API, contracts, mechanisms.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "muster/result.h"
+#include "muster/schema.h"
+#include "muster/value.h"
+#include "reference/context_topics.h"
+#include "reference/topic.h"
+
+namespace muster {
+
+// The topics refer to the rest, so it stays where it is.
+struct OwnReference {
+  Schema schema;
+  Outline outline;
+  Value frameworks;
+  std::optional<Release> release;  // nothing: all of them
+  Topics topics;
+
+  // `mindspore`: a release, or empty. Fails as Schema::FindRelease does.
+  static Result<std::unique_ptr<OwnReference>> Load(const std::string& mindspore);
+
+  OwnReference() = default;
+  OwnReference(const OwnReference&) = delete;
+  OwnReference& operator=(const OwnReference&) = delete;
+};
+
+// A group of the documents, or one of their areas.
+bool IsGroup(const Topic& topic);
+
+}  // namespace muster

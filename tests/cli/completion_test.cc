@@ -1,0 +1,158 @@
+// What a shell is told may come next, and that bash, fish and zsh understand it.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+CommandResult Complete(Words words) {
+  words.insert(words.begin(), {"completion", "--words", "--"});
+  return Muster(words);
+}
+
+// Without what is said about each.
+Words WordsFor(const Words& words) {
+  Words found = Lines(Complete(words).out);
+  for (std::string& line : found) line.resize(std::min(line.size(), line.find('\t')));
+  return found;
+}
+
+bool Holds(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+TEST(Completion, OfCommandsAndOptionsSaysWhatTheyAre) {
+  EXPECT_EQ(WordsFor({"pl"}), Words{"plan"});
+  EXPECT_TRUE(Holds(WordsFor({}), "run"));
+  EXPECT_TRUE(Holds(WordsFor({""}), "completion"));
+  EXPECT_EQ(Complete({"logs", "--ta"}).out, "--tail\tonly the last N lines of each\n");
+  EXPECT_FALSE(Holds(WordsFor({"run", "--f"}), "--fault")) << "--help does not show it either";
+  EXPECT_EQ(Complete({"nosuch", ""}).out, "");
+}
+
+TEST(Completion, OfParametersComesFromTheRecipe) {
+  const Words names = WordsFor({"plan", "recipes/pipeline.lua", ""});
+  EXPECT_TRUE(Holds(names, "pipeline_stages=")) << ::testing::PrintToString(names);
+  EXPECT_TRUE(Holds(names, "hosts="));
+  EXPECT_EQ(Complete({"plan", "recipes/pipeline.lua", "pip"}).out,
+            "pipeline_stages=\tstages the layers are cut into (2)\n");
+  EXPECT_EQ(WordsFor({"plan", "recipes/pipeline.lua", "layers=8", "lay"}), Words{}) << "it is set already";
+  EXPECT_EQ(WordsFor({"plan", "--host", "n1", "recipes/data_parallel.lua", "device_target="}),
+            (Words{"device_target=Ascend", "device_target=GPU"}));
+  EXPECT_EQ(WordsFor({"plan", "--unset", "lay"}), Words{}) << "no recipe is named yet";
+  EXPECT_EQ(WordsFor({"plan", "recipes/pipeline.lua", "--unset", "lay"}), Words{"layers"});
+}
+
+TEST(Completion, OfARecipeThatCannotBeReadIsSilent) {
+  const OneRecipe broken("this is no Lua");
+  const CommandResult result = Complete({"plan", broken.path(), ""});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
+            "hosts=\thow many hosts the job is spread over\n"
+            "devices_per_host=\thow many devices each of them has\n");
+}
+
+TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
+  const TempDir home;
+  ASSERT_EQ(Muster({"run", "-q", "recipes/hello.lua"}, {"MUSTER_HOME=" + home.path()}).exit_code, 0);
+  const CommandResult runs = Muster({"completion", "--words", "--", "report", "h"}, {"MUSTER_HOME=" + home.path()});
+  EXPECT_EQ(runs.out, "hello\tthe newest of that name: ok\n");
+  EXPECT_TRUE(Holds(WordsFor({"docs", "pipeline_s"}), "pipeline_stages"));
+  EXPECT_EQ(WordsFor({"check", "--mindspore=2.4"}), Words{"--mindspore=2.4.0"});
+  EXPECT_TRUE(Holds(WordsFor({"docs", "--group", ""}), "debug"));
+  EXPECT_EQ(WordsFor({"init", "--from", "to"}), Words{"torchrun"});
+  EXPECT_EQ(WordsFor({"run", "--plan", ""}), Words{":files"});
+  EXPECT_EQ(WordsFor({"run", "@torch", "--", "tr"}), Words{":files"});
+}
+
+TEST(Completion, GivesNoWordThatAShellWouldTakeApart) {
+  const OneRecipe recipe(
+      "", "params = { mode = muster.enum { 'a b', one_of = { 'a b', 'c' }, doc = 'one\\n\\27[31mtwo' } },");
+  EXPECT_EQ(WordsFor({"plan", recipe.path(), "mode="}), Words{"mode=c"});
+  EXPECT_EQ(Complete({"plan", recipe.path(), "mo"}).out, "mode=\tone \\x1b[31mtwo (\"a b\")\n");
+}
+
+TEST(Completion, OfAnUnknownShellIsRefused) {
+  const CommandResult result = Muster({"completion", "tcsh"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "muster: error: \"tcsh\": there is no script for this shell\n"
+            "hint: muster completion bash, fish or zsh\n");
+  EXPECT_EQ(Muster({"completion"}).exit_code, 2);
+}
+
+// The shell's own answer to `line`; the script is sourced as the README says.
+Words AskShell(const std::string& shell, const std::string& script) {
+  Command command;
+  command.argv = {"/usr/bin/env", shell, "-c", script};
+  const std::string folder = std::filesystem::path(MusterProgram()).parent_path();
+  const TempDir home;
+  command.env = {"PATH=" + folder + ":/usr/bin:/bin", "HOME=" + home.path(), "TERM=dumb"};
+  command.cwd = MUSTER_SOURCE_DIR;
+  const CommandResult result = RunCommand(command);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return Lines(result.out);
+}
+
+bool HasShell(const std::string& shell) {
+  return RunCommand({.argv = {"/usr/bin/env", shell, "-c", "true"}}).exit_code == 0;
+}
+
+TEST(CompletionInBash, CutsOffWhatIsThereAlready) {
+  const auto ask = [](const std::string& line) {
+    return AskShell("bash", "eval \"$(muster completion bash)\"; COMP_LINE='" + line +
+                                "'; COMP_POINT=${#COMP_LINE}; _muster; printf '%s\\n' \"${COMPREPLY[@]}\"");
+  };
+  EXPECT_EQ(ask("muster pla"), Words{"plan"});
+  EXPECT_EQ(ask("muster plan recipes/data_parallel.lua device_target=A"), Words{"Ascend"});
+  EXPECT_EQ(ask("muster plan recipes/pipeline.lua pipe"), Words{"pipeline_stages="});
+  EXPECT_EQ(ask("muster check --mindspore=2.4"), Words{"2.4.0"});
+  EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
+}
+
+TEST(CompletionInFish, ShowsWordsWithWhatTheyAre) {
+  if (!HasShell("fish")) GTEST_SKIP() << "fish is missing (tools/setup --all)";
+  const auto ask = [](const std::string& line) {
+    return AskShell("fish", "muster completion fish | source; complete -C '" + line + "'");
+  };
+  EXPECT_EQ(ask("muster pla"), Words{"plan\tshow which processes a recipe leads to, where and with which environment"});
+  EXPECT_EQ(ask("muster plan recipes/data_parallel.lua device_target=A"), Words{"device_target=Ascend"});
+  EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
+}
+
+// zsh completes at a terminal only: it is given one, and what it shows is looked at.
+TEST(CompletionInZsh, ShowsWordsWithWhatTheyAre) {
+  if (!HasShell("zsh")) GTEST_SKIP() << "zsh is missing (tools/setup --all)";
+  const TempDir folder;
+  std::ofstream(folder / "ask.zsh") << R"zsh(
+zmodload zsh/zpty
+zpty asked zsh -f -i
+zpty -w asked 'autoload -U compinit; compinit -u -D; eval "$(muster completion zsh)"; bindkey "^I" list-choices; echo READY$((1+1))'
+zpty -r asked shown '*READY2*' || exit 1
+zpty -w -n asked $'muster plan recipes/pipeline.lua pip\t'
+zpty -r asked shown '*stages the layers*' || exit 1
+zpty -w -n asked $'\C-umuster docs pipeline_st\t'
+zpty -r asked shown '*Stages the network*' || exit 1
+zpty -d asked
+echo well
+)zsh";
+  EXPECT_EQ(AskShell("zsh", "source " + (folder / "ask.zsh")), Words{"well"});
+}
+
+}  // namespace
+}  // namespace muster::testing

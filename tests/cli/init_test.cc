@@ -1,0 +1,139 @@
+// muster init: what it writes is a recipe that holds, and nothing of the user's is written over.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+#include "support/golden.h"
+
+namespace muster::testing {
+namespace {
+
+std::string ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+CommandResult InitFrom(const std::string& folder, const std::string& launcher, const std::vector<std::string>& call) {
+  std::vector<std::string> words = {"init", folder, "--from", launcher, "--"};
+  words.insert(words.end(), call.begin(), call.end());
+  return Muster(words);
+}
+
+struct Translated {
+  const char* launcher;
+  const char* file;
+  std::vector<std::string> call;
+  std::size_t processes;
+};
+
+class InitFromLauncher : public ::testing::TestWithParam<Translated> {};
+
+TEST_P(InitFromLauncher, WritesARecipeThatStartsTheSame) {
+  const TempDir folder;
+  const Translated& one = GetParam();
+  const CommandResult made = InitFrom(folder.path(), one.launcher, one.call);
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string recipe = folder / one.file;
+  ExpectGolden(ContentOf(recipe), std::string("tests/golden/init/") + one.launcher + "." + one.file);
+  const CommandResult planned = Muster({"plan", "--json", recipe});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(planned.err, "");
+  EXPECT_EQ(nlohmann::json::parse(planned.out)["processes"].size(), one.processes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Launchers, InitFromLauncher,
+    ::testing::Values(Translated{"torchrun",
+                                 "train.lua",
+                                 {"torchrun", "--nnodes", "2:4", "--nproc_per_node=8", "--rdzv-endpoint", "h:29400",
+                                  "--max_restarts", "3", "train.py", "--lr", "0.1", "a \"b\"\n", "--nnodes", "1"},
+                                 32},
+                      Translated{
+                          "torchrun",
+                          "pkg-train.lua",
+                          {"python3", "-m", "torch.distributed.run", "--nproc-per-node", "gpu", "-m", "pkg.train"},
+                          1},
+                      Translated{"torchrun", "solve.lua", {"--standalone", "--no_python", "./solve"}, 1},
+                      Translated{"msrun",
+                                 "train.lua",
+                                 {"msrun", "--worker_num", "16", "--local_worker_num=8", "--master_port", "8118",
+                                  "--cluster_time_out", "600", "--join", "True", "train.py"},
+                                 17},
+                      Translated{"mpirun",
+                                 "solve.lua",
+                                 {"mpirun", "-np", "4", "-x", "A=1", "-x", "B", "--bind-to", "none", "--mca", "btl",
+                                  "self,tcp", "-wdir", "/tmp", "./solve", "in.dat"},
+                                 1}));
+
+TEST(Init, WritesARecipeThatRunsAsItStands) {
+  const TempDir folder;
+  const CommandResult made = Muster({"init", folder / "new"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string recipe = folder / "new/recipe.lua";
+  EXPECT_NE(made.out.find("written        " + recipe + "\n"), std::string::npos) << made.out;
+  EXPECT_EQ(Muster({"check", recipe}).exit_code, 0);
+  const CommandResult run = Muster({"run", "--run-dir", folder / "run", recipe, "name=you"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(ContentOf(folder / "run/logs/worker.1.0.log"), "hello you from rank 1 of 2\n");
+  EXPECT_EQ(ContentOf(folder / "new/.gitignore"), "/runs/\n/sweeps/\n");
+  const auto settings = nlohmann::json::parse(ContentOf(folder / "new/.luarc.json"));
+  const std::filesystem::path definitions = settings["workspace.library"][0].get<std::string>();
+  EXPECT_TRUE(std::filesystem::exists(definitions / "muster.lua")) << definitions;
+}
+
+TEST(Init, WritesOverNothing) {
+  const TempDir folder;
+  std::ofstream(folder / ".gitignore") << "mine\n";
+  ASSERT_EQ(Muster({"init", folder.path()}).exit_code, 0);
+  EXPECT_EQ(ContentOf(folder / ".gitignore"), "mine\n");
+  std::ofstream(folder / "recipe.lua") << "mine\n";
+  std::filesystem::remove(folder / ".luarc.json");
+  const CommandResult again = Muster({"init", folder.path()});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_EQ(again.err,
+            "muster: error: \"" + (folder / "recipe.lua") +
+                "\" is there already, and nothing was written\nhint: name another folder: muster init FOLDER\n");
+  EXPECT_EQ(ContentOf(folder / "recipe.lua"), "mine\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / ".luarc.json"));
+}
+
+struct Refused {
+  const char* launcher;
+  std::vector<std::string> call;
+  const char* says;
+};
+
+TEST(Init, RefusesCommandLinesThatItDoesNotUnderstand) {
+  const TempDir folder;
+  const Refused cases[] = {
+      {"deepspeed",
+       {"deepspeed", "a.py"},
+       "--from \"deepspeed\": its command lines are not known here\nhint: torchrun"},
+      {"torchrun", {}, "torchrun: there is no program\nhint: give the whole command line"},
+      {"torchrun", {"torchrun", "--nnodes", "2"}, "torchrun: there is no program"},
+      {"torchrun", {"torchrun", "--nodes", "2", "a.py"}, "what \"--nodes\" means is not known\nhint: did you mean"},
+      {"torchrun", {"torchrun", "--nnodes", "0", "a.py"}, "--nnodes \"0\": this is no number from 1"},
+      {"torchrun", {"torchrun", "--standalone=yes", "a.py"}, "\"--standalone\" takes no value"},
+      {"torchrun", {"torchrun", "--nnodes"}, "\"--nnodes\" wants a value"},
+      {"msrun", {"--worker_num", "10", "--local_worker_num", "4", "a.py"}, "--worker_num 10 is no multiple of"},
+      {"mpirun", {"mpirun", "-np", "four", "./a"}, "-np \"four\": this is no number from 1"},
+  };
+  for (const Refused& one : cases) {
+    const CommandResult result = InitFrom(folder / "none", one.launcher, one.call);
+    EXPECT_EQ(result.exit_code, 2) << one.says;
+    EXPECT_NE(result.err.find(one.says), std::string::npos) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+  }
+  const CommandResult whose = Muster({"init", folder / "none", "--", "torchrun", "a.py"});
+  EXPECT_EQ(whose.exit_code, 2);
+  EXPECT_EQ(whose.err,
+            "muster: error: a command line is given, and not whose it is\n"
+            "hint: muster init --from torchrun -- torchrun a.py\n");
+}
+
+}  // namespace
+}  // namespace muster::testing

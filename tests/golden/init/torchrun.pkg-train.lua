@@ -1,0 +1,19 @@
+-- What this starts, as a recipe:
+--
+--   python3 -m torch.distributed.run --nproc-per-node gpu -m pkg.train
+--
+--   muster plan pkg-train.lua    every process it would start
+--   muster run pkg-train.lua     starts them
+local muster = require "muster"
+
+return muster.recipe {
+  name      = "pkg-train",
+  framework = "torch",
+
+  plan = function(p, job)
+    job:workers {
+      devices = 1,  -- and as many workers as there are devices
+      command = { "python3", "-m", "pkg.train", job.args },
+    }
+  end,
+}

@@ -1,0 +1,29 @@
+-- What this starts, as a recipe:
+--
+--   --standalone --no_python ./solve
+--
+--   muster plan solve.lua    every process it would start
+--   muster run solve.lua     starts them
+--
+-- Nothing follows from these:
+--   --standalone: a free port is found and held, and every process told
+local muster = require "muster"
+
+return muster.recipe {
+  name      = "solve",
+  framework = "torch",
+
+  params = {
+    per_host = muster.int { 1, min = 1, doc = "processes of each host" },
+  },
+
+  cluster = { hosts = 1, devices_per_host = 1 },
+
+  plan = function(p, job)
+    job:workers {
+      per_host = p.per_host,
+      -- devices = 1,  -- a device for each, which no other process gets
+      command = { "./solve", job.args },
+    }
+  end,
+}
