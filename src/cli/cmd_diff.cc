@@ -147,7 +147,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  app.add_option("WORDS", options->words,
+  app.add_option("RECIPE", options->words,
                  "two of: a recipe, a RUN, a file of muster plan --json. Parameters come after the one that they are "
                  "for; one thing alone with parameters is compared with itself without them")
       ->type_name("A [name=value …] B [name=value …]")

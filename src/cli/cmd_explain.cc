@@ -21,29 +21,22 @@ namespace {
 
 struct Options {
   RecipeOptions recipe;
-  std::vector<std::string> words;  // RECIPE [name=value …] NAME
+  std::vector<std::string> words;  // [name=value …] NAME
   ExplainQuestion question;
   bool json = false;
 };
 
 Result<void> ReadWords(Options& options) {
   std::vector<std::string> names;
-  for (const std::string& word : options.words) {
-    if (IsOverride(word)) {
-      options.recipe.overrides.push_back(word);
-    } else {
-      names.push_back(word);
-    }
-  }
-  if (names.size() != 2) {
+  for (const std::string& word : options.words) (IsOverride(word) ? options.recipe.overrides : names).push_back(word);
+  if (names.size() != 1) {
     return Fail(Error("usage", {},
-                      names.size() < 2
-                          ? std::string("a recipe and a name are wanted")
-                          : "one name is explained at a time, got " + Quoted(names[1]) + " and " + Quoted(names[2]),
+                      names.empty()
+                          ? std::string("the name of what is to be explained is wanted")
+                          : "one name is explained at a time, got " + Quoted(names[0]) + " and " + Quoted(names[1]),
                       "muster explain recipes/pipeline.lua layers=64 layers_per_stage"));
   }
-  options.recipe.recipe = names[0];
-  options.question.name = names[1];
+  options.question.name = names[0];
   return {};
 }
 
@@ -90,11 +83,11 @@ int Run(Options& options) {
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  app.add_option(
-         "WORDS", options->words,
-         "the recipe (or a RUN, whose stored sources are meant), parameters as name=value, and the name that is "
-         "explained: of a parameter, a derived value, an attribute, a variable, or a word of a command")
-      ->type_name("RECIPE [name=value …] NAME")
+  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN, whose stored recipe is meant")->required();
+  app.add_option("OVERRIDES", options->words,
+                 "parameters, and the name that is explained: of a parameter, a derived value, an attribute, a "
+                 "variable, or a word of a command (command:--layers)")
+      ->type_name("[name=value …] NAME")
       ->required();
   app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");
   app.add_option("--rank", options->question.processes.rank,

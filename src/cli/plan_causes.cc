@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "base/line_diff.h"
+#include "base/number_list.h"
+#include "base/shell_quote.h"
+#include "plan/host_list.h"
 
 namespace muster {
 namespace {
@@ -129,6 +132,26 @@ class CauseFinder {
       if (after == said_b_.end()) cause.source = "only in A";
       if (before == said_a_.end()) cause.source = "only in B";
     }
+    AddCall();
+  }
+
+  // What was said besides parameters. It is not tried alone: what nothing else does is put down to it.
+  void AddCall() {
+    if (!a_.made_by || !b_.made_by) return;
+    const auto add = [&](const char* name, std::string before, std::string after) {
+      if (before == after) return;
+      PlanCause& cause = found_.causes.emplace_back();
+      cause.kind = "call";
+      cause.name = name;
+      if (!before.empty()) cause.before = std::move(before);
+      if (!after.empty()) cause.after = std::move(after);
+    };
+    add("words after --", ShellQuoted(a_.made_by->args), ShellQuoted(b_.made_by->args));
+    const auto devices = [](const DeviceUse& use) {
+      return (use.any ? std::string("free") : NumberListText(use.given)) + (use.shared ? " shared" : "");
+    };
+    add("--devices", devices(a_.made_by->devices), devices(b_.made_by->devices));
+    add("hosts by name", HostListText(a_.made_by->site.hosts), HostListText(b_.made_by->site.hosts));
   }
 
   tl::expected<Plan, std::string> PlanAgain(const EvaluationOptions& made_by, const std::vector<Override>& more) const {
@@ -149,7 +172,7 @@ class CauseFinder {
   std::vector<Override> AsInA() const {
     std::vector<Override> values;
     for (const PlanCause& cause : found_.causes) {
-      if (cause.kind == "recipe" || !cause.before || !cause.after) continue;
+      if (cause.kind == "recipe" || cause.kind == "call" || !cause.before || !cause.after) continue;
       values.push_back(With(cause.name, said_a_.at(cause.name).value));
     }
     return values;
@@ -158,7 +181,10 @@ class CauseFinder {
   // From A, its recipe's text replaced by B's if that differs, with one parameter of B's at a time.
   void TryAlone() {
     const bool text_differs = TextDiffers();
-    const EvaluationOptions& recipe = text_differs ? *b_.made_by : *a_.made_by;
+    EvaluationOptions recipe = text_differs ? *b_.made_by : *a_.made_by;
+    recipe.args = a_.made_by->args;
+    recipe.devices = a_.made_by->devices;
+    recipe.site = a_.made_by->site;
     const std::vector<Override> as_in_a = text_differs ? AsInA() : std::vector<Override>();
     tl::expected<Plan, std::string> base = a_.plan;
     if (text_differs) {
@@ -166,7 +192,7 @@ class CauseFinder {
       Keep(found_.causes.front(), a_.plan, base);
     }
     for (PlanCause& cause : found_.causes) {
-      if (cause.kind == "recipe") continue;
+      if (cause.kind == "recipe" || cause.kind == "call") continue;
       if (!cause.before || !cause.after) {
         cause.why_not = "only one of the recipes has it";
         continue;

@@ -1,5 +1,5 @@
-// What somebody did differently where two plans differ: parameters, numbers of the cluster, the recipe's text; and what
-// each of these does alone, found by planning the first one again with it.
+// What somebody did differently where two plans differ: parameters, numbers of the cluster, the recipe's text, how it
+// was called; and what each of these does alone, found by planning the first one again with it.
 #pragma once
 
 #include <functional>

@@ -10,6 +10,7 @@
 #include "base/columns.h"
 #include "base/shell_quote.h"
 #include "explain/explain.h"
+#include "plan/folded_texts.h"
 
 namespace muster {
 namespace {
@@ -56,8 +57,9 @@ void AppendValues(std::string& out, const Explanation& explanation) {
   const std::string name = Printable(explanation.subject.name);
   const ToldValue& first = values.front();
   if (values.size() == 1) {
-    out += name + " = " + Printable(first.text) + "    " + SourceText(first.source, first.place) +
-           (first.processes.empty() ? "" : "    " + first.processes) + '\n';
+    out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
+           SourceText(first.source, first.place) +
+           (first.processes.empty() ? "" : "    " + ShortProcessesText(first.processes)) + '\n';
     return;
   }
   const auto same = [&](auto member) {
@@ -66,22 +68,23 @@ void AppendValues(std::string& out, const Explanation& explanation) {
   };
   if (same(&ToldValue::text) && same(&ToldValue::source) && same(&ToldValue::place)) {
     std::string processes;
-    for (const ToldValue& value : values) processes += (processes.empty() ? "" : ", ") + value.processes;
-    out += name + " = " + Printable(first.text) + "    " + SourceText(first.source, first.place) + "    " + processes +
-           '\n';
+    for (const ToldValue& value : values)
+      processes += (processes.empty() ? "" : ", ") + ShortProcessesText(value.processes);
+    out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
+           SourceText(first.source, first.place) + "    " + processes + '\n';
     return;
   }
   out += name + '\n';
   std::size_t processes_width = 0;
   std::size_t text_width = 0;
   for (const ToldValue& value : values) {
-    processes_width = std::max(processes_width, Columns(value.processes));
+    processes_width = std::max(processes_width, Columns(ShortProcessesText(value.processes)));
     text_width = std::max(text_width, Columns(Printable(value.text)));
   }
   const std::size_t shown = values.size() > kMostValues ? kMostValues - 1 : values.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const ToldValue& value = values[i];
-    out += "  " + Filled(value.processes, std::min(processes_width, kWidestColumn)) + "  " +
+    out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kWidestColumn)) + "  " +
            Filled(Printable(value.text), std::min(text_width, kWidestColumn)) + "  " +
            SourceText(value.source, value.place) + '\n';
   }
@@ -188,7 +191,8 @@ std::string ExplanationText(const Explanation& explanation) {
   AppendNames(out, "no effect", names[Dependence::Kind::kNone]);
   for (const Dependence& dependence : explanation.dependences) {
     if (dependence.kind != Dependence::Kind::kUntried) continue;
-    out += Filled("not known", kHeadingWidth) + Printable(dependence.name) + ": no other value that was tried gives a plan: " + Printable(dependence.why) + '\n';
+    out += Filled("not known", kHeadingWidth) + Printable(dependence.name) +
+           ": no other value that was tried gives a plan: " + Printable(dependence.why) + '\n';
   }
   if (!explanation.own.name.empty()) AppendLeadsTo(out, explanation);
   if (explanation.possible) AppendPossible(out, *explanation.possible);
@@ -205,7 +209,8 @@ std::string ExplanationJson(const Explanation& explanation) {
                       {"value", value.text},
                       {"rule", value.rule},
                       {"source", value.source},
-                      {"place", PlaceJson(value.place)}});
+                      {"place", PlaceJson(value.place)},
+                      {"absent", value.absent}});
   }
   Json chain = Json::array();
   for (const ChainLink& link : explanation.chain) {

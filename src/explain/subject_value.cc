@@ -207,7 +207,7 @@ class Teller {
     if (!texts.empty() || subject_.kind != SubjectKind::kVariable) return;
     const std::string* pattern = Removing(role, subject_.name);
     if (pattern == nullptr) return;
-    ToldValue removed{ProcessesText(plan_, processes), "removed from what is inherited", false, "", {}};
+    ToldValue removed{ProcessesText(plan_, processes), "removed from what is inherited", false, "", {}, true};
     const auto sources = evaluation_.provenance.find(role.name);
     if (sources != evaluation_.provenance.end()) {
       if (const auto decided = sources->second.find(*pattern); decided != sources->second.end()) {

@@ -40,6 +40,7 @@ struct ToldValue {
   bool rule = false;
   std::string source;  // "default", "command line", "contract mindspore", "each", "default of MindSpore 1.6.2"
   Place place;
+  bool absent = false;  // `text` says that there is none, and why
 
   bool operator==(const ToldValue&) const = default;
 };

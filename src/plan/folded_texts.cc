@@ -191,4 +191,16 @@ std::string ProcessesText(const Plan& plan, std::span<const std::uint32_t> proce
   return name + ' ' + NumberListText(numbers);
 }
 
+std::string ShortProcessesText(const std::string& text) {
+  constexpr std::size_t kMostRanges = 5;
+  const std::size_t blank = text.rfind(' ');
+  if (blank == std::string::npos) return text;
+  const auto ranges = ParseNumberRanges(std::string_view(text).substr(blank + 1));
+  if (!ranges || ranges->size() <= kMostRanges) return text;
+  std::uint64_t count = 0;
+  for (const auto& [first, last] : *ranges) count += std::uint64_t{last} - first + 1;
+  return std::to_string(count) + " of " + text.substr(0, blank + 1) + std::to_string(ranges->front().first) + '-' +
+         std::to_string(ranges->back().second);
+}
+
 }  // namespace muster

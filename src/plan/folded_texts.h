@@ -40,4 +40,7 @@ std::vector<FoldedText> FoldTexts(const Plan& plan, std::span<const ProcessText>
 // only process of its role.
 std::string ProcessesText(const Plan& plan, std::span<const std::uint32_t> processes);
 
+// The same for people, where it is a long list: "256 of worker 4-511".
+std::string ShortProcessesText(const std::string& text);
+
 }  // namespace muster

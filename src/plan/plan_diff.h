@@ -57,9 +57,9 @@ std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b);
 // The same of two processes of one plan: kinds kPlace to kVariable, without `processes`.
 std::vector<PlanChange> DiffProcesses(const Plan& plan, std::uint32_t a, std::uint32_t b);
 
-// What somebody did differently: a parameter, the cluster, the text of the recipe.
+// What somebody did differently: a parameter, the cluster, the text of the recipe, or how it was called besides.
 struct PlanCause {
-  std::string kind;  // "parameter", "cluster", "recipe"
+  std::string kind;  // "parameter", "cluster", "recipe", "call"
   std::string name;
   std::optional<std::string> before;
   std::optional<std::string> after;

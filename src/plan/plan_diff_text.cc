@@ -10,6 +10,7 @@
 
 #include "base/columns.h"
 #include "base/shell_quote.h"
+#include "plan/folded_texts.h"
 
 namespace muster {
 namespace {
@@ -81,8 +82,9 @@ std::vector<Row> Rows(const std::vector<PlanChange>& changes, const std::vector<
       });
       if (same == texts.end()) {
         texts.push_back(text);
+        texts.back().processes = ShortProcessesText(text.processes);
       } else {
-        same->processes += ", " + text.processes;
+        same->processes += ", " + ShortProcessesText(text.processes);
         same->ids.insert(same->ids.end(), text.ids.begin(), text.ids.end());
       }
     }
@@ -110,7 +112,9 @@ void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, con
     for (std::size_t t = 0; t < shown; ++t) {
       const std::string values = ChangeText(texts[t].before, texts[t].after);
       out +=
-          head + (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) + '\n';
+          head +
+          (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) +
+          '\n';
       head.assign(Columns(head), ' ');
     }
     if (shown == texts.size()) continue;
@@ -147,15 +151,18 @@ std::string DiffSummary(const ToldDiff& diff) {
   std::size_t parameters = 0;
   std::size_t of_cluster = 0;
   bool recipe = false;
+  bool call = false;
   for (const PlanCause& cause : diff.causes) {
     if (cause.kind == "parameter") ++parameters;
     if (cause.kind == "cluster") ++of_cluster;
     recipe = recipe || cause.kind == "recipe";
+    call = call || cause.kind == "call";
   }
   std::vector<std::string> causes;
   if (recipe) causes.emplace_back("the recipe's text");
   if (parameters > 0) causes.push_back(Counted(parameters, "parameter", "parameters"));
   if (of_cluster > 0) causes.push_back(Counted(of_cluster, "number of the cluster", "numbers of the cluster"));
+  if (call) causes.emplace_back("how it was called");
 
   // Names, not roles: what two roles have is one thing.
   std::map<Kind, std::set<std::string>> names;

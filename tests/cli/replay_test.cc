@@ -81,10 +81,19 @@ TEST_F(Replay, ComparesRunsByTheirParameters) {
   const std::string again = Run({"run", first_, "times=7"});
   const CommandResult result = Muster({"diff", first_, again});
   EXPECT_EQ(result.exit_code, 1) << result.err;
-  EXPECT_NE(result.out.find("times  1 → 7  (parameter, command line)\n  command  command[2]  1 → 7  worker\n"),
+  EXPECT_NE(result.out.find("times  1 → 7  (parameter, command line)\n  command   command[2]  1 → 7  worker\n"),
             std::string::npos)
       << result.out;
   EXPECT_EQ(Muster({"diff", again, first_, "times=7"}).exit_code, 0);
+}
+
+TEST_F(Replay, ComparesHowRunsWereCalled) {
+  const std::string again = Run({"run", first_, "--", "other"});
+  const CommandResult result = Muster({"diff", first_, again});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(result.out.find("words after --  extra → other  (call)\n  command   command[4]  extra → other  worker\n"),
+            std::string::npos)
+      << result.out;
 }
 
 TEST_F(Replay, ExplainsARun) {

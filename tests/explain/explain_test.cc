@@ -170,7 +170,8 @@ TEST(Explain, ListsWhatANameCouldMean) {
   const auto ambiguous = Explain({"mode", {}}, nullptr, plan_again);
   ASSERT_FALSE(ambiguous);
   EXPECT_EQ(ambiguous.error().front().kind, "ambiguous_name");
-  EXPECT_EQ(ambiguous.error().front().hint, "name one of them: attribute:set_context.mode, attribute:set_ps_context.mode");
+  EXPECT_EQ(ambiguous.error().front().hint,
+            "name one of them: attribute:set_context.mode, attribute:set_ps_context.mode");
   const auto first = Explain({"total", {}}, nullptr, plan_again);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->subject.kind, SubjectKind::kParameter);

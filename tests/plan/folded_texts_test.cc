@@ -88,5 +88,11 @@ TEST(FoldedTexts, CallTheOnlyProcessOfARoleByItsRole) {
   EXPECT_EQ(ProcessesText(Workers(2), first), "worker 0");
 }
 
+TEST(FoldedTexts, AreOfSoManyProcessesWhereTheListWouldBeLong) {
+  EXPECT_EQ(ShortProcessesText("worker 0-3,7"), "worker 0-3,7");
+  EXPECT_EQ(ShortProcessesText("worker"), "worker");
+  EXPECT_EQ(ShortProcessesText("worker 1,3,5,7,9,11-13"), "8 of worker 1-13");
+}
+
 }  // namespace
 }  // namespace muster
