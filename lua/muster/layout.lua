@@ -174,6 +174,7 @@ local function process_object(placed_facts, own, job_env)
       local a_process = "a " .. own.role.name  -- not by its number: what is wrong for all of them is told once
       if key == "command" then
         own.command = jobs.read_command(value, place, a_process) or own.command
+        own.command_place = place
       elseif key == "cwd" then
         if type(value) ~= "string" then
           host.stop("type", place, ("cwd of %s is a path, got %s"):format(a_process, shown(value)))
@@ -330,7 +331,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       host.process {
         role = role_index - 1, index = index - 1, placed = placed, stage = facts.stage, rank_in_stage = facts.rank_in_stage,
         visible_name = visible and visible_name, visible = visible, visible_count = visible_count,
-        command = command.words, wrap = role.wrap, cwd = own.cwd or role.cwd, place = role.place,
+        command = command.words, command_place = own.command_place, wrap = role.wrap, cwd = own.cwd or role.cwd, place = role.place,
         python = role.python, python_surely = role.python_surely,
         ready_what = role.ready and role.ready.own_port and facts.ports[role.ready.own_port],
         env = own.env, contract_env = contract_env,

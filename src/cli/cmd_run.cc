@@ -1,4 +1,5 @@
 // muster run: evaluates a recipe (or takes a plan) and makes it true, on this machine or the hosts that are named.
+// muster replay: the same with the plan of an earlier run.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,9 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
+#include "cli/stored_recipe.h"
 #include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
 #include "plan/host_list.h"
@@ -45,6 +48,8 @@ namespace {
 struct Options {
   RecipeOptions recipe;
   std::string plan_file;
+  bool replay = false;
+  std::string replayed;  // RUN; empty: the newest
   std::string run_dir;
   bool quiet = false;
   bool no_progress = false;
@@ -84,8 +89,39 @@ Diagnostics RefusedByRun(const Diagnostics& warnings) {
   return refused;
 }
 
+// The plan's hosts go by the names of the command line, if that names any.
+Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
+  auto named = NamedHosts(options);
+  if (!named) return Fail(named.error());
+  if (named->empty()) return {};
+  if (named->size() < plan.hosts.size()) {
+    return Fail(Error("hosts", {},
+                      "the plan has " + std::to_string(plan.hosts.size()) + " hosts, and the command line " + "names " +
+                          std::to_string(named->size())));
+  }
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) plan.hosts[i].name = (*named)[i].name;
+  return {};
+}
+
+// The plan of an earlier run with what it was made of; only its binding will be another one.
+Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
+  const auto run_dir = FindRun(options.replayed);
+  if (!run_dir) return Fail(run_dir.error());
+  auto id = IdOfRun(*run_dir);
+  if (!id) return Fail(id.error());
+  auto stored = PlanOfRun(*run_dir);
+  if (!stored) return Fail(stored.error());
+  request.plan = std::move(stored->plan);
+  request.inputs = std::move(stored->inputs);
+  request.evaluation = std::move(stored->evaluation);
+  request.sources = std::move(stored->sources);
+  request.parent = *std::move(id);
+  return NameHosts(options.recipe, request.plan);
+}
+
 // The recipe's plan with what it was made of, or the plan of the file.
 Result<void> FillPlan(const Options& options, RunRequest& request) {
+  if (options.replay) return TakePlanOfRun(options, request);
   if (!options.plan_file.empty()) {
     if (!options.recipe.recipe.empty()) {
       return Fail(
@@ -102,16 +138,7 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);
-    auto named = NamedHosts(options.recipe);
-    if (!named) return Fail(named.error());
-    if (named->empty()) return {};
-    if (named->size() < request.plan.hosts.size()) {
-      return Fail(Error("hosts", {},
-                        "the plan has " + std::to_string(request.plan.hosts.size()) + " hosts, and the command line " +
-                            "names " + std::to_string(named->size())));
-    }
-    for (std::size_t i = 0; i < request.plan.hosts.size(); ++i) request.plan.hosts[i].name = (*named)[i].name;
-    return {};
+    return NameHosts(options.recipe, request.plan);
   }
   if (options.recipe.recipe.empty()) {
     return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
@@ -120,6 +147,14 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   if (!evaluation) return Fail(evaluation.error());
   if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
   PrintDiagnostics(evaluation->warnings);
+  if (const auto parent = RunMeant(options.recipe.recipe)) {
+    auto id = IdOfRun(*parent);
+    if (!id) return Fail(id.error());
+    request.parent = *std::move(id);
+  }
+  auto made_by = PrepareEvaluation(options.recipe);
+  if (!made_by) return Fail(made_by.error());
+  request.evaluation = EvaluationRecord(*made_by);
   request.inputs = InputsValue(evaluation->inputs);
   request.sources = std::move(evaluation->sources);
   request.lockdown = std::move(evaluation->lockdown);
@@ -302,11 +337,10 @@ int Run(Options& options) {
 
 }  // namespace
 
-std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
-  AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
-      ->type_name("FILE");
+namespace {
+
+// How a plan is made true.
+void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
@@ -339,6 +373,25 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("SITE:ACTION:N")
       ->allow_extra_args(false)
       ->group("");
+}
+
+}  // namespace
+
+std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
+      ->type_name("FILE");
+  AddStartOptions(app, options);
+  return [options] { return Run(*options); };
+}
+
+std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  options->replay = true;
+  AddRunArgument(app, options->replayed);
+  AddHostOptions(app, options->recipe);
+  AddStartOptions(app, options);
   return [options] { return Run(*options); };
 }
 

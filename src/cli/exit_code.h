@@ -7,6 +7,7 @@ namespace muster {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitProcessFailed = 1;
+inline constexpr int kExitDiffer = 1;   // muster diff: both are known, and they differ
 inline constexpr int kExitRecipe = 2;   // recipe or usage
 inline constexpr int kExitMachine = 3;  // spawning, files, hosts
 inline constexpr int kExitBusy = 75;    // the run directory is in use

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -19,27 +17,14 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "cli/small_file.h"
+#include "cli/stored_recipe.h"
+#include "cli/wait_line.h"
 #include "plan/host_list.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
-
-// What stands in a file that the user names; an error is a sentence.
-tl::expected<std::string, std::string> ReadSmallFile(const std::string& name) {
-  // Asked first: opening a FIFO would wait for a writer, and a device has no end.
-  constexpr std::uintmax_t kLargestFile = 16U << 20;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
-  if (std::filesystem::file_size(name, error) > kLargestFile) {
-    return tl::unexpected("the file " + Quoted(name) + " is larger than 16 MiB");
-  }
-  std::ifstream file(name, std::ios::binary);
-  std::stringstream content;
-  content << file.rdbuf();
-  if (!file) return tl::unexpected("the file " + Quoted(name) + " cannot be read");
-  return content.str();
-}
 
 Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
   const auto bad = [&](const std::string& why, std::string hint = {}) {
@@ -83,12 +68,18 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
 }  // namespace
 
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
-  auto* recipe = app.add_option("RECIPE", options.recipe,
-                                "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi");
+  auto* recipe = app.add_option(
+      "RECIPE", options.recipe,
+      "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi; or a RUN, whose stored "
+      "recipe is meant");
   if (recipe_required) recipe->required();
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
+  AddPlanningOptions(app, options, invocation);
+}
+
+void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
   app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
       ->type_name("PROFILE")
       ->allow_extra_args(false);
@@ -98,6 +89,16 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("--unset", options.unset, "take again what the recipe itself says of a parameter")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  AddHostOptions(app, options);
+  app.add_option("--devices", options.devices,
+                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+      ->type_name("LIST|free");
+  app.add_flag("--share-devices", options.share_devices,
+               "other runs that say the same may use these devices at the same time");
+  options.args = invocation.words_after_dashes;
+}
+
+void AddHostOptions(CLI::App& app, RecipeOptions& options) {
   auto* host =
       app.add_option("--host", options.hosts, "the hosts by name: n[01-04]:8,n5:4 (:N is its number of devices)")
           ->type_name("LIST")
@@ -111,12 +112,6 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("--spares", options.spares,
                  "keep the last N of these hosts for the places of hosts that are lost: run nothing on them until then")
       ->type_name("N");
-  app.add_option("--devices", options.devices,
-                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
-      ->type_name("LIST|free");
-  app.add_flag("--share-devices", options.share_devices,
-               "other runs that say the same may use these devices at the same time");
-  options.args = invocation.words_after_dashes;
 }
 
 bool HasRecipeChanges(const RecipeOptions& options) {
@@ -246,29 +241,6 @@ Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Pla
 
 namespace {
 
-// A line on the terminal that says what is waited for; gone when this ends. Nothing where nobody looks.
-class WaitLine {
- public:
-  explicit WaitLine(std::string what) : what_(Printable(what)), shown_(isatty(STDERR_FILENO) == 1) {}
-  WaitLine(const WaitLine&) = delete;
-  WaitLine& operator=(const WaitLine&) = delete;
-  ~WaitLine() { Clear(); }
-  void Clear() {
-    if (std::exchange(written_, false)) std::fputs("\r\x1b[K", stderr);
-  }
-  void Show(unsigned seconds) {
-    if (!shown_) return;
-    std::fprintf(stderr, "\r%s, %u s …\x1b[K", what_.c_str(), seconds);
-    std::fflush(stderr);
-    written_ = true;
-  }
-
- private:
-  std::string what_;
-  bool shown_;
-  bool written_ = false;
-};
-
 // --devices and --share-devices.
 Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   constexpr std::uint32_t kMost = 4096;
@@ -305,27 +277,57 @@ Result<void> CountOwnDevices(Site& site) {
 
 void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
 
-Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions evaluation) {
+}  // namespace
+
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
   auto pins = ParsePins(options);
   if (!pins) return Fail(pins.error());
-  evaluation.pins = *std::move(pins);
-  evaluation.profiles = options.profiles;
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
-  evaluation.devices = *std::move(devices);
-  if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
-  evaluation.recipe_file = options.recipe;
-  evaluation.overrides = *std::move(overrides);
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
-  evaluation.site.hosts = *std::move(hosts);
-  evaluation.args = options.args;
-  evaluation.without = options.without;
-  if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
-    evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+  EvaluationOptions evaluation;
+  if (const auto run = RunMeant(options.recipe)) {
+    // As it was then, but for what is said now.
+    auto stored = EvaluationOfRun(*run);
+    if (!stored) return stored;
+    evaluation = *std::move(stored);
+    if (!hosts->empty()) evaluation.site.hosts = *std::move(hosts);
+    if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
+    if (!options.args.empty()) evaluation.args = options.args;
+  } else {
+    evaluation.recipe_file = options.recipe;
+    evaluation.devices = *std::move(devices);
+    if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
+    evaluation.site.hosts = *std::move(hosts);
+    evaluation.args = options.args;
+    if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+      evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+    }
   }
+  for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
+  for (Override& pin : *pins) {
+    std::erase_if(evaluation.pins, [&pin](const Override& earlier) { return earlier.name == pin.name; });
+    evaluation.pins.push_back(std::move(pin));
+  }
+  evaluation.profiles.insert(evaluation.profiles.end(), options.profiles.begin(), options.profiles.end());
+  evaluation.without = options.without;
+  return evaluation;
+}
+
+namespace {
+
+// What `chosen` says besides where its values are the user's.
+Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
+  auto prepared = PrepareEvaluation(options);
+  if (!prepared) return Fail(prepared.error());
+  EvaluationOptions& evaluation = *prepared;
+  evaluation.describe_only = chosen.describe_only;
+  evaluation.explain = std::move(chosen.explain);
+  evaluation.mindspore = std::move(chosen.mindspore);
+  evaluation.on_print = std::move(chosen.on_print);
   WaitLine waiting("evaluating " + options.recipe);
   evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
   if (evaluation.on_print) {

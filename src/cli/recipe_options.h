@@ -31,9 +31,15 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE, name=value …, --profile, --unset, --pin, --devices and --share-devices. The options must live as long as
-// the app.
+// Adds RECIPE (or a RUN, whose stored sources are meant), name=value … and AddPlanningOptions. The options must live as
+// long as the app.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
+
+// --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: RECIPE and name=value are the caller's.
+void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
+
+// --host, --hostfile, --exclude and --spares alone, for what has its plan already.
+void AddHostOptions(CLI::App& app, RecipeOptions& options);
 
 // Whether a profile, --unset or --pin says something about a recipe.
 bool HasRecipeChanges(const RecipeOptions& options);
@@ -49,6 +55,10 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 // The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
 // for hosts without one of their own. Fails if one could take the place of no host of the plan.
 Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
+
+// What EvaluateRecipe is to be asked: the words read, this machine looked at. Where the recipe is a RUN, what it was
+// asked then, with the words added. Nothing is shown.
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);

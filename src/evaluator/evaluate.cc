@@ -110,7 +110,8 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return content ? Reply{true, *std::move(content)} : Reply{false, content.error()};
     }
     case Question::Kind::kExists: {
-      const auto exists = files.Exists(question.text);
+      const auto exists =
+          options.beside.empty() ? files.Exists(question.text) : ExistsBelow(options.beside, question.text);
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
@@ -184,6 +185,26 @@ class KnownPlaces {
     }
     return diagnostics;
   }
+  Provenance Checked(Provenance provenance) const {
+    for (auto& [role, sources] : provenance) {
+      for (auto& [variable, source] : sources) source.place = Checked(source.place);
+    }
+    return provenance;
+  }
+  Origins Checked(Origins origins) const {
+    const auto check = [&](auto& by_name) {
+      for (auto& [name, place] : by_name) place = Checked(place);
+    };
+    check(origins.derived);
+    check(origins.roles);
+    check(origins.commands);
+    for (Division& division : origins.divisions) division.place = Checked(division.place);
+    for (auto& [attribute, source] : origins.context) source.place = Checked(source.place);
+    for (auto& [role, sources] : origins.each_context) {
+      for (auto& [attribute, source] : sources) source.place = Checked(source.place);
+    }
+    return origins;
+  }
 
  private:
   std::string recipe_file_;
@@ -208,7 +229,7 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   EvaluationRequest request;
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
-  request.recipe_dir = files.folder();
+  request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
   request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
@@ -300,10 +321,8 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   evaluation.derived = std::move(answer->derived);
   evaluation.lockdown = std::move(answer->lockdown);
   evaluation.warnings = std::move(answer->diagnostics);
-  evaluation.provenance = std::move(answer->provenance);
-  for (auto& [role, sources] : evaluation.provenance) {
-    for (auto& [variable, source] : sources) source.place = places.Checked(source.place);
-  }
+  evaluation.provenance = places.Checked(std::move(answer->provenance));
+  evaluation.origins = places.Checked(std::move(answer->origins));
   if (!options.describe_only && !options.derive_only) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     Diagnostics invalid = ValidatePlan(*answer->plan);

@@ -24,6 +24,7 @@ struct EvaluationLimits {
 
 struct EvaluationOptions {
   std::string recipe_file;
+  std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute
   std::vector<Override> overrides;
   std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
   std::vector<Override> pins;
@@ -50,7 +51,8 @@ struct Evaluation {
   std::uint32_t devices_per_host = 0;
   std::map<std::string, Value> derived;  // if nothing else was asked for
   Plan plan;                             // folded and valid; empty if only described or derived
-  Provenance provenance;                 // places are known files of the recipe, or nowhere
+  Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
+  Origins origins;
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
   std::vector<Input> inputs;

@@ -1,43 +1,26 @@
 #include "evaluator/influence.h"
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "base/clock.h"
+#include "settings/nudge.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kMostEvaluations = 200;
 
-std::vector<Value> Nudged(std::int64_t value) {
-  std::vector<Value> nudged = {Value(value * 2), Value(value + 1)};
-  if (value % 2 == 0 && value != 0) nudged.emplace_back(value / 2);
-  nudged.emplace_back(value - 1);
-  return nudged;
+std::vector<Value> Nudged(const ParameterState& state) {
+  return state.active && state.value ? Nudges(state.parameter, *state.value) : std::vector<Value>();
 }
 
-// Other values of the parameter, the likeliest to be possible first.
-std::vector<Value> Nudged(const ParameterState& state) {
-  const Parameter& parameter = state.parameter;
-  if (!state.active || !state.value || parameter.type == ParameterType::kSecret) return {};
-  if (!parameter.one_of.empty()) {
-    std::vector<Value> others;
-    for (const Value& other : parameter.one_of) {
-      if (other != *state.value) others.push_back(other);
-    }
-    return others;
-  }
-  if (const bool* flag = state.value->AsBool()) return {Value(!*flag)};
-  constexpr std::int64_t kLargest = std::int64_t{1} << 50;
-  if (const std::int64_t* integer = state.value->AsInt();
-      integer != nullptr && *integer < kLargest && -kLargest < *integer) {
-    return Nudged(*integer);
-  }
-  if (state.value->IsNumber()) return {Value(state.value->Number() / 2), Value(state.value->Number() * 2)};
-  if (const std::string* text = state.value->AsString()) return {Value(*text + "x")};
-  return {};
+// hosts or devices_per_host.
+std::vector<Value> NudgedCount(std::uint32_t count, double least) {
+  Parameter parameter;
+  parameter.type = ParameterType::kInt;
+  parameter.min = least;
+  return Nudges(parameter, Value(std::int64_t{count}));
 }
 
 }  // namespace
@@ -82,8 +65,8 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
   for (const ParameterState& state : as_it_is->parameters) {
     if (leads(state.parameter.name, Nudged(state))) names.push_back(state.parameter.name);
   }
-  if (leads("cluster.hosts", Nudged(std::int64_t{as_it_is->hosts}))) names.emplace_back("hosts");
-  if (leads("cluster.devices_per_host", Nudged(std::int64_t{as_it_is->devices_per_host}))) {
+  if (leads("cluster.hosts", NudgedCount(as_it_is->hosts, 1))) names.emplace_back("hosts");
+  if (leads("cluster.devices_per_host", NudgedCount(as_it_is->devices_per_host, 0))) {
     names.emplace_back("devices_per_host");
   }
   return names;

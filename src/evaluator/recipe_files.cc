@@ -72,6 +72,13 @@ std::string OpenError(int error) {
   return error == EXDEV ? "it is not below the recipe's folder" : std::strerror(error);
 }
 
+tl::expected<void, std::string> ExistsAt(int folder, const std::string& name) {
+  if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
+  const UniqueFd file(OpenBelow(folder, name, O_PATH));
+  if (file.get() < 0) return tl::unexpected(OpenError(errno));
+  return {};
+}
+
 }  // namespace
 
 Value InputsValue(const std::vector<Input>& inputs) {
@@ -149,10 +156,13 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
 }
 
 tl::expected<void, std::string> RecipeFiles::Exists(const std::string& name) const {
-  if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
-  const UniqueFd file(OpenBelow(folder_fd_.get(), name, O_PATH));
-  if (file.get() < 0) return tl::unexpected(OpenError(errno));
-  return {};
+  return ExistsAt(folder_fd_.get(), name);
+}
+
+tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name) {
+  const UniqueFd at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (at.get() < 0) return tl::unexpected(folder + ": " + std::strerror(errno));
+  return ExistsAt(at.get(), name);
 }
 
 void RecipeFiles::RecordVariable(const std::string& name, const char* value) {

@@ -23,6 +23,9 @@ struct Input {
 
 Value InputsValue(const std::vector<Input>& inputs);
 
+// Whether there is a file or folder of that name below the folder, symbolic links not leading out of it; else one line.
+tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name);
+
 class RecipeFiles {
  public:
   // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too

@@ -58,6 +58,14 @@ int ExactDiv(lua_State* lua) {
   }
   auto quotient = ExactQuotient(dividend, by, place);
   if (!quotient) StopWith(lua, quotient.error());
+  // What a process divides for itself would be told once per process.
+  constexpr std::size_t kMostDivisions = 1'000;
+  Host& host = Host::Of(lua);
+  if (host.current_process.empty() && host.origins.divisions.size() < kMostDivisions) {
+    Division division{place, name, dividend.count, {}, *quotient};
+    for (const NamedCount& divisor : by) division.by.emplace(divisor.name, divisor.count);
+    host.origins.divisions.push_back(std::move(division));
+  }
   lua_pushnumber(lua, static_cast<lua_Number>(*quotient));
   return 1;
 }

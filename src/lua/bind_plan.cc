@@ -63,7 +63,7 @@ int Derive(lua_State* lua) {
   Value value;
   lua_settop(lua, 2);
   if (!ToValue(lua, 2, value, why)) return 1;  // what is no plain value was reported
-  host.derived_places[name] = place;
+  host.origins.derived[name] = place;
   for (const Override& pin : host.request->pins) {
     if (pin.name != name) continue;
     host.pins_used.insert(name);

@@ -1,6 +1,7 @@
 // Host functions for processes: a process of a role as layout.lua describes it, with its environment merged and only
 // what differs from the role's first process kept. The order of merging is plan/environment.h's.
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,7 +87,19 @@ void ReadContract(lua_State* lua, RefilledLayer& contract) {
   contract.End();
 }
 
-// process { role, index, placed, stage, rank_in_stage, command, wrap, cwd, env, contract_env, visible_name, visible,
+// Where `each` set what the process at 1 has of its own.
+void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std::string& process) {
+  host.origins.commands.erase(role);
+  if (const Place place = PlaceField(lua, 1, "command_place"); place.line > 0) host.origins.commands[role] = place;
+  std::map<std::string, SettingSource>& sources = host.origins.each_context[role];
+  sources.clear();
+  const auto overlay = host.overlay_of.find(process);
+  if (overlay == host.overlay_of.end()) return;
+  for (const auto& [key, setting] : overlay->second->own()) sources[key] = setting.source;
+}
+
+// process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
+// visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -167,6 +180,7 @@ int AddProcess(lua_State* lua) {
   if (process.index == 0) {
     host.plan.roles[process.role].unset = merged->unset;
     host.provenance[role.name] = std::move(merged->sources);
+    KeepOrigins(lua, host, role.name, name);
   }
   const std::string& explained = host.request->explain;
   if (process.index > 0 && !explained.empty() &&
@@ -174,6 +188,7 @@ int AddProcess(lua_State* lua) {
     // As if it were the first, so that it is told who removes what.
     layers.push_back(&shared.contract_clear);
     if (auto whole = MergeEnvironment(layers)) host.provenance[role.name] = std::move(whole->sources);
+    KeepOrigins(lua, host, role.name, name);
   }
   // Last: what runs, and so its environment, is decided by the command that is wrapped.
   if (const Field wrap(lua, 1, "wrap"); wrap.is_table()) {

@@ -163,6 +163,7 @@ int AddRole(lua_State* lua) {
     const Field grace(lua, 1, "grace_ms");
     if (grace.given()) role.stop.grace_ms = static_cast<std::uint32_t>(grace.number());
   }
+  host.origins.roles[role.name] = PlaceField(lua, 1, "place");
   ReadPolicies(lua, PlaceField(lua, 1, "place"), role);
   Host::RoleEnvironment environment;
   environment.contract_clear.layer = Layer::kContract;

@@ -109,14 +109,14 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
       host.Report(names.Unknown(override, derived));
       continue;
     }
-    const auto place = host.derived_places.find(override.name);
-    const bool by_recipe = place != host.derived_places.end();
+    const auto place = host.origins.derived.find(override.name);
+    const bool by_recipe = place != host.origins.derived.end();
     not_settable.push_back({override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
   }
   // Where the recipe did not come to its end, it may not have come to what was pinned.
   if (!host.planning || HasErrors(host.diagnostics)) return;
   derived.clear();
-  for (const auto& [name, place] : host.derived_places) derived.push_back(name);
+  for (const auto& [name, place] : host.origins.derived) derived.push_back(name);
   for (const Override& pin : host.request->pins) {
     if (host.pins_used.contains(pin.name)) continue;
     const bool parameter = !names.Find(pin.name, false).name.empty();
@@ -401,6 +401,7 @@ int Run(lua_State* lua) {
     const std::string name = resolved.cluster.named.empty() ? std::string() : resolved.cluster.named[i].name;
     host.plan.hosts.push_back({"host" + std::to_string(i), resolved.cluster.devices[i], name});
   }
+  host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, modules, recipe, resolved, place);
   if (request.derive_only) return 0;
@@ -429,7 +430,7 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
   TellUnknown(host, evaluation.unknown, evaluation.names, evaluation.answer.not_settable);
   if (request.derive_only) {
     host.diagnostics.clear();
-    for (const auto& [name, unused] : host.derived_places) {
+    for (const auto& [name, unused] : host.origins.derived) {
       evaluation.answer.derived.emplace(name, host.plan.derived.at(name));
     }
   }
@@ -453,6 +454,10 @@ void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimit
     Fold(host.plan);
     evaluation.answer.plan = std::move(host.plan);
     evaluation.answer.provenance = std::move(host.provenance);
+    if (host.context) {
+      for (const auto& [key, setting] : host.context->own()) host.origins.context[key] = setting.source;
+    }
+    evaluation.answer.origins = std::move(host.origins);
   }
   give(std::move(evaluation.answer));
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/context.h"
 #include "muster/diagnostic.h"
 #include "muster/plan.h"
 #include "muster/site.h"
@@ -86,6 +87,40 @@ struct ProfileFacts {
 // Who set or removed a variable, by role and variable: of each role's first process, or the one that was asked for.
 using Provenance = std::map<std::string, std::map<std::string, VariableSource>>;
 
+// An exact_div of the plan function: quotient = number / (the product of `by`).
+struct Division {
+  Place place;
+  std::string name;  // of what was divided
+  std::int64_t number = 0;
+  std::map<std::string, std::int64_t> by;
+  std::int64_t quotient = 0;
+
+  bool operator==(const Division&) const = default;
+};
+
+// hosts or devices_per_host, and who said it: "default", "recipes/ps.lua:5", "command line", "site".
+struct ClusterNumber {
+  std::string name;
+  std::int64_t value = 0;
+  std::string origin;
+
+  bool operator==(const ClusterNumber&) const = default;
+};
+
+// Where what a plan holds was said, variables apart (Provenance).
+struct Origins {
+  std::map<std::string, Place> derived;  // by name: the job:derive that gave it; values of muster's own are not here
+  std::vector<Division> divisions;       // in order; those inside `each` are left out
+  std::map<std::string, SettingSource> context;  // "set_context.mode": set for the whole job
+  // By role: set by `each` of the process that Provenance is of.
+  std::map<std::string, std::map<std::string, SettingSource>> each_context;
+  std::map<std::string, Place> roles;     // where each is described
+  std::map<std::string, Place> commands;  // by role: where that process's command was set by `each`
+  std::vector<ClusterNumber> cluster;
+
+  bool operator==(const Origins&) const = default;
+};
+
 struct EvaluationAnswer {
   std::string name;  // of the recipe
   std::string doc;
@@ -97,6 +132,7 @@ struct EvaluationAnswer {
   std::vector<DerivedOverride> not_settable;  // then there is no plan
   std::optional<Plan> plan;  // folded; none if there are errors, or if only the parameters were asked for
   Provenance provenance;
+  Origins origins;
   Diagnostics diagnostics;
   std::vector<std::string> lockdown;  // what the evaluator had locked itself down by (evaluator/lockdown.h)
 

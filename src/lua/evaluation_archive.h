@@ -66,9 +66,32 @@ void Fields(A& archive, VariableSource& source) {
 }
 
 template <class A>
+void Fields(A& archive, SettingSource& source) {
+  InRange(archive, source.kind, SettingSource::Kind::kReset);
+  archive(source.place, source.text);
+}
+
+template <class A>
+void Fields(A& archive, Division& division) {
+  archive(division.place, division.name, division.number, division.by, division.quotient);
+}
+
+template <class A>
+void Fields(A& archive, ClusterNumber& number) {
+  archive(number.name, number.value, number.origin);
+}
+
+template <class A>
+void Fields(A& archive, Origins& origins) {
+  archive(origins.derived, origins.divisions, origins.context, origins.each_context, origins.roles, origins.commands,
+          origins.cluster);
+}
+
+template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
-          answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.diagnostics, answer.lockdown);
+          answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
+          answer.lockdown);
 }
 
 template <class A>

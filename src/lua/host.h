@@ -52,8 +52,7 @@ struct Host {
   std::vector<Mesh> meshes;
   EnvironmentLayer job_env;
   Plan plan;
-  std::map<std::string, Place> derived_places;  // of Plan::derived, by job:derive
-  std::set<std::string> pins_used;              // names of EvaluationRequest::pins that the recipe derived
+  std::set<std::string> pins_used;  // names of EvaluationRequest::pins that the recipe derived
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
     EnvironmentLayer contract_cleared;   // the same, once the first process has settled it
@@ -68,6 +67,7 @@ struct Host {
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles
   Provenance provenance;
+  Origins origins;
 
   // Interns the place of the nearest frame of a user's file, or `fallback`.
   int Here(lua_State* lua);

@@ -60,6 +60,7 @@ class ClusterResolver {
     } else {
       facts.text = hosts_text_ + " × " + devices_text;
     }
+    facts.numbers = std::move(numbers_);
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {
       const auto own = facts.named[i].devices;
@@ -167,6 +168,7 @@ class ClusterResolver {
       origin = "--devices";
     }
     text = name + " " + ToText(*state.value) + " (" + origin + ")";
+    numbers_.push_back({name, *state.value->AsInt(), origin});
     return *state.value->AsInt();
   }
 
@@ -176,6 +178,7 @@ class ClusterResolver {
   const std::function<void(ParameterState&)>& apply_;
   Diagnostics& diagnostics_;
   std::string hosts_text_;
+  std::vector<ClusterNumber> numbers_;
 };
 
 }  // namespace

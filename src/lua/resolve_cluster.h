@@ -16,6 +16,7 @@ struct ClusterFacts {
   std::vector<std::uint32_t> devices = {1};  // of each host
   // Where they come from, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
   std::string text;
+  std::vector<ClusterNumber> numbers;  // hosts and devices_per_host
 
   std::int64_t hosts() const { return static_cast<std::int64_t>(devices.size()); }
   std::int64_t all_devices() const;

@@ -58,6 +58,7 @@ struct RunBegan {
   std::uint64_t start_ticks = 0;      // of the head, as in ProcessStarted
   std::string boot;                   // this start of the machine: pids and start times of others mean nothing here
   std::vector<std::string> lockdown;  // what the evaluator had locked itself down by; empty for a plan of a file
+  std::string parent;                 // id of the run whose plan or recipe this one took; empty: none
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
 

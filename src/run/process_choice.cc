@@ -65,6 +65,16 @@ Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word) {
             fmt::format("for example --pty {}:{}", plan.roles[first.role].name, first.rank.value_or(first.index))));
 }
 
+Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const std::string& word) {
+  Result<std::set<ProcessId>> chosen = Chosen(plan, kind, word, "worker:0");
+  if (!chosen) return Fail(std::move(chosen.error()));
+  if (chosen->size() == 1) return *chosen->begin();
+  const Process& first = plan.processes[*chosen->begin()];
+  return Fail(Error(
+      std::string(kind), {}, fmt::format("--{} {}: these are {} processes", kind, Quoted(word), chosen->size()),
+      fmt::format("for example --{} {}:{}", kind, plan.roles[first.role].name, first.rank.value_or(first.index))));
+}
+
 Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word) {
   Result<std::set<ProcessId>> chosen = Chosen(plan, "env", word, "worker:3");
   if (!chosen) return Fail(std::move(chosen.error()));

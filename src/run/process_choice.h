@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "muster/event.h"
@@ -18,6 +19,9 @@ Result<std::set<ProcessId>> TeedProcesses(const Plan& plan, const std::vector<st
 
 // The one process that a word of the same spelling names. Fails with kind "pty".
 Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word);
+
+// The one process that a word of the same spelling names. Fails with `kind`, which is the option's name, too.
+Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const std::string& word);
 
 // The first process that a word of the same spelling names. Fails with kind "env".
 Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word);

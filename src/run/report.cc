@@ -313,6 +313,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   Report report;
   report.run = reading.began()->run_id;
   report.plan = reading.began()->plan_id;
+  report.parent = reading.began()->parent;
   report.name = plan->name;
   report.run_dir = run_dir;
   report.journal_damage = journal.stopped;

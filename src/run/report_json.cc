@@ -231,6 +231,7 @@ std::string ReportJson(const Report& report) {
   Json json = {{"format", 1},
                {"run", Plain(report.run)},
                {"plan", Plain(report.plan)},
+               {"parent", TextOrNull(report.parent)},
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},

@@ -180,6 +180,7 @@ std::string ReportText(const Report& report) {
   }
   text += StartupText(report.startup);
   text += fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir));
+  if (!report.parent.empty()) text += fmt::format("  {:<10}run {}\n", "from", Printable(report.parent));
   if (report.outcome != "ok" && report.outcome != "running") {
     text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
   }

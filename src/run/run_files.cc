@@ -13,14 +13,16 @@
 
 namespace muster {
 
-Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs,
+Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs, const Value& evaluation,
                                const std::map<std::string, std::string>& inherited,
                                const std::map<std::string, std::string>& sources) {
   const Value recorded(Value::Map(inherited.begin(), inherited.end()));
   std::map<std::string, std::string> files = {
       {"plan.json", PlanToJson(plan, inputs)},
       {"plan.txt", PlanText(plan)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1}, {"inherited", recorded}, {"inputs", inputs}})) + "\n"},
+      {"inputs.json", JsonText(Value(Value::Map{
+                          {"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
+                          "\n"},
   };
   for (const auto& [path, bytes] : sources) files.emplace("recipe/" + path, bytes);
   for (const auto& [path, bytes] : files) {

@@ -14,8 +14,9 @@
 namespace muster {
 
 // plan.json, plan.txt, inputs.json with the variables of `inherited` (see RecordedVariables), recipe/ with the bytes of
-// each of `sources` (paths below it), and the folders logs/ and errors/. The folder logs/, open.
-Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs,
+// each of `sources` (paths below it) and how they were evaluated (null: they were not), and the folders logs/ and
+// errors/. The folder logs/, open.
+Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs, const Value& evaluation,
                                const std::map<std::string, std::string>& inherited,
                                const std::map<std::string, std::string>& sources);
 

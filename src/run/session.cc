@@ -95,7 +95,7 @@ Result<RunOutcome> Session::Run() {
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
   Connect();  // agents come up while the files are written
   Result<UniqueFd> logs =
-      WriteRunFiles(directory_->folder(), plan_, request_.inputs,
+      WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.evaluation,
                     RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
@@ -117,6 +117,7 @@ Result<RunOutcome> Session::Run() {
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
   began.lockdown = request_.lockdown;
+  began.parent = request_.parent;
   const SelfCount count = CountSelf();
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;

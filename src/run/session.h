@@ -44,6 +44,10 @@ struct RunRequest {
   // `plan --json` shows: it goes into plan.json and inputs.json.
   std::map<std::string, std::string> sources;
   Value inputs = Value(Value::List{});
+  // How the sources were evaluated, for inputs.json (cli/stored_recipe.h); null for a plan of a file.
+  Value evaluation = {};
+  // Id of the run whose plan or recipe this one takes; empty: none.
+  std::string parent = {};
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name
   // the agent tells and whose address is 127.0.0.1.

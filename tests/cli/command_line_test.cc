@@ -48,7 +48,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
   } cases[] = {
       {{"chek"}, "did you mean \"check\"?"},
       {{"pln", "recipes/hello.lua"}, "did you mean \"plan\"?"},
-      {{"xyzzy"}, "known: params, check, plan, run"},
+      {{"xyzzy"}, "known: init, params, check, plan"},
       {{""}, "there is no command \"\""},
       {{"--jsn"}, "there is no command \"--jsn\""},
       {{"plan"}, "RECIPE is required"},

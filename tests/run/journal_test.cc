@@ -42,6 +42,7 @@ std::vector<JournalEntry> OneOfEach() {
                    77,
                    "b007",
                    {"no_new_privs", "seccomp"},
+                   "0a1b2c3d4e5f",
                    12,
                    4096},
           AgentConnected{0, 4712, 77, "node-1", {"pidfd", "subreaper"}, "/sys/fs/cgroup/x", 12, 4096},

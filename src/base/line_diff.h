@@ -1,0 +1,23 @@
+// Which lines of a text were replaced by which: what a reader wants to know of two versions of a file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+struct LineChange {
+  bool added = false;      // it is in the second text; else in the first
+  std::uint32_t line = 0;  // its number there, from 1
+  std::string text;
+
+  bool operator==(const LineChange&) const = default;
+};
+
+// A shortest list of lines removed and added, in order. Where the texts differ over more lines than can be compared
+// quickly (millions of pairs), all of these are given as removed and added.
+std::vector<LineChange> DiffLines(std::string_view before, std::string_view after);
+
+}  // namespace muster

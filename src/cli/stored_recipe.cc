@@ -1,0 +1,231 @@
+#include "cli/stored_recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "cli/run_argument.h"
+#include "cli/small_file.h"
+#include "plan/plan_json.h"
+#include "run/run_summary.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 4> kOverrideKinds = {"text", "value", "file", "unset"};
+
+Value::List Texts(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+Value OverrideRecord(const Override& override) {
+  Value::Map record{{"kind", kOverrideKinds.at(static_cast<std::size_t>(override.kind))}, {"name", override.name}};
+  if (override.kind == Override::Kind::kFile) {
+    record["file"] = override.file;
+  } else if (override.kind != Override::Kind::kUnset) {
+    record["value"] = override.value;
+  }
+  return Value(std::move(record));
+}
+
+const Value* Field(const Value& record, const std::string& name) {
+  const Value::Map* fields = record.AsMap();
+  if (fields == nullptr) return nullptr;
+  const auto found = fields->find(name);
+  return found == fields->end() ? nullptr : &found->second;
+}
+
+std::string TextField(const Value& record, const std::string& name) {
+  const Value* field = Field(record, name);
+  return field != nullptr && field->AsString() != nullptr ? *field->AsString() : "";
+}
+
+std::int64_t NumberField(const Value& record, const std::string& name) {
+  const Value* field = Field(record, name);
+  return field != nullptr && field->AsInt() != nullptr ? *field->AsInt() : 0;
+}
+
+bool TruthField(const Value& record, const std::string& name) {
+  const Value* field = Field(record, name);
+  return field != nullptr && field->AsBool() != nullptr && *field->AsBool();
+}
+
+const Value::List& ListField(const Value& record, const std::string& name) {
+  static const Value::List kNone;
+  const Value* field = Field(record, name);
+  return field != nullptr && field->AsList() != nullptr ? *field->AsList() : kNone;
+}
+
+// Nothing if the record is none of ours.
+std::optional<Override> OverrideFrom(const Value& record) {
+  const std::string kind = TextField(record, "kind");
+  const auto known = std::find(kOverrideKinds.begin(), kOverrideKinds.end(), kind);
+  if (known == kOverrideKinds.end()) return std::nullopt;
+  Override override;
+  override.kind = static_cast<Override::Kind>(known - kOverrideKinds.begin());
+  override.name = TextField(record, "name");
+  override.file = TextField(record, "file");
+  if (const Value* value = Field(record, "value")) override.value = *value;
+  if (override.kind == Override::Kind::kText && override.value.AsString() == nullptr) return std::nullopt;
+  return override;
+}
+
+Result<EvaluationOptions> Unusable(const std::string& run_dir, const std::string& why) {
+  return Fail(Error("run", {}, fmt::format("the run {} cannot stand for a recipe: {}", Quoted(run_dir), why),
+                    "muster replay starts its plan again as it is"));
+}
+
+std::string RecipeName(const EvaluationOptions& options) {
+  if (options.recipe_file.starts_with('@')) return options.recipe_file + ".lua";
+  return fs::path(options.recipe_file).filename();
+}
+
+}  // namespace
+
+Value EvaluationRecord(const EvaluationOptions& options) {
+  const auto records = [](const std::vector<Override>& overrides) {
+    Value::List list;
+    for (const Override& override : overrides) list.push_back(OverrideRecord(override));
+    return list;
+  };
+  Value::List hosts;
+  for (const SiteHost& host : options.site.hosts) {
+    Value::Map record{{"name", host.name}, {"address", host.address}};
+    if (host.devices) record["devices"] = Value(std::int64_t{*host.devices});
+    hosts.emplace_back(std::move(record));
+  }
+  Value::List given;
+  for (const std::uint32_t device : options.devices.given) given.emplace_back(std::int64_t{device});
+  std::error_code error;
+  const fs::path folder = options.recipe_file.starts_with('@')
+                              ? fs::current_path(error)
+                              : fs::absolute(options.recipe_file, error).parent_path().lexically_normal();
+  const std::string beside = options.beside.empty() ? folder.string() : options.beside;
+  return Value(Value::Map{
+      {"recipe", RecipeName(options)},
+      {"folder", beside},
+      {"overrides", records(options.overrides)},
+      {"profiles", Texts(options.profiles)},
+      {"pins", records(options.pins)},
+      {"args", Texts(options.args)},
+      {"hosts", std::move(hosts)},
+      {"host_memory_bytes", static_cast<std::int64_t>(options.site.host_memory_bytes)},
+      {"host_devices", std::int64_t{options.site.host_devices}},
+      {"device_kind", options.site.device_kind},
+      {"devices", Value::Map{{"any", options.devices.any}, {"given", given}, {"shared", options.devices.shared}}},
+  });
+}
+
+std::optional<std::string> RunMeant(const std::string& word) {
+  if (word.empty() || word.starts_with('@')) return std::nullopt;
+  std::error_code error;
+  const fs::file_status status = fs::status(word, error);
+  if (fs::exists(status) && !fs::is_directory(status)) return std::nullopt;
+  auto found = FindRun(word);
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
+Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
+  const auto text = ReadSmallFile(run_dir + "/inputs.json");
+  if (!text) return Unusable(run_dir, text.error());
+  const auto inputs = ValueFromJsonText(*text);
+  if (!inputs) return Unusable(run_dir, "inputs.json: " + inputs.error());
+  const Value* record = Field(*inputs, "evaluation");
+  const std::string recipe = record == nullptr ? "" : TextField(*record, "recipe");
+  if (recipe.empty()) return Unusable(run_dir, "it keeps no sources: it was started from a plan");
+  const std::string file = run_dir + "/recipe/" + recipe;
+  std::error_code error;
+  if (recipe.find('/') != std::string::npos || !fs::is_regular_file(file, error)) {
+    return Unusable(run_dir, "there is no " + Quoted(file));
+  }
+  EvaluationOptions options;
+  options.recipe_file = file;
+  options.beside = TextField(*record, "folder");
+  for (const Value& one : ListField(*record, "overrides")) {
+    auto override = OverrideFrom(one);
+    if (!override) return Unusable(run_dir, "inputs.json has an override that cannot be read");
+    if (override->kind == Override::Kind::kFile) {
+      auto content = ReadSmallFile(override->file);
+      if (!content) return Unusable(run_dir, override->name + " was given as a file: " + content.error());
+      override->value = Value(*std::move(content));
+    }
+    options.overrides.push_back(*std::move(override));
+  }
+  for (const Value& one : ListField(*record, "pins")) {
+    auto pin = OverrideFrom(one);
+    if (!pin) return Unusable(run_dir, "inputs.json has a pin that cannot be read");
+    options.pins.push_back(*std::move(pin));
+  }
+  for (const Value& name : ListField(*record, "profiles")) {
+    if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
+  }
+  for (const Value& word : ListField(*record, "args")) {
+    if (word.AsString() != nullptr) options.args.push_back(*word.AsString());
+  }
+  for (const Value& one : ListField(*record, "hosts")) {
+    SiteHost host;
+    host.name = TextField(one, "name");
+    host.address = TextField(one, "address");
+    if (Field(one, "devices") != nullptr) host.devices = static_cast<std::uint32_t>(NumberField(one, "devices"));
+    options.site.hosts.push_back(std::move(host));
+  }
+  options.site.host_memory_bytes = static_cast<std::uint64_t>(NumberField(*record, "host_memory_bytes"));
+  options.site.host_devices = static_cast<std::uint32_t>(NumberField(*record, "host_devices"));
+  options.site.device_kind = TextField(*record, "device_kind");
+  if (const Value* devices = Field(*record, "devices")) {
+    options.devices.any = TruthField(*devices, "any");
+    options.devices.shared = TruthField(*devices, "shared");
+    for (const Value& device : ListField(*devices, "given")) {
+      if (device.AsInt() != nullptr) options.devices.given.push_back(static_cast<std::uint32_t>(*device.AsInt()));
+    }
+  }
+  return options;
+}
+
+Result<std::string> IdOfRun(const std::string& run_dir) {
+  const auto summary = SummarizeRun(run_dir, false);
+  if (!summary) return Fail(summary.error());
+  return summary->run;
+}
+
+Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
+  auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
+  if (!text) return Fail(Error("run", {}, std::move(text.error()), "a run directory holds plan.json"));
+  auto plan = PlanFromJson(*text);
+  if (!plan) return Fail(plan.error());
+  StoredPlan stored;
+  stored.plan = *std::move(plan);
+  auto sources = SourcesOfRun(run_dir);
+  if (!sources) return Fail(sources.error());
+  stored.sources = *std::move(sources);
+  // What is lost of these costs the new run its own parentage, and nothing else.
+  const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
+  if (!inputs) return stored;
+  if (const Value* list = Field(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr) stored.inputs = *list;
+  if (const Value* evaluation = Field(*inputs, "evaluation")) stored.evaluation = *evaluation;
+  return stored;
+}
+
+Result<std::map<std::string, std::string>> SourcesOfRun(const std::string& run_dir) {
+  std::map<std::string, std::string> sources;
+  const fs::path folder = fs::path(run_dir) / "recipe";
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_symlink(ignored) || !it->is_regular_file(ignored)) continue;
+    auto content = ReadSmallFile(it->path());
+    if (!content) return Fail(Error("run", {}, content.error()));
+    sources.emplace(it->path().lexically_relative(folder), *std::move(content));
+  }
+  return sources;
+}
+
+}  // namespace muster

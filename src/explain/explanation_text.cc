@@ -1,0 +1,259 @@
+// Explanations told to people and programs.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/columns.h"
+#include "base/shell_quote.h"
+#include "explain/explain.h"
+#include "plan/folded_texts.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostValues = 12;    // with their processes, shown to people
+constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
+constexpr std::size_t kLineWidth = 100;    // of lists of names
+constexpr std::size_t kWidestColumn = 44;
+
+std::string Filled(std::string text, std::size_t columns) {
+  const std::size_t taken = Columns(text);
+  text.append(columns > taken ? columns - taken : 0, ' ');
+  return text;
+}
+
+// "default, recipes/ps.lua:9"
+std::string SourceText(const std::string& source, const Place& place) {
+  std::string text = Printable(source);
+  if (!place.file.empty())
+    text += (text.empty() ? "" : ", ") + Printable(place.file) + ":" + std::to_string(place.line);
+  return text;
+}
+
+void AppendNames(std::string& out, const std::string& heading, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::string line = Filled(heading, kHeadingWidth);
+  bool first = true;
+  for (const std::string& name : names) {
+    if (!first && Columns(line) + 1 + Columns(name) > kLineWidth) {
+      out += line + '\n';
+      line.assign(kHeadingWidth, ' ');
+      first = true;
+    }
+    line += (first ? "" : " ") + Printable(name);
+    first = false;
+  }
+  out += line + '\n';
+}
+
+void AppendValues(std::string& out, const Explanation& explanation) {
+  const std::vector<ToldValue>& values = explanation.values;
+  const std::string name = Printable(explanation.subject.name);
+  const ToldValue& first = values.front();
+  if (values.size() == 1) {
+    out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
+           SourceText(first.source, first.place) +
+           (first.processes.empty() ? "" : "    " + ShortProcessesText(first.processes)) + '\n';
+    return;
+  }
+  const auto same = [&](auto member) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](const ToldValue& one) { return one.*member == first.*member; });
+  };
+  if (same(&ToldValue::text) && same(&ToldValue::source) && same(&ToldValue::place)) {
+    std::string processes;
+    for (const ToldValue& value : values)
+      processes += (processes.empty() ? "" : ", ") + ShortProcessesText(value.processes);
+    out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
+           SourceText(first.source, first.place) + "    " + processes + '\n';
+    return;
+  }
+  out += name + '\n';
+  std::size_t processes_width = 0;
+  std::size_t text_width = 0;
+  for (const ToldValue& value : values) {
+    processes_width = std::max(processes_width, Columns(ShortProcessesText(value.processes)));
+    text_width = std::max(text_width, Columns(Printable(value.text)));
+  }
+  const std::size_t shown = values.size() > kMostValues ? kMostValues - 1 : values.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ToldValue& value = values[i];
+    out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kWidestColumn)) + "  " +
+           Filled(Printable(value.text), std::min(text_width, kWidestColumn)) + "  " +
+           SourceText(value.source, value.place) + '\n';
+  }
+  if (shown < values.size()) {
+    out += "  … and " + std::to_string(values.size() - shown) + " more values; --rank N tells that of one process\n";
+  }
+}
+
+void AppendChain(std::string& out, const std::vector<ChainLink>& chain) {
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  for (const ChainLink& link : chain) {
+    name_width = std::max(name_width, 2 * link.depth + Columns(Printable(link.name)));
+    value_width = std::max(value_width, Columns(Printable(link.value)));
+  }
+  for (const ChainLink& link : chain) {
+    std::string line = "  " + Filled(std::string(std::size_t{2} * link.depth, ' ') + Printable(link.name),
+                                     std::min(name_width, kWidestColumn));
+    line += "  " + Filled(Printable(link.value), std::min(value_width, kWidestColumn)) + "  ";
+    const std::string source = SourceText(link.source, link.place);
+    line += source + (source.empty() || link.formula.empty() ? "" : " = ") + Printable(link.formula);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+}
+
+// "context  mode device_num", a line per kind and role.
+void AppendLeadsTo(std::string& out, const Explanation& explanation) {
+  if (explanation.own.kind == Dependence::Kind::kUntried) {
+    out += Filled("leads to", kHeadingWidth) + "not known: " + Printable(explanation.own.why) + '\n';
+    return;
+  }
+  if (explanation.leads_to.empty()) {
+    out += Filled("leads to", kHeadingWidth) + "nothing: other values give the same plan\n";
+    return;
+  }
+  std::map<std::pair<PlanChange::Kind, std::string>, std::vector<std::string>> by_role;
+  for (const PlanChange& change : explanation.leads_to) by_role[{change.kind, change.role}].push_back(change.name);
+  // Roles with the same names share a line.
+  std::map<std::pair<PlanChange::Kind, std::vector<std::string>>, std::string> rows;
+  for (const auto& [row, names] : by_role) {
+    std::string& roles = rows[{row.first, names}];
+    roles += (roles.empty() ? "" : ", ") + row.second;
+  }
+  std::string heading = "leads to";
+  for (const auto& [row, roles] : rows) {
+    std::vector<std::string> words = {std::string(PlanChangeName(row.first)) + (roles.empty() ? "" : " of " + roles) +
+                                      ":"};
+    words.insert(words.end(), row.second.begin(), row.second.end());
+    AppendNames(out, heading, words);
+    heading.clear();
+  }
+}
+
+void AppendPossible(std::string& out, const Possible& possible) {
+  std::string line = Filled("possible", kHeadingWidth);
+  std::string numbers;
+  for (std::size_t i = 0; i < possible.numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < possible.numbers.size() && possible.numbers[last + 1] == possible.numbers[last] + 1) ++last;
+    numbers += (numbers.empty() ? "" : " ") + std::to_string(possible.numbers[i]);
+    if (last > i) numbers += (possible.numbers[i] < 0 ? " to " : "-") + std::to_string(possible.numbers[last]);
+    i = last + 1;
+  }
+  line += numbers + "    (" + possible.told + " tried";
+  std::size_t told = 0;
+  constexpr std::size_t kMostRefusals = 4;
+  for (const Refusal& refusal : possible.refusals) {
+    if (told == kMostRefusals) break;
+    line += (told++ == 0 ? "; " : ", ") + std::to_string(refusal.count) + " refused at " + Printable(refusal.what);
+  }
+  if (told < possible.refusals.size()) line += ", …";
+  out += line + ")\n";
+}
+
+Json PlaceJson(const Place& place) {
+  return place.file.empty() ? Json(nullptr) : Json{{"file", place.file}, {"line", place.line}};
+}
+
+constexpr std::array<const char*, 4> kDependenceNames = {"changes", "processes", "none", "untried"};
+
+Json DependenceJson(const Dependence& dependence) {
+  return {{"name", dependence.name},
+          {"effect", kDependenceNames.at(static_cast<std::size_t>(dependence.kind))},
+          {"why", dependence.why}};
+}
+
+}  // namespace
+
+std::string ExplanationText(const Explanation& explanation) {
+  std::string out;
+  AppendValues(out, explanation);
+  if (!explanation.formula.empty()) out += "  = " + Printable(explanation.formula) + '\n';
+  if (!explanation.allowed.empty() || !explanation.doc.empty()) {
+    const bool both = !explanation.allowed.empty() && !explanation.doc.empty();
+    out += "  " + Printable(explanation.doc) + (both ? "; " : "") + Printable(explanation.allowed) + '\n';
+  }
+  AppendChain(out, explanation.chain);
+
+  std::map<Dependence::Kind, std::vector<std::string>> names;
+  for (const Dependence& dependence : explanation.dependences) names[dependence.kind].push_back(dependence.name);
+  AppendNames(out, "depends on", names[Dependence::Kind::kChanges]);
+  AppendNames(out, "which processes", names[Dependence::Kind::kProcesses]);
+  AppendNames(out, "no effect", names[Dependence::Kind::kNone]);
+  for (const Dependence& dependence : explanation.dependences) {
+    if (dependence.kind != Dependence::Kind::kUntried) continue;
+    out += Filled("not known", kHeadingWidth) + Printable(dependence.name) +
+           ": no other value that was tried gives a plan: " + Printable(dependence.why) + '\n';
+  }
+  if (!explanation.own.name.empty()) AppendLeadsTo(out, explanation);
+  if (explanation.possible) AppendPossible(out, *explanation.possible);
+  std::vector<std::string> also;
+  for (const Subject& subject : explanation.also) also.push_back(SubjectText(subject));
+  AppendNames(out, "also", also);
+  return out;
+}
+
+std::string ExplanationJson(const Explanation& explanation) {
+  Json values = Json::array();
+  for (const ToldValue& value : explanation.values) {
+    values.push_back({{"processes", value.processes},
+                      {"value", value.text},
+                      {"rule", value.rule},
+                      {"source", value.source},
+                      {"place", PlaceJson(value.place)},
+                      {"absent", value.absent}});
+  }
+  Json chain = Json::array();
+  for (const ChainLink& link : explanation.chain) {
+    chain.push_back({{"depth", link.depth},
+                     {"name", link.name},
+                     {"value", link.value},
+                     {"source", link.source},
+                     {"place", PlaceJson(link.place)},
+                     {"formula", link.formula}});
+  }
+  Json dependences = Json::array();
+  for (const Dependence& dependence : explanation.dependences) dependences.push_back(DependenceJson(dependence));
+  Json leads_to = Json::array();
+  for (const PlanChange& change : explanation.leads_to) {
+    leads_to.push_back({{"kind", PlanChangeName(change.kind)}, {"role", change.role}, {"name", change.name}});
+  }
+  Json also = Json::array();
+  for (const Subject& subject : explanation.also) also.push_back(SubjectText(subject));
+  Json json = {{"format", 1},
+               {"name", explanation.subject.name},
+               {"kind", SubjectKindName(explanation.subject.kind)},
+               {"values", std::move(values)},
+               {"formula", explanation.formula},
+               {"doc", explanation.doc},
+               {"allowed", explanation.allowed},
+               {"chain", std::move(chain)},
+               {"dependences", std::move(dependences)},
+               {"leads_to", std::move(leads_to)},
+               {"own", explanation.own.name.empty() ? Json(nullptr) : DependenceJson(explanation.own)},
+               {"possible", nullptr},
+               {"also", std::move(also)},
+               {"plans", explanation.plans}};
+  if (explanation.possible) {
+    Json refusals = Json::array();
+    for (const Refusal& refusal : explanation.possible->refusals) {
+      refusals.push_back({{"what", refusal.what}, {"count", refusal.count}});
+    }
+    json["possible"] = {{"numbers", explanation.possible->numbers},
+                        {"tried", explanation.possible->tried},
+                        {"which", explanation.possible->told},
+                        {"refused", std::move(refusals)}};
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace muster

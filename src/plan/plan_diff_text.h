@@ -1,0 +1,37 @@
+// The difference of two plans, told to people and programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan_diff.h"
+
+namespace muster {
+
+struct DiffedSide {
+  std::string name;     // as the user named it: "recipes/gpt.lua lr=0.2", "gpt~1"
+  std::string plan_id;  // whole
+};
+
+struct ToldDiff {
+  DiffedSide a;
+  DiffedSide b;
+  std::vector<PlanCause> causes;
+  std::vector<PlanChange> changes;
+  std::vector<std::string> notes;  // one line each: what could not be found out
+  bool of_processes = false;       // two of one plan
+};
+
+// Whether both run the same.
+bool IsSamePlan(const ToldDiff& diff);
+
+// "1 parameter differs, hence 2 derived values, hence 3 variables of 8 processes".
+std::string DiffSummary(const ToldDiff& diff);
+
+// A summary, then each cause with what follows from it. Safe for a terminal.
+std::string DiffText(const ToldDiff& diff);
+
+// {"format": 1, "same_plan": …, …}: docs/explain.md.
+std::string DiffJson(const ToldDiff& diff);
+
+}  // namespace muster
