@@ -1,6 +1,6 @@
 // A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life,
-// session_ports.cc, what it is bound to, session_hosts.cc, other hosts, session_preflight.cc, what is looked at there
-// before anything starts, and session_code.cc, the code that is run.
+// session_requests.cc, who asks something of it, session_ports.cc, what it is bound to, session_hosts.cc, other hosts,
+// session_preflight.cc, what is looked at there before anything starts, and session_code.cc, the code that is run.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,7 @@ class Session {
         surroundings_{request.environment, request.cwd, request.search_dirs},
         supervisor_(request.plan, request.spares),
         roll_(request.plan),
+        host_files_(request.plan),
         starts_(request.plan, binding_, surroundings_),
         console_(io_, request.console, request.plan),
         elsewhere_(!request.hosts.empty() && transport.name() != "local"),
