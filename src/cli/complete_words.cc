@@ -120,6 +120,7 @@ class Completer {
     const std::string name = positionals[at]->get_name(true);
     if (name == "RECIPE") {
       for (const char* own : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) Add(own, "a recipe of muster's own");
+      if (!last_.empty()) Runs();  // whose stored recipes are meant
       answer_.files = true;
     } else if (name == "OVERRIDES") {
       Overrides();

@@ -254,7 +254,7 @@ std::vector<ChainLink> ChainFrom(std::span<const Evaluation* const> plans, const
 
 ChainLink LinkTo(const Evaluation& evaluation, const std::string& name) {
   for (const ParameterState& state : evaluation.parameters) {
-    if (state.parameter.name != name) continue;
+    if (state.parameter.name != name || !state.active) continue;
     const auto [source, place] = SourceOf(state);
     return {0, name, state.value ? ToText(*state.value) : "", source, place, ""};
   }

@@ -24,6 +24,7 @@ std::vector<Settable> Settables(const Evaluation& evaluation) {
   std::vector<Settable> settables;
   std::set<std::string> names;
   for (const ParameterState& state : evaluation.parameters) {
+    if (!state.active) continue;  // of a variant that is not chosen
     names.insert(state.parameter.name);
     settables.push_back({state.parameter, state.value});
   }

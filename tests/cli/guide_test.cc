@@ -1,0 +1,135 @@
+// The pages that people follow: every block of them is done as they would do it, and what it prints is what stands
+// there.
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+struct Block {
+  int line = 0;            // of its first
+  std::string language;    // "lua", "console"
+  std::string said_of_it;  // the comment before it: "file: hello.lua"
+  std::vector<std::string> lines;
+};
+
+std::vector<Block> BlocksOf(const std::string& page) {
+  std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/" + page);
+  std::vector<Block> blocks;
+  bool inside = false;
+  std::string comment;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.starts_with("```")) {
+      if (!inside) blocks.push_back({number + 1, line.substr(3), comment, {}});
+      inside = !inside;
+      comment.clear();
+    } else if (inside) {
+      blocks.back().lines.push_back(line);
+    } else if (line.starts_with("<!-- ") && line.ends_with(" -->")) {
+      comment = line.substr(5, line.size() - 9);
+    } else if (!line.empty()) {
+      comment.clear();
+    }
+  }
+  return blocks;
+}
+
+constexpr std::string_view kLeftOut = "…";
+
+// Whether a line is as it stands there; "…" in it is any text.
+bool LineIs(std::string_view line, std::string_view expected) {
+  const std::size_t gap = expected.find(kLeftOut);
+  if (gap == std::string_view::npos) return line == expected;
+  if (!line.starts_with(expected.substr(0, gap))) return false;
+  const std::string_view rest = expected.substr(gap + kLeftOut.size());
+  for (std::size_t at = gap; at <= line.size(); ++at) {
+    if (LineIs(line.substr(at), rest)) return true;
+  }
+  return false;
+}
+
+// A line of "…" alone is any number of lines.
+bool LinesAre(const std::vector<std::string>& lines, std::size_t at, const std::vector<std::string>& expected,
+              std::size_t next) {
+  if (next == expected.size()) return at == lines.size();
+  if (expected[next] == kLeftOut) {
+    for (std::size_t from = at; from <= lines.size(); ++from) {
+      if (LinesAre(lines, from, expected, next + 1)) return true;
+    }
+    return false;
+  }
+  return at < lines.size() && LineIs(lines[at], expected[next]) && LinesAre(lines, at + 1, expected, next + 1);
+}
+
+std::string RunInShell(const std::string& command, const std::string& folder) {
+  const std::string bin = std::filesystem::path(MusterProgram()).parent_path();
+  Command shell;
+  shell.argv = {"/bin/sh", "-c", "{ " + command + "\n} 2>&1"};
+  shell.env = {"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + folder};
+  shell.cwd = folder;
+  return RunCommand(shell).out;
+}
+
+void ExpectConsole(const Block& block, const std::string& page, const std::string& folder) {
+  for (std::size_t i = 0; i < block.lines.size();) {
+    ASSERT_TRUE(block.lines[i].starts_with("$ ")) << page << ":" << block.line + static_cast<int>(i);
+    const std::string command = block.lines[i].substr(2);
+    std::vector<std::string> expected;
+    for (++i; i < block.lines.size() && !block.lines[i].starts_with("$ "); ++i) expected.push_back(block.lines[i]);
+    std::vector<std::string> said;
+    std::istringstream out(RunInShell(command, folder));
+    for (std::string line; std::getline(out, line);) said.push_back(line);
+    EXPECT_TRUE(LinesAre(said, 0, expected, 0)) << page << ":" << block.line << ": " << command << "\n" << out.str();
+  }
+}
+
+class Page : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Page, HoldsWhatItSays) {
+  const std::string page = GetParam();
+  const TempDir folder;
+  // Where a page names files of muster's own.
+  for (const char* name : {"recipes", "examples"}) {
+    std::filesystem::create_directory_symlink(std::string(MUSTER_SOURCE_DIR) + "/" + name, folder / name);
+  }
+  int done = 0;
+  for (const Block& block : BlocksOf(page)) {
+    if (block.said_of_it.starts_with("not run: ")) continue;
+    if (block.language == "console") {
+      ExpectConsole(block, page, folder.path());
+    } else {
+      constexpr std::string_view kFile = "file: ";
+      ASSERT_TRUE(block.said_of_it.starts_with(kFile)) << page << ":" << block.line << " is neither run nor a file";
+      std::ofstream file(folder / block.said_of_it.substr(kFile.size()));
+      for (const std::string& line : block.lines) file << line << "\n";
+    }
+    ++done;
+  }
+  EXPECT_GT(done, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Docs, Page, ::testing::Values("README.md", "docs/recipe-guide.md"), [](const auto& info) {
+  return std::string(info.param).starts_with("README") ? "Readme" : "Guide";
+});
+
+TEST(PageReader, TellsWhatIsLeftOutFromWhatIsWrong) {
+  EXPECT_TRUE(LineIs("a 12 b", "a … b"));
+  EXPECT_FALSE(LineIs("a 12 c", "a … b"));
+  EXPECT_TRUE(LinesAre({"a", "b", "c"}, 0, {"a", "…", "c"}, 0));
+  EXPECT_TRUE(LinesAre({"a", "c"}, 0, {"a", "…", "c"}, 0));
+  EXPECT_FALSE(LinesAre({"a", "b"}, 0, {"a"}, 0));
+  EXPECT_FALSE(LinesAre({"a"}, 0, {"a", "b"}, 0));
+}
+
+}  // namespace
+}  // namespace muster::testing
