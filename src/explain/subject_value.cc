@@ -143,7 +143,7 @@ class Teller {
   std::pair<std::string, Place> WholeSource() const {
     if (subject_.kind == SubjectKind::kParameter) {
       for (const ParameterState& state : evaluation_.parameters) {
-        if (state.parameter.name == subject_.name) return SourceOf(state);
+        if (state.active && state.parameter.name == subject_.name) return SourceOf(state);
       }
     }
     if (subject_.kind == SubjectKind::kCluster) {
@@ -252,10 +252,10 @@ Result<std::vector<std::uint32_t>> ChosenProcesses(const Plan& plan, const Proce
 }
 
 std::pair<std::string, Place> SourceOf(const ParameterState& state) {
-  const bool declared = state.origin == ParameterOrigin::kDefault;
-  std::string text(ParameterOriginText(state.origin));
-  if (state.origin == ParameterOrigin::kEnvironment) text = "variable " + state.parameter.from_env;
-  return {std::move(text), declared ? state.parameter.place : Place{}};
+  std::string source(ParameterOriginText(state.origin));
+  if (state.origin == ParameterOrigin::kEnvironment) source = "variable " + state.parameter.from_env;
+  if (!state.profile.empty()) source += " " + state.profile;
+  return {std::move(source), state.origin == ParameterOrigin::kDefault ? state.parameter.place : state.place};
 }
 
 std::pair<std::string, Place> SourceOf(const ClusterNumber& number) { return {number.origin, {}}; }
