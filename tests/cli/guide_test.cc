@@ -118,8 +118,8 @@ TEST_P(Page, HoldsWhatItSays) {
   EXPECT_GT(done, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Docs, Page, ::testing::Values("README.md", "docs/recipe-guide.md"), [](const auto& info) {
-  return std::string(info.param).starts_with("README") ? "Readme" : "Guide";
+INSTANTIATE_TEST_SUITE_P(Docs, Page, ::testing::Values("README.md", "docs/recipe-guide.md"), [](const auto& page) {
+  return std::string(page.param).starts_with("README") ? "Readme" : "Guide";
 });
 
 TEST(PageReader, TellsWhatIsLeftOutFromWhatIsWrong) {
