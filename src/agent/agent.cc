@@ -345,6 +345,7 @@ void Agent::Do(TryPaths& command) {
 void Agent::Do(ClosePaths& command) {
   static_cast<void>(command);
   paths_.Close();
+  Send(PathsOpen{});
 }
 
 void Agent::Do(OfferCode& command) {

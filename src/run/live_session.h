@@ -182,11 +182,12 @@ class Session {
   TimerQueue timers_;
   MonotonicNs began_at_ = 0;
   std::uint32_t stops_asked_ = 0;
-  bool elsewhere_ = false;         // agents may be on other hosts than this
-  std::optional<Binding> before_;  // while other ports are looked for: what the files of the run were made with
-  std::uint32_t answers_due_ = 0;  // of agents that look for them
+  bool elsewhere_ = false;          // agents may be on other hosts than this
+  std::optional<Binding> before_;   // while other ports are looked for: what the files of the run were made with
+  std::uint32_t closings_due_ = 0;  // of agents that still listen for tries
+  std::uint32_t answers_due_ = 0;   // of agents that look for them
   std::string rebinding_error_;
-  enum class Preflighting : std::uint8_t { kLooking, kOpening, kTrying, kDone };
+  enum class Preflighting : std::uint8_t { kLooking, kOpening, kTrying, kClosing, kDone };
   Preflighting preflighting_ = Preflighting::kLooking;
   std::vector<std::vector<PathTry>> tries_;      // of each host
   std::map<std::uint32_t, std::string> blamed_;  // hosts that failed by themselves, and why

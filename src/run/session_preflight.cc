@@ -81,7 +81,12 @@ void Session::OpenWays() {
 }
 
 void Session::OnPathsOpen(std::uint32_t host, const PathsOpen& open) {
-  if (preflighting_ != Preflighting::kOpening || supervisor_.phase() != Phase::kPreparing) return;
+  if (supervisor_.phase() != Phase::kPreparing) return;
+  if (preflighting_ == Preflighting::kClosing && --closings_due_ == 0) {
+    preflighting_ = Preflighting::kDone;
+    return BeginIfReady();
+  }
+  if (preflighting_ != Preflighting::kOpening) return;
   if (!open.error.empty()) console_.Warn(fmt::format("{}: {}", NameOf(host), open.error));
   agents_[host].path_port = open.port;
   if (!All([](const Agent& agent) { return agent.path_port.has_value(); })) return;
@@ -103,10 +108,13 @@ void Session::OnPathsTried(std::uint32_t host, const PathsTried& tried) {
   if (preflighting_ != Preflighting::kTrying || supervisor_.phase() != Phase::kPreparing) return;
   agents_[host].paths_tried = tried;
   if (!All([](const Agent& agent) { return agent.paths_tried.has_value(); })) return;
-  for (std::uint32_t each = 0; each < agents_.size(); ++each) Send(each, ClosePaths{});
-  preflighting_ = Preflighting::kDone;
   JudgeWays();
-  if (supervisor_.phase() == Phase::kPreparing) BeginIfReady();
+  if (supervisor_.phase() != Phase::kPreparing) return;
+  // All have to be closed before the first start: a process that connects to a port before the agent there has let go
+  // of it would be taken for one that tries.
+  preflighting_ = Preflighting::kClosing;
+  closings_due_ = static_cast<std::uint32_t>(agents_.size());
+  for (std::uint32_t each = 0; each < agents_.size(); ++each) Send(each, ClosePaths{});
 }
 
 void Session::JudgeWays() {

@@ -45,6 +45,8 @@ class PreflightTest : public ::testing::Test {
       agent.Say(told);
     } else if (std::holds_alternative<OpenPaths>(command)) {
       agent.Say(PathsOpen{static_cast<std::uint16_t>(40'000 + agent.host), ""});
+    } else if (std::holds_alternative<ClosePaths>(command)) {
+      agent.Say(PathsOpen{});
     } else if (const auto* tried = std::get_if<TryPaths>(&command)) {
       agent.Say(PathsTried{std::vector<std::string>(tried->targets.size())});
     } else {
@@ -116,6 +118,22 @@ TEST_F(PreflightTest, LooksAtHostsAndWaysBeforeTheFirstStart) {
   ASSERT_EQ(Records<PathsCompared>().size(), 1U);
   EXPECT_EQ(Records<PathsCompared>()[0].tried, 8U);
   EXPECT_TRUE(bad.empty());
+}
+
+TEST_F(PreflightTest, StartsNothingBeforeEveryAgentHasLetGoOfThePorts) {
+  std::uint32_t closed = 0;
+  const RunOutcome outcome = Run([&closed](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<StartProcess>(command)) {
+      EXPECT_EQ(closed, 3U);
+    }
+    if (!std::holds_alternative<ClosePaths>(command)) return Obey(agent, command);
+    // It takes its time.
+    boost::asio::post(agent.io, [&closed, &agent] {
+      ++closed;
+      agent.Say(PathsOpen{});
+    });
+  });
+  EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
 }
 
 TEST_F(PreflightTest, StartsNothingWhereAHostLacksWhatThePlanNeeds) {
