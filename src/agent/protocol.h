@@ -266,6 +266,7 @@ struct TryPaths {
   std::uint32_t within_ms = 0;  // for all of them together
 };
 
+// Answered by PathsOpen with port 0: who connects from then on reaches the job's own processes.
 struct ClosePaths {
   bool unused = false;
 };

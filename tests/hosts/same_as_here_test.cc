@@ -53,7 +53,9 @@ Found FoundBy(HostsRun& run, const std::string& process) {
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().err;
   const json bound = run.Journal("plan_bound").at(0);
   std::vector<std::pair<std::string, std::string>> own = {
-      {run.run_dir(), "(run directory)"}, {run.Journal("run_began").at(0)["run"].get<std::string>(), "(run)"}};
+      {run.run_dir(), "(run directory)"},
+      {std::filesystem::path(run.run_dir()).parent_path(), "(folder of the test)"},
+      {run.Journal("run_began").at(0)["run"].get<std::string>(), "(run)"}};
   for (const auto& [name, number] : bound["ports"].items()) own.emplace_back(number.dump(), "(port " + name + ")");
   for (const json& host : bound["hosts"]) {
     own.emplace_back(host["address"].get<std::string>(), "(address)");

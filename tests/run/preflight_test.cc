@@ -126,9 +126,12 @@ TEST_F(PreflightTest, StartsNothingBeforeEveryAgentHasLetGoOfThePorts) {
     if (std::holds_alternative<StartProcess>(command)) {
       EXPECT_EQ(closed, 3U);
     }
-    Obey(agent, command);
-    // The answer of the last one comes later than those of the others.
-    if (std::holds_alternative<ClosePaths>(command)) boost::asio::post(agent.io, [&closed] { ++closed; });
+    if (!std::holds_alternative<ClosePaths>(command)) return Obey(agent, command);
+    // It takes its time.
+    boost::asio::post(agent.io, [&closed, &agent] {
+      ++closed;
+      agent.Say(PathsOpen{});
+    });
   });
   EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
 }
