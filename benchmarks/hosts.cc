@@ -225,7 +225,9 @@ int AwaitTerm() {
   return 0;
 }
 
-[[noreturn]] void FailNow() {
+// A second after all have started: what comes home of their beginnings is over by then.
+[[noreturn]] void FailSoon() {
+  sleep(1);
   std::printf("%llu\n", static_cast<unsigned long long>(Now()));
   std::fflush(stdout);
   _exit(1);
@@ -237,7 +239,7 @@ int main(int argc, char** argv) {
   const std::string word = argc == 2 ? argv[1] : "";
   if (word == "--true") return 0;
   if (word == "--term") return AwaitTerm();
-  if (word == "--fail") FailNow();
+  if (word == "--fail") FailSoon();
   if (word == "--sleep") {
     for (;;) pause();
   }
