@@ -27,6 +27,7 @@ struct AgentPlace {
   TransportSettings settings = {AgentPath()};
   std::string host = "localhost";
   std::string parent = std::filesystem::temp_directory_path();  // of the session's folder
+  std::string run_dir = {};  // that the agent has to make, below the session's folder; empty: it has one
 };
 
 class AgentSession {
@@ -40,7 +41,7 @@ class AgentSession {
     }
     channel_ = std::move(*connected);
     channel_->SetReceiver([this](ChannelMessage message) { messages_.push_back(std::move(message)); });
-    Send(Hello{kProtocolVersion, "run", 0, ""});
+    Send(Hello{kProtocolVersion, "run", 0, "", 0, place.run_dir.empty() ? std::string() : folder_ / place.run_dir});
     Send(DefineEnvironment{0, {token()}});
   }
 
