@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "whole_process.h"
@@ -28,16 +27,6 @@ using namespace muster::benchmark;
 namespace {
 
 constexpr std::chrono::seconds kLimit{120};
-
-std::uint64_t Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-double Seconds(std::uint64_t from, std::uint64_t to) {
-  return (static_cast<double>(to) - static_cast<double>(from)) / 1e9;
-}
 
 std::vector<nlohmann::json> Journal(const std::string& run_dir) {
   std::vector<nlohmann::json> records;
@@ -77,7 +66,7 @@ double SshFloor(const Bed& bed) {
   posix_spawn_file_actions_init(&actions);
   for (const int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   std::vector<pid_t> pids;
-  const std::uint64_t began = Now();
+  const std::uint64_t began = MonotonicNow();
   for (std::size_t host = 1; host <= bed.hosts; ++host) {
     std::vector<std::string> words = {"ssh", "-F", bed.SshConfig(), "n" + std::to_string(host), "true"};
     std::vector<char*> argv;
@@ -91,7 +80,7 @@ double SshFloor(const Bed& bed) {
     }
   }
   posix_spawn_file_actions_destroy(&actions);
-  return Seconds(began, Now());
+  return SecondsBetween(began, MonotonicNow());
 }
 
 void MeasureUp(const Bed& bed, std::size_t rounds) {
@@ -107,7 +96,7 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
     const ScratchFolder scratch;
     const double ssh = SshFloor(bed);
     const auto pdsh_took = TimeCommand(pdsh, scratch.path(), kLimit);
-    const std::uint64_t began = Now();
+    const std::uint64_t began = MonotonicNow();
     const auto took = TimeCommand(MusterRun(bed, "true", scratch.path() + "/run"), scratch.path(), kLimit);
     std::uint64_t last = 0;
     std::size_t connected = 0;
@@ -123,7 +112,7 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
       ++failures;
       continue;
     }
-    agents_up.push_back(Seconds(began, last));
+    agents_up.push_back(SecondsBetween(began, last));
     whole.push_back(*took);
   }
   std::printf("%zu hosts to all agents up, %zu rounds\n", bed.hosts, rounds);
@@ -163,7 +152,7 @@ void MeasureStop(const Bed& bed, std::size_t rounds) {
     for (std::size_t index = 0; index + 1 < bed.hosts; ++index) {
       const auto told = TimeIn(scratch.path() + "/run/logs/worker." + std::to_string(index) + ".0.log");
       if (failed && told) {
-        delivered.push_back(Seconds(*failed, *told));
+        delivered.push_back(SecondsBetween(*failed, *told));
       } else {
         ++missing;
       }
@@ -203,10 +192,10 @@ void MeasureIdle(const Bed& bed, unsigned seconds) {
   }
   sleep(2);  // what is still on its way when all have started
   const double before = ProcessorSeconds(head);
-  const std::uint64_t began = Now();
+  const std::uint64_t began = MonotonicNow();
   sleep(seconds);
   const double used = ProcessorSeconds(head) - before;
-  const double share = used / Seconds(began, Now());
+  const double share = used / SecondsBetween(began, MonotonicNow());
   std::printf("  %-44s %.3f %%   (wanted: less than 1; %zu agents)\n", "of one core", share * 100, agents);
   if (!TimeCommand({Program("muster"), "stop", scratch.path() + "/run"}, scratch.path(), kLimit))
     std::printf("  the run could not be stopped\n");
@@ -221,14 +210,14 @@ int AwaitTerm() {
   std::fflush(stdout);
   int signal = 0;
   sigwait(&term, &signal);
-  std::printf("%llu\n", static_cast<unsigned long long>(Now()));
+  std::printf("%llu\n", static_cast<unsigned long long>(MonotonicNow()));
   return 0;
 }
 
 // A second after all have started: what comes home of their beginnings is over by then.
 [[noreturn]] void FailSoon() {
   sleep(1);
-  std::printf("%llu\n", static_cast<unsigned long long>(Now()));
+  std::printf("%llu\n", static_cast<unsigned long long>(MonotonicNow()));
   std::fflush(stdout);
   _exit(1);
 }

@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "whole_process.h"
@@ -30,16 +29,6 @@ namespace {
 constexpr std::chrono::seconds kLimit{60};
 constexpr std::chrono::seconds kMpirunLimit{20};
 
-std::uint64_t Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-double Seconds(std::uint64_t from, std::uint64_t to) {
-  return (static_cast<double>(to) - static_cast<double>(from)) / 1e9;
-}
-
 double Floor(std::size_t count) {
   std::vector<pid_t> pids;
   char program[] = "sleep";
@@ -49,13 +38,13 @@ double Floor(std::size_t count) {
     pid_t pid = -1;
     if (posix_spawnp(&pid, program, nullptr, nullptr, argv, environ) == 0) pids.push_back(pid);
   }
-  const std::uint64_t began = Now();
+  const std::uint64_t began = MonotonicNow();
   for (const pid_t pid : pids) kill(pid, SIGKILL);
   for (const pid_t pid : pids) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  return Seconds(began, Now());
+  return SecondsBetween(began, MonotonicNow());
 }
 
 struct Stop {
@@ -84,7 +73,7 @@ std::optional<Stop> ReadStop(const std::string& run_dir) {
     last = std::max(last, record["on"].get<std::uint64_t>());
   }
   if (failed == 0 || seen == 0 || !empty) return std::nullopt;
-  return Stop{Seconds(failed, seen), Seconds(failed, recorded), Seconds(seen, last)};
+  return Stop{SecondsBetween(failed, seen), SecondsBetween(failed, recorded), SecondsBetween(seen, last)};
 }
 
 double Percentile(std::vector<double> samples, double part) {
@@ -137,10 +126,10 @@ void MeasureMpirun(std::size_t rounds, std::size_t count, const std::string& sel
     if (geteuid() == 0) words.push_back("--allow-run-as-root");
     words.insert(words.end(), {self, "--rank", scratch.path() + "/failed"});
     TimeCommand(words, scratch.path(), kMpirunLimit);
-    const std::uint64_t ended = Now();
+    const std::uint64_t ended = MonotonicNow();
     std::uint64_t failed = 0;
     std::ifstream(scratch.path() + "/failed") >> failed;
-    const double took = Seconds(failed, ended);
+    const double took = SecondsBetween(failed, ended);
     if (failed != 0 && took < static_cast<double>(kMpirunLimit.count())) {
       gone.push_back(took);
     } else {
@@ -159,7 +148,7 @@ int Rank(const char* file) {
     for (;;) pause();
   }
   sleep(1);
-  std::ofstream(file) << Now() << std::endl;
+  std::ofstream(file) << MonotonicNow() << std::endl;
   _exit(1);
 }
 
@@ -167,7 +156,7 @@ int Rank(const char* file) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--fail") == 0) {
-    std::printf("%llu\n", static_cast<unsigned long long>(Now()));
+    std::printf("%llu\n", static_cast<unsigned long long>(MonotonicNow()));
     std::fflush(stdout);
     _exit(1);
   }

@@ -12,9 +12,20 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace muster::benchmark {
+
+std::uint64_t MonotonicNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+double SecondsBetween(std::uint64_t from, std::uint64_t to) {
+  return (static_cast<double>(to) - static_cast<double>(from)) / 1e9;
+}
 
 std::optional<double> TimeCommand(const std::vector<std::string>& argv, const std::string& cwd,
                                   std::chrono::seconds limit) {

@@ -15,6 +15,10 @@ namespace muster::benchmark {
 std::optional<double> TimeCommand(const std::vector<std::string>& argv, const std::string& cwd,
                                   std::chrono::seconds limit);
 
+// Nanoseconds of the clock that all processes of this machine share.
+std::uint64_t MonotonicNow();
+double SecondsBetween(std::uint64_t from, std::uint64_t to);
+
 struct Figures {
   double min = 0;
   double median = 0;

@@ -8,6 +8,7 @@
 #include "base/line_diff.h"
 #include "base/number_list.h"
 #include "base/shell_quote.h"
+#include "explain/subject_value.h"
 #include "plan/host_list.h"
 
 namespace muster {
@@ -41,22 +42,14 @@ std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
   }
   for (const ParameterState& state : thing.evaluation->parameters) {
     const auto found = said.find(state.parameter.name);
-    if (found == said.end()) continue;
-    found->second.source = state.origin == ParameterOrigin::kDefault ? "default, " + PlaceText(state.parameter.place)
-                                                                     : std::string(ParameterOriginText(state.origin));
+    if (found == said.end() || !state.active) continue;
+    const auto [source, place] = SourceOf(state);
+    found->second.source = place.line > 0 ? source + ", " + PlaceText(place) : source;
   }
   for (const ClusterNumber& number : thing.evaluation->origins.cluster) {
     said.try_emplace(number.name, Said{Value(number.value), number.origin, true});
   }
   return said;
-}
-
-Override With(const std::string& name, Value value) {
-  Override override;
-  override.kind = Override::Kind::kValue;
-  override.name = name;
-  override.value = std::move(value);
-  return override;
 }
 
 // The lines of the sources that differ, "-gpt.lua:12: …"; sources of recipes keep their names below the recipe's
@@ -173,7 +166,7 @@ class CauseFinder {
     std::vector<Override> values;
     for (const PlanCause& cause : found_.causes) {
       if (cause.kind == "recipe" || cause.kind == "call" || !cause.before || !cause.after) continue;
-      values.push_back(With(cause.name, said_a_.at(cause.name).value));
+      values.push_back(ValueOverride(cause.name, said_a_.at(cause.name).value));
     }
     return values;
   }
@@ -202,7 +195,7 @@ class CauseFinder {
         continue;
       }
       std::vector<Override> values = as_in_a;
-      values.push_back(With(cause.name, said_b_.at(cause.name).value));
+      values.push_back(ValueOverride(cause.name, said_b_.at(cause.name).value));
       Keep(cause, *base, PlanAgain(recipe, values));
     }
   }

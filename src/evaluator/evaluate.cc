@@ -292,6 +292,14 @@ Diagnostic NotSettable(const EvaluationOptions& options, const KnownPlaces& plac
 
 }  // namespace
 
+Override ValueOverride(std::string name, Value value) {
+  Override override;
+  override.kind = Override::Kind::kValue;
+  override.name = std::move(name);
+  override.value = std::move(value);
+  return override;
+}
+
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   auto files = RecipeFiles::Open(options.recipe_file);
   if (!files) return Fail(files.error());

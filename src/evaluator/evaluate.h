@@ -22,6 +22,9 @@ struct EvaluationLimits {
   std::uint64_t stack_bytes = std::uint64_t{256} << 20;
 };
 
+// What name:=value says on the command line.
+Override ValueOverride(std::string name, Value value);
+
 struct EvaluationOptions {
   std::string recipe_file;
   std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute

@@ -50,10 +50,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
       if (passed > seconds && options.on_wait) options.on_wait(static_cast<unsigned>(passed));
       seconds = passed;
       EvaluationOptions changed = again;
-      Override& override = changed.overrides.emplace_back();
-      override.kind = Override::Kind::kValue;
-      override.name = name;
-      override.value = other;
+      changed.overrides.push_back(ValueOverride(name, other));
       const auto evaluation = EvaluateRecipe(changed);
       if (!evaluation) continue;
       const auto then = evaluation->derived.find(derived);

@@ -41,14 +41,6 @@ std::vector<Settable> Settables(const Evaluation& evaluation) {
   return settables;
 }
 
-Override With(const std::string& name, Value value) {
-  Override override;
-  override.kind = Override::Kind::kValue;
-  override.name = name;
-  override.value = std::move(value);
-  return override;
-}
-
 // What stands against a value: where, and what is said there.
 std::string WhyNot(const Diagnostics& problems) {
   for (const Diagnostic& problem : problems) {
@@ -165,7 +157,7 @@ class Explainer {
     int failures = 0;
     for (Value& value : Nudges(settable.parameter, *settable.value)) {
       if (made == kMostPlans || failures == kMostFailures) break;
-      auto plan = Plan({With(settable.parameter.name, std::move(value))});
+      auto plan = Plan({ValueOverride(settable.parameter.name, std::move(value))});
       if (!plan) {
         if (result.why.empty()) result.why = WhyNot(plan.error());
         ++failures;
@@ -319,7 +311,7 @@ class Explainer {
         possible.numbers.push_back(number);
         continue;
       }
-      const auto plan = Plan({With(settable.parameter.name, Value(number))});
+      const auto plan = Plan({ValueOverride(settable.parameter.name, Value(number))});
       if (plan) {
         possible.numbers.push_back(number);
         continue;
