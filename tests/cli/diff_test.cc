@@ -32,8 +32,8 @@ TEST(DiffCommand, PutsChangesDownToTheirCauses) {
 }
 
 TEST(DiffCommand, ComparesHundredsOfDevices) {
-  ExpectDiffers("512_devices", {kPipeline, "hosts=64", "pipeline_stages=16", "tensor_parallel_size=8", kPipeline,
-                                "hosts=64", "pipeline_stages=8", "tensor_parallel_size=4"});
+  ExpectDiffers("512_devices", {"recipes/gpt.lua", "recipes/gpt_175b.lua"});
+  ExpectDiffers("512_devices_by_stages", {"recipes/gpt_175b.lua", "recipes/gpt_175b.lua", "pipeline_stages=32"});
 }
 
 TEST(DiffCommand, ComparesTwoRanks) {

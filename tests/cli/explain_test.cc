@@ -37,12 +37,12 @@ TEST(ExplainCommand, GoesDownToOneRank) {
 }
 
 TEST(ExplainCommand, TellsOfHundredsOfDevices) {
-  ExpectExplained("512_global_rank",
-                  {kPipeline, "hosts=64", "pipeline_stages=16", "tensor_parallel_size=8", "global_rank"});
-  ExpectExplained("512_first_layer",
-                  {kPipeline, "hosts=64", "pipeline_stages=16", "tensor_parallel_size=8", "FIRST_LAYER"});
-  ExpectExplained("512_worker_num",
-                  {kPipeline, "hosts=64", "pipeline_stages=16", "tensor_parallel_size=8", "MS_WORKER_NUM"});
+  const std::string recipe = "recipes/gpt_175b.lua";
+  ExpectExplained("512_global_rank", {recipe, "global_rank"});
+  ExpectExplained("512_global_rank_of_one", {recipe, "global_rank", "--rank", "300"});
+  ExpectExplained("512_first_layer", {recipe, "FIRST_LAYER"});
+  ExpectExplained("512_pipeline_stages", {recipe, "pipeline_stages"});
+  ExpectExplained("512_worker_num", {recipe, "MS_WORKER_NUM"});
 }
 
 TEST(ExplainCommand, TellsWhoGaveAParameterItsValue) {
