@@ -16,7 +16,7 @@ std::unique_ptr<Transport> MakeSsh(const TransportSettings& settings) {
   SshSettings ssh = settings.ssh;
   ssh.agent = settings.agent_program;
   ssh.agent_given = !ssh.agent.empty();
-  return std::make_unique<SshTransport>(std::move(ssh));
+  return std::make_unique<SshTransport>(std::move(ssh), settings.lease_ms);
 }
 
 constexpr std::array kTransports = {

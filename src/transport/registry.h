@@ -1,11 +1,13 @@
 // The transports there are, by name. The conformance tests run over every entry.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/lease.h"
 #include "transport/channel.h"
 #include "transport/ssh_command.h"
 
@@ -14,6 +16,7 @@ namespace muster {
 struct TransportSettings {
   std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
   SshSettings ssh = {};            // for what goes through ssh; the agent's path in it does not count
+  std::uint64_t lease_ms = kDefaultLeaseMs;  // of agents on other hosts
 };
 
 struct TransportEntry {

@@ -33,6 +33,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
       bed_.emplace(1);
       ASSERT_TRUE(bed_->Up());
       place_.settings.ssh.program = bed_->ssh();
+      place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
       place_.parent = bed_->folder();
       host_ = "/proc/" + std::to_string(bed_->Init("n1"));
