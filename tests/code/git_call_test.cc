@@ -94,7 +94,8 @@ TEST(GitCall, EndsWhatTakesTooLong) {
 }
 
 TEST(GitCall, FindsTheNamesOfFiltersWhateverIsInThem) {
-  const std::string out("filter.a.b.clean\0filter.x=y.process\0filter.a.b.required\0other\0", 64);
+  using namespace std::string_literals;
+  const std::string out = "filter.a.b.clean\0filter.x=y.process\0filter.a.b.required\0other\0"s;
   EXPECT_EQ(FiltersIn(out), (std::vector<std::string>{"a.b", "x=y"}));
 }
 
