@@ -47,9 +47,9 @@ TEST(ShippedPaths, LeavesEverythingElseAsItIs) {
 
 TEST(ShippedPaths, KnowsTheNameThatTheUserHasForTheFolder) {
   auto tree = std::make_shared<CodeTree>(*Tree());
-  tree->also_named = "/work/job";
+  tree->also_named = "/data/job";
   const ShippedPaths paths(tree, "/c/abc");
-  EXPECT_EQ(paths.Led("/work/job/train.py /home/u/job/train.py"), "/c/abc/train.py /c/abc/train.py");
+  EXPECT_EQ(paths.Led("/data/job/train.py /home/u/job/train.py"), "/c/abc/train.py /c/abc/train.py");
 }
 
 TEST(ShippedPaths, AreThoseOfTheHostThatAProcessRunsOn) {
