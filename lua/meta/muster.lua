@@ -28,6 +28,8 @@ local muster = {}
 ---@field limits? muster.Limits
 ---How long logs may become, in roles that do not say so themselves.
 ---@field logs? muster.Logs
+---Where the job writes checkpoints, and how it is asked for one.
+---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
@@ -48,7 +50,23 @@ local muster = {}
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---@field logs? muster.Logs
+---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
+
+---Where the job's processes write checkpoints.
+---@class muster.Checkpoints
+---Their folder: absolute, or below the run directory.
+---@field dir string
+---A pattern of paths below `dir`, or the file there that holds the newest one's path.
+---@field latest string|{ file: string }
+---A folder counts only once it holds this file.
+---@field complete? string
+---Sent before the job is stopped: "USR1".
+---@field signal? string
+---How long the stop waits for a new checkpoint; "30s" unless given.
+---@field wait? string|number
+---Who gets the signal; the workers unless given.
+---@field roles? string|string[]
 
 ---A recipe as a value: it can be extended, and is what a recipe file returns.
 ---@class muster.RecipeValue
@@ -433,6 +451,10 @@ function muster.read_yaml(name) end
 ---@field args string[]
 ---The run directory, known when the job starts.
 ---@field run_dir string
+---`dir`, and `newest`: the checkpoint that each start goes on from, or nothing. Only with `checkpoint` in the recipe.
+---@field checkpoint { dir: string, newest: string }
+---With --resume: `run`, whose checkpoint it is, and `checkpoint`, its path; nil at a first start.
+---@field resume? { run: string, checkpoint: string }
 local Job = {}
 
 ---The role "scheduler".

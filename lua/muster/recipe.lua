@@ -8,7 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "profiles", "cluster",
-                      "limits", "logs", "plan" }
+                      "limits", "logs", "checkpoint", "plan" }
 local MOST_LOADED = 16  -- inside each other
 
 local methods = {}
@@ -61,6 +61,7 @@ local function read(given, place, base)
   want("cluster", "table")
   want("limits", "table")
   want("logs", "table")
+  if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
@@ -99,6 +100,15 @@ local function inherit(recipe, base)
       for name, value in pairs(source) do merged[name] = value end
     end
     recipe[key] = (base[key] or recipe[key]) and merged
+  end
+  if type(recipe.checkpoint) == "table" and type(base.checkpoint) == "table" then
+    local merged = {}
+    for _, source in ipairs { base.checkpoint, recipe.checkpoint } do
+      for name, value in pairs(source) do merged[name] = value end
+    end
+    recipe.checkpoint = merged
+  elseif recipe.checkpoint == nil then
+    recipe.checkpoint = base.checkpoint
   end
   local own = recipe.cluster or {}
   local merged, places = {}, {}

@@ -29,6 +29,7 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
 #include "cli/stored_recipe.h"
@@ -38,6 +39,7 @@
 #include "plan/plan_json.h"
 #include "run/process_choice.h"
 #include "run/run_directory.h"
+#include "run/run_tags.h"
 #include "run/session.h"
 #include "transport/local.h"
 #include "transport/ssh.h"
@@ -59,6 +61,7 @@ struct Options {
   bool detach = false;
   std::vector<std::string> wraps;
   std::string log_max;
+  std::vector<std::string> tags;
   std::string isolate;
   std::string agent;
   std::string lease;
@@ -103,6 +106,15 @@ Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
   return {};
 }
 
+// What the processes go on from, if anything.
+Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest& request) {
+  if (!found) return Fail(found.error());
+  if (!*found) return {};
+  request.checkpoint = (*found)->checkpoint;
+  request.resumed = (*found)->run;
+  return {};
+}
+
 // The plan of an earlier run with what it was made of; only its binding will be another one.
 Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   const auto run_dir = FindRun(options.replayed);
@@ -116,6 +128,7 @@ Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   request.evaluation = std::move(stored->evaluation);
   request.sources = std::move(stored->sources);
   request.parent = *std::move(id);
+  if (auto taken = TakeResumption(ResumptionOfRun(*run_dir), request); !taken) return taken;
   return NameHosts(options.recipe, request.plan);
 }
 
@@ -138,6 +151,13 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);
+    if (!options.recipe.resume.empty()) {
+      if (auto used = CheckUsesCheckpoint(request.plan); !used) return used;
+      auto found = FindResumption(options.recipe);
+      if (!found) return Fail(found.error());
+      request.checkpoint = found->checkpoint;
+      request.resumed = request.parent = found->run;
+    }
     return NameHosts(options.recipe, request.plan);
   }
   if (options.recipe.recipe.empty()) {
@@ -155,6 +175,12 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   auto made_by = PrepareEvaluation(options.recipe);
   if (!made_by) return Fail(made_by.error());
   request.evaluation = EvaluationRecord(*made_by);
+  for (const Input& input : evaluation->inputs) {
+    if (input.kind != "checkpoint") continue;
+    request.checkpoint = input.name;
+    request.resumed = made_by->resumed;
+    if (!options.recipe.resume.empty()) request.parent = made_by->resumed;
+  }
   request.inputs = InputsValue(evaluation->inputs);
   request.sources = std::move(evaluation->sources);
   request.lockdown = std::move(evaluation->lockdown);
@@ -301,6 +327,12 @@ int Run(Options& options) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) request.search_dirs.push_back(program.parent_path());
   request.run_dir = options.run_dir;
+  for (const std::string& tag : options.tags) {
+    if (auto sound = CheckTag(tag); !sound) return Refuse(sound.error());
+  }
+  auto tags = ChangedTags({}, options.tags);
+  if (!tags) return Refuse(tags.error());
+  request.tags = *std::move(tags);
   const char* home = std::getenv("MUSTER_HOME");
   request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
   request.pass_exit_code = options.pass_exit_code;
@@ -345,6 +377,9 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
+  app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")
+      ->type_name("TAG")
+      ->allow_extra_args(false);
   app.add_flag("--detach,-d", options->detach,
                "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
@@ -383,7 +418,10 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
       ->type_name("FILE");
   AddStartOptions(app, options);
-  return [options] { return Run(*options); };
+  return [options] {
+    if (options->plan_file.empty()) SettleResumed(options->recipe);
+    return Run(*options);
+  };
 }
 
 std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {

@@ -46,6 +46,8 @@ std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupPack(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTag(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);

@@ -94,6 +94,8 @@ class Completer {
         Add(before + state.parameter.name, state.parameter.doc);
     } else if (type == kProfile) {
       for (const ProfileFacts& profile : Described().profiles) Add(before + profile.name, "a profile of the recipe");
+    } else if (type == "RUN") {
+      Runs();
     } else if (type == "LAUNCHER") {
       for (const char* name : {"torchrun", "msrun", "mpirun"})
         Add(before + name, "whose command line is given after --");

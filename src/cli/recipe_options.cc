@@ -17,6 +17,7 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "cli/resume.h"
 #include "cli/small_file.h"
 #include "cli/stored_recipe.h"
 #include "cli/wait_line.h"
@@ -95,6 +96,13 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->type_name("LIST|free");
   app.add_flag("--share-devices", options.share_devices,
                "other runs that say the same may use these devices at the same time");
+  auto* resume =
+      app.add_option("--resume", options.resume,
+                     "go on from the newest checkpoint of this run; RECIPE left out: with its stored recipe");
+  resume->type_name("RUN");
+  app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
+      ->type_name("PATH")
+      ->needs(resume);
   options.args = invocation.words_after_dashes;
 }
 
@@ -280,6 +288,9 @@ void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable
 }  // namespace
 
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
+  if (options.recipe.empty()) {
+    return Fail(Error("usage", {}, "no recipe is given", "for example: recipes/hello.lua, @torch, or a RUN"));
+  }
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
   auto pins = ParsePins(options);
@@ -307,6 +318,13 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
   }
+  if (!options.resume.empty()) {
+    auto run_dir = ResumedRun(options);
+    if (!run_dir) return Fail(run_dir.error());
+    auto run = IdOfRun(*run_dir);
+    if (!run) return Fail(run.error());
+    evaluation.resumed = *std::move(run);
+  }
   for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
   for (Override& pin : *pins) {
     std::erase_if(evaluation.pins, [&pin](const Override& earlier) { return earlier.name == pin.name; });
@@ -319,6 +337,14 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
 
 namespace {
 
+// What is gone on from: what --resume says, or what the RUN that is named went on from.
+Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
+  if (options.resume.empty()) return ResumptionOfRun(*RunMeant(options.recipe));
+  auto found = FindResumption(options);
+  if (!found) return Fail(found.error());
+  return std::optional(*std::move(found));
+}
+
 // What `chosen` says besides where its values are the user's.
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
   auto prepared = PrepareEvaluation(options);
@@ -328,6 +354,13 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
   evaluation.explain = std::move(chosen.explain);
   evaluation.mindspore = std::move(chosen.mindspore);
   evaluation.on_print = std::move(chosen.on_print);
+  // Found first: without one there is nothing to plan.
+  std::optional<Resumption> resumption;
+  if (!evaluation.resumed.empty() && !evaluation.describe_only) {
+    auto found = ResumptionFor(options);
+    if (!found) return Fail(found.error());
+    resumption = *std::move(found);
+  }
   WaitLine waiting("evaluating " + options.recipe);
   evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
   if (evaluation.on_print) {
@@ -336,7 +369,12 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
       print(line);
     };
   }
-  return EvaluateRecipe(evaluation);
+  auto made = EvaluateRecipe(evaluation);
+  if (made && resumption) {
+    if (auto used = CheckUsesCheckpoint(made->plan); !used) return Fail(used.error());
+    made->inputs.push_back({"checkpoint", resumption->checkpoint, {}});
+  }
+  return made;
 }
 
 }  // namespace

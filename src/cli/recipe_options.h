@@ -27,6 +27,8 @@ struct RecipeOptions {
   std::uint32_t spares = 0;          // --spares
   std::string devices;               // --devices; empty: not given
   bool share_devices = false;
+  std::string resume;      // --resume: a RUN (cli/resume.h); empty: not given
+  std::string checkpoint;  // --checkpoint
   std::vector<std::string> args;
   Without without = WithoutByEnvironment();
 };

@@ -79,7 +79,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted) {
+void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns) {
   nlohmann::json list = nlohmann::json::array();
   for (const RunSummary& run : runs) {
     nlohmann::json one = {{"run", run.run},         {"plan", run.plan},
@@ -94,6 +94,9 @@ void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted) {
       one["running"] = run.running;
       one["ended"] = run.ended;
       one["restarts"] = run.restarts;
+    }
+    if (list.size() < columns.size() && !columns[list.size()].empty()) {
+      one["columns"] = nlohmann::json::parse(columns[list.size()], nullptr, false);
     }
     list.push_back(std::move(one));
   }

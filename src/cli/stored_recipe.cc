@@ -115,6 +115,7 @@ Value EvaluationRecord(const EvaluationOptions& options) {
       {"profiles", Texts(options.profiles)},
       {"pins", records(options.pins)},
       {"args", Texts(options.args)},
+      {"resumed", options.resumed},
       {"hosts", std::move(hosts)},
       {"host_memory_bytes", static_cast<std::int64_t>(options.site.host_memory_bytes)},
       {"host_devices", std::int64_t{options.site.host_devices}},
@@ -166,6 +167,7 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
   for (const Value& name : ListField(*record, "profiles")) {
     if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
   }
+  options.resumed = TextField(*record, "resumed");
   for (const Value& word : ListField(*record, "args")) {
     if (word.AsString() != nullptr) options.args.push_back(*word.AsString());
   }

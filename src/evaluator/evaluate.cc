@@ -240,6 +240,7 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;
+  request.resumed = options.resumed;
   request.describe_only = options.describe_only;
   request.derive_only = options.derive_only;
   request.explain = options.explain;

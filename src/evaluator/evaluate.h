@@ -35,6 +35,7 @@ struct EvaluationOptions {
   Site site;
   DeviceUse devices;
   std::string mindspore;
+  std::string resumed;
   bool describe_only = false;
   bool derive_only = false;
   std::string explain;

@@ -14,9 +14,9 @@
 namespace muster {
 
 struct Input {
-  std::string kind;    // "recipe", "file", "variable"
+  std::string kind;    // "recipe", "file", "variable"; "checkpoint" where one is gone on from
   std::string name;    // path as the recipe named it, or the variable
-  std::string sha256;  // of the content; empty for an unset variable
+  std::string sha256;  // of the content; empty for an unset variable, and for a checkpoint
 
   bool operator==(const Input&) const = default;
 };

@@ -268,8 +268,9 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies, parameters});
   const int contracts = load("muster/contract.lua", {modules.prelude, modules.muster, jobs});
   const int meetings = load("muster/meeting.lua", {});
+  const int checkpoints = load("muster/checkpoints.lua", {modules.prelude, modules.muster});
   modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings,
-                                              parameters, modules.recipes});
+                                              parameters, modules.recipes, checkpoints});
 
   lua_getfield(lua, modules.muster, "api");
   const int api = lua_gettop(lua);

@@ -47,6 +47,7 @@ struct EvaluationRequest {
   Site site;
   DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
+  std::string resumed;         // id of the run that the job goes on with; or empty
   bool describe_only = false;  // stop after the parameters
   bool derive_only = false;    // stop once the recipe has derived its values: no plan, and no problems told
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the

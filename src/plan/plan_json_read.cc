@@ -193,6 +193,10 @@ class PlanReader {
     Fields stop(*fields.Get("stop"), "the stop of " + fields.name(), failure_);
     stop.Read("signal", role.stop.signal);
     stop.Read("grace_ms", role.stop.grace_ms);
+    if (stop.Has("checkpoint_signal")) {  // younger than the format, as "checkpoints" of the plan
+      stop.Read("checkpoint_signal", role.stop.checkpoint_signal);
+      stop.Read("checkpoint_ms", role.stop.checkpoint_ms);
+    }
     ReadPolicies(fields, role);
     if (fields.Has("cores")) ReadCores(fields, role.cores);
     fields.Read("shell", role.shell);
@@ -298,6 +302,13 @@ class PlanReader {
       Fields fields(each, "secret \"" + name + "\"", failure_);
       fields.Read("from_env", plan.secrets[name].from_env);
       fields.Read("from_file", plan.secrets[name].from_file);
+    }
+    if (top.Has("checkpoints")) {
+      Fields place(*top.Get("checkpoints"), "the place of checkpoints", failure_);
+      place.Read("dir", plan.checkpoints.dir);
+      place.Read("latest", plan.checkpoints.latest);
+      place.Read("file", plan.checkpoints.file);
+      place.Read("complete", plan.checkpoints.complete);
     }
     if (top.Has("activation")) ReadActivation(top, plan);  // younger than the format
     plan.params = top.Map("params");

@@ -24,6 +24,7 @@
 #include "run/private_files.h"
 #include "run/run_directory.h"
 #include "run/run_files.h"
+#include "run/run_tags.h"
 #include "run/start_specs.h"
 
 namespace muster {
@@ -349,6 +350,19 @@ Result<Report> MakeReport(const std::string& run_dir) {
     ends.push_back(
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
+  for (const JournalRecord& record : journal.records) {
+    const auto* seen = std::get_if<CheckpointSeen>(&record.entry);
+    if (seen == nullptr) continue;
+    if (seen->run.empty()) {
+      report.checkpoint = seen->path;
+    } else {
+      report.resumed = {seen->run, seen->path};
+    }
+  }
+  report.tags = ReadTags(folder.get());
+  std::vector<std::uint32_t> last_attempts;
+  for (ProcessId id = 0; id < plan->processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
+  report.metrics = ReadMetrics(*plan, folder.get(), last_attempts);
   report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
   report.code = MakeCodeReport(journal);
   report.activations = ReadActivations(*plan, journal, folder.get());

@@ -48,6 +48,11 @@ struct RunRequest {
   Value evaluation = {};
   // Id of the run whose plan or recipe this one takes; empty: none.
   std::string parent = {};
+  // What processes go on from until there is something newer, and whose checkpoint it is; both empty: nothing.
+  std::string checkpoint = {};
+  std::string resumed = {};  // id of a run
+  // Words, or NAME=VALUE (run/run_tags.h).
+  std::vector<std::string> tags = {};
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name
   // the agent tells and whose address is 127.0.0.1.
