@@ -47,7 +47,8 @@ class ListedRuns : public ::testing::Test {
     const CommandResult result = Call(std::move(words));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::vector<double> rates;
-    for (const json& run : json::parse(result.out)["runs"]) rates.push_back(run["columns"]["lr"]);
+    const json listed = json::parse(result.out);
+    for (const json& run : listed["runs"]) rates.push_back(run["columns"]["lr"]);
     return rates;
   }
 
