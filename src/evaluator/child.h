@@ -1,4 +1,4 @@
-// The evaluator process: reads one request, locks itself down, evaluates, answers, ends.
+// The evaluator process: reads a request, locks itself down, evaluates, answers; and so on until the last one.
 #pragma once
 
 namespace muster {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,27 @@ struct Evaluation {
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
-// All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the
-// evaluator is started, no file is written.
+// An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function for
+// each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
+class Evaluator {
+ public:
+  Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+  ~Evaluator();
+
+  // All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the evaluator is
+  // started, no file is written. Recipe, folder, release, program and mechanisms must be those of the first request; limits
+  // are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the `last` request
+  // the process ends.
+  Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// One request by an evaluator of its own.
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options);
 
 }  // namespace muster

@@ -34,7 +34,8 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
   again.on_wait = nullptr;
   // What made somebody ask is not there.
   std::erase_if(again.overrides, [&](const Override& override) { return override.name == derived; });
-  const auto as_it_is = EvaluateRecipe(again);
+  Evaluator evaluator;
+  const auto as_it_is = evaluator.Evaluate(again);
   if (!as_it_is) return {};
   const auto value = as_it_is->derived.find(derived);
   if (value == as_it_is->derived.end()) return {};
@@ -51,7 +52,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
       seconds = passed;
       EvaluationOptions changed = again;
       changed.overrides.push_back(ValueOverride(name, other));
-      const auto evaluation = EvaluateRecipe(changed);
+      const auto evaluation = evaluator.Evaluate(changed);
       if (!evaluation) continue;
       const auto then = evaluation->derived.find(derived);
       if (then != evaluation->derived.end()) return then->second != value->second;

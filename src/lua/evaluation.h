@@ -52,6 +52,7 @@ struct EvaluationRequest {
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
   // answer has; else, the role's first one.
   std::string explain = {};
+  bool last = true;  // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };

@@ -29,7 +29,7 @@ template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
           request.pins, request.args, request.site, request.devices, request.mindspore, request.describe_only,
-          request.derive_only, request.explain);
+          request.derive_only, request.explain, request.last);
 }
 
 template <class A>

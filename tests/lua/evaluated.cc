@@ -71,7 +71,7 @@ Evaluated Evaluate(const Request& request) {
     return {};
   };
   LastPlace last_place;
-  evaluated.answer = muster::Evaluate(asked, ask, request.limits, &last_place);
+  evaluated.answer = Engine(ask, request.limits, &last_place).Evaluate(asked);
   return evaluated;
 }
 
