@@ -55,7 +55,7 @@ int ReportReleases(const Options& options, const Result<Evaluation>& evaluation)
 }
 
 int Run(const Options& options) {
-  const auto evaluation = EvaluateFrom(options.recipe, false);
+  const auto evaluation = EvaluateFrom(options.recipe);
   if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
   const Diagnostics& diagnostics = evaluation ? evaluation->warnings : evaluation.error();
   if (options.json) {

@@ -59,10 +59,11 @@ int Run(Options& options) {
   std::size_t plans = 0;
   Evaluator evaluator;
   Diagnostics warnings;
-  const auto plan_again = [&](const std::vector<Override>& more, const std::string& process) {
+  const auto plan_again = [&](const std::vector<Override>& more, const std::string& process, EvaluationDepth depth) {
     EvaluationOptions evaluation = *thing;
     evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
     evaluation.explain = process;
+    evaluation.depth = depth;
     if (plans == 0) {
       evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
     }

@@ -241,8 +241,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;
-  request.describe_only = options.describe_only;
-  request.derive_only = options.derive_only;
+  request.depth = options.depth;
   request.explain = options.explain;
   request.last = last;
   return request;
@@ -362,7 +361,7 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
   const KnownPlaces places(options.recipe_file, files);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
-  if (!options.derive_only) {
+  if (options.depth != EvaluationDepth::kDerived) {
     for (const DerivedOverride& override : answer->not_settable) {
       const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
                                          [&](const Override& given) { return given.name == override.name; });
@@ -384,10 +383,12 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = places.Checked(std::move(answer->provenance));
   evaluation.origins = places.Checked(std::move(answer->origins));
-  if (!options.describe_only && !options.derive_only) {
+  if (options.depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
-    Diagnostics invalid = ValidatePlan(*answer->plan);
-    if (HasErrors(invalid)) return Fail(std::move(invalid));
+    if (options.depth == EvaluationDepth::kPlan) {
+      Diagnostics invalid = ValidatePlan(*answer->plan);
+      if (HasErrors(invalid)) return Fail(std::move(invalid));
+    }
     evaluation.plan = *std::move(answer->plan);
   }
   evaluation.inputs = files.inputs();

@@ -36,8 +36,7 @@ struct EvaluationOptions {
   Site site;
   DeviceUse devices;
   std::string mindspore;
-  bool describe_only = false;
-  bool derive_only = false;
+  EvaluationDepth depth = EvaluationDepth::kPlan;
   std::string explain;
   EvaluationLimits limits;
   Without without = WithoutByEnvironment();
@@ -54,7 +53,7 @@ struct Evaluation {
   std::uint32_t hosts = 0;
   std::uint32_t devices_per_host = 0;
   std::map<std::string, Value> derived;  // if nothing else was asked for
-  Plan plan;                             // folded and valid; empty if only described or derived
+  Plan plan;                             // folded and valid; otherwise as EvaluationDepth says
   Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
   Origins origins;
   Diagnostics warnings;

@@ -27,8 +27,7 @@ std::vector<Value> NudgedCount(std::uint32_t count, double least) {
 
 std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived) {
   EvaluationOptions again = options;
-  again.describe_only = false;
-  again.derive_only = true;
+  again.depth = EvaluationDepth::kDerived;
   again.pins.clear();
   again.on_print = nullptr;
   again.on_wait = nullptr;

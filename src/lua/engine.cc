@@ -352,14 +352,15 @@ int Answer(lua_State* lua) {
   };
   Diagnostics problems;
   Resolved resolved = ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site,
-                                        request.devices, !request.describe_only, environment, problems);
+                                        request.devices, request.depth > EvaluationDepth::kParameters, environment,
+                                        problems);
   host.Report(problems);
   evaluation.answer.parameters = resolved.parameters;
   evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
   evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
   evaluation.unknown = std::move(resolved.unknown);
   evaluation.names = names;
-  if (request.describe_only) return 0;
+  if (request.depth == EvaluationDepth::kParameters) return 0;
   ReadLimits(lua, host, recipe, place);
   if (HasErrors(host.diagnostics)) Stop(lua);
 
@@ -372,7 +373,7 @@ int Answer(lua_State* lua) {
   host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
   CallMakePlan(lua, host, evaluation.modules.layout, recipe, resolved, place);
-  if (request.derive_only) return 0;
+  if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   TellWrittenPaths(host);
@@ -431,13 +432,13 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   const bool done = recipe_->is_read && call(Guarded<Answer>, &evaluation);
   EvaluationAnswer& answer = evaluation.answer;
   TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
-  if (request.derive_only) {
+  if (request.depth == EvaluationDepth::kDerived) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
   }
   TellLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
-  const bool planned = !request.describe_only && !request.derive_only && answer.not_settable.empty();
+  const bool planned = request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);
