@@ -1,5 +1,6 @@
 #include "evaluator/child.h"
 
+#include <clocale>
 #include <cstdlib>
 
 #include <malloc.h>
@@ -29,8 +30,8 @@ Reply AskParent(const Question& question) {
   return *std::move(reply);
 }
 
-// What this process frees may stay with it: asking the kernel for memory and giving it back in small pieces is an eighth
-// of the time of a plan of thousands of processes.
+// What this process frees may stay with it: asking the kernel for memory and giving it back in small pieces is an
+// eighth of the time of a plan of thousands of processes.
 void KeepMemory() {
   mallopt(M_TOP_PAD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -45,7 +46,7 @@ EvaluationAnswer Refusal(const std::string& why) {
 
 }  // namespace
 
-void EvaluatorMain() {
+void EvaluatorMain(OpenedInterpreter opened) {
   KeepMemory();
   const auto next_request = [] {
     Frame frame;
@@ -63,8 +64,9 @@ void EvaluatorMain() {
   close(kEvaluatorPage);
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
 
+  setlocale(LC_ALL, "");  // the parent gives LC_ALL only where a plan is to be made under another locale
   const Lockdown lockdown = LockDown(WithoutByEnvironment());
-  Engine engine(AskParent, StateLimits{}, last_place);
+  Engine engine(AskParent, StateLimits{}, last_place, opened);
   for (;;) {
     EvaluationAnswer answer = lockdown.error.empty() ? engine.Evaluate(request) : Refusal(lockdown.error);
     answer.lockdown = lockdown.means;

@@ -99,6 +99,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
   }
+  if (!options.locale.empty()) variables.push_back("LC_ALL=" + options.locale);
   if (!options.without.empty()) variables.push_back(std::string(kWithoutVariable) + "=" + WithoutText(options.without));
   SpawnSpec spec;
   spec.argv = {options.program, kEvaluatorArgument};
@@ -108,9 +109,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   spec.grouping = Grouping::kOwnGroup;  // Ctrl-C is the parent's to answer
   spec.parent_death_signal = SIGKILL;
   const auto limit = [](rlim_t value) { return rlimit{value, value}; };
-  spec.limits = {{RLIMIT_CORE, limit(0)},
-                 {RLIMIT_FSIZE, limit(0)},
-                 {RLIMIT_STACK, limit(options.limits.stack_bytes)}};
+  spec.limits = {{RLIMIT_CORE, limit(0)}, {RLIMIT_FSIZE, limit(0)}, {RLIMIT_STACK, limit(options.limits.stack_bytes)}};
 #ifndef MUSTER_SANITIZED  // sanitizers reserve terabytes of address space
   spec.limits.push_back({RLIMIT_AS, limit(options.limits.memory_bytes)});
 #endif
@@ -130,9 +129,16 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
-      const char* value = question.text.find('\0') == std::string::npos ? std::getenv(question.text.c_str()) : nullptr;
-      files.RecordVariable(question.text, value);
-      return value != nullptr ? Reply{true, value} : Reply{};
+      std::optional<std::string> value;
+      if (question.text.find('\0') != std::string::npos) {
+        // no variable is called so
+      } else if (options.variable) {
+        value = options.variable(question.text);
+      } else if (const char* own = std::getenv(question.text.c_str())) {
+        value = own;
+      }
+      files.RecordVariable(question.text, value ? value->c_str() : nullptr);
+      return value ? Reply{true, *std::move(value)} : Reply{};
     }
     case Question::Kind::kPrint:
       if (options.on_print) options.on_print(question.text);
@@ -297,10 +303,10 @@ class Conversation {
       if (!question) return Fail(NoAnswerAtAll(page_->Read()));
       WriteFrame(socket_.get(), FrameTag::kReply, Archived(AnswerQuestion(*question, files, options)), deadline);
     }
-    return Fail(Error("limit", page_->Read(),
-                      "the recipe asked for more than " + std::to_string(kMaxQuestions) +
-                          " files, variables and printed lines",
-                      "a recipe only describes; this line was reached last"));
+    return Fail(
+        Error("limit", page_->Read(),
+              "the recipe asked for more than " + std::to_string(kMaxQuestions) + " files, variables and printed lines",
+              "a recipe only describes; this line was reached last"));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct EvaluationOptions {
   EvaluationDepth depth = EvaluationDepth::kPlan;
   std::string explain;
   EvaluationLimits limits;
+  std::string locale = {};  // that the evaluator is to run under, as setlocale(3) names it; empty: "C"
+  // Answers what the recipe asks of muster's environment; empty: getenv.
+  std::function<std::optional<std::string>(const std::string& name)> variable = {};
   Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
@@ -63,8 +67,8 @@ struct Evaluation {
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
-// An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function for
-// each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
+// An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
+// for each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
 class Evaluator {
  public:
   Evaluator();
@@ -73,9 +77,9 @@ class Evaluator {
   ~Evaluator();
 
   // All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the evaluator is
-  // started, no file is written. Recipe, folder, release, program and mechanisms must be those of the first request; limits
-  // are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the `last` request
-  // the process ends.
+  // started, no file is written. Recipe, folder, release, program and mechanisms must be those of the first request;
+  // limits are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the
+  // `last` request the process ends.
   Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "plan/plan_diff.h"
 #include "settings/nudge.h"
 
 namespace muster {
@@ -24,6 +25,27 @@ std::vector<Value> NudgedCount(std::uint32_t count, double least) {
 }
 
 }  // namespace
+
+std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
+                                                 const Evaluation& as_it_is) {
+  constexpr int kMostPlans = 3;
+  std::vector<std::string> names;
+  for (const ParameterState& state : as_it_is.parameters) {
+    int plans = 0;
+    bool changes = false;
+    for (Value& other : Nudged(state)) {
+      if (plans == kMostPlans || changes) break;
+      EvaluationOptions changed = options;
+      changed.overrides.push_back(ValueOverride(state.parameter.name, std::move(other)));
+      const auto evaluation = evaluator.Evaluate(changed);
+      if (!evaluation) continue;
+      ++plans;
+      changes = !DiffPlans(as_it_is.plan, evaluation->plan).empty();
+    }
+    if (plans > 0 && !changes) names.push_back(state.parameter.name);
+  }
+  return names;
+}
 
 std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived) {
   EvaluationOptions again = options;

@@ -181,7 +181,8 @@ class Explainer {
 
   void ExplainValue() {
     const Subject& subject = explanation_.subject;
-    // What the plan function derives needs no processes. They are a plan's worth of work, so other values wait for them.
+    // What the plan function derives needs no processes. They are a plan's worth of work, so other values wait for
+    // them.
     const bool by_recipe = plans_.front()->origins.derived.contains(subject.name);
     if (subject.kind == SubjectKind::kDerived && by_recipe) depth_ = EvaluationDepth::kJob;
     const SubjectValue reading = ValueOf(*plans_.front(), api_, subject, chosen_);

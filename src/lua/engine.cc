@@ -244,8 +244,7 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
 
-void CallMakePlan(lua_State* lua, Host& host, int layout, int recipe, const Resolved& resolved,
-                  const Place& place) {
+void CallMakePlan(lua_State* lua, Host& host, int layout, int recipe, const Resolved& resolved, const Place& place) {
   lua_newtable(lua);
   const int parameters = lua_gettop(lua);
   lua_newtable(lua);
@@ -351,9 +350,9 @@ int Answer(lua_State* lua) {
     return reply.given ? std::optional(reply.text) : std::nullopt;
   };
   Diagnostics problems;
-  Resolved resolved = ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site,
-                                        request.devices, request.depth > EvaluationDepth::kParameters, environment,
-                                        problems);
+  Resolved resolved =
+      ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site, request.devices,
+                        request.depth > EvaluationDepth::kParameters, environment, problems);
   host.Report(problems);
   evaluation.answer.parameters = resolved.parameters;
   evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
@@ -398,8 +397,8 @@ void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_pla
 
 }  // namespace
 
-Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place)
-    : ask_(ask), limits_(limits), last_place_(last_place) {}
+Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened)
+    : ask_(ask), limits_(limits), last_place_(last_place), opened_(opened) {}
 
 Engine::~Engine() = default;
 
@@ -420,6 +419,7 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     lua_settop(lua, 0);
     return status == 0;
   };
+  if (is_new && opened_ != nullptr) call(opened_, nullptr);
   if (is_new) {
     recipe_->is_read = call(Guarded<Load>, recipe_.get());
     host.KeepWhatWasRead();
@@ -448,8 +448,8 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     }
     answer.origins = std::move(host.origins);
   }
-  // An interpreter that ran into its limits refuses everything from then on; and where the plan function failed while it
-  // read a file, that file counts as being read.
+  // An interpreter that ran into its limits refuses everything from then on; and where the plan function failed while
+  // it read a file, that file counts as being read.
   const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
   if (spoilt || (!done && files != host.files.size())) spoilt_ = std::move(recipe_);
   return std::move(evaluation.answer);

@@ -7,17 +7,22 @@
 #include "lua/last_place.h"
 #include "lua/limits.h"
 
+struct lua_State;
+
 namespace muster {
 
 struct LoadedRecipe;
 
-// Reads a recipe with its first request, and makes one plan after the other of it. The recipe's own lines run once (again
-// only after an evaluation that ran into its limits); settling parameters and the plan function run for each request. So a
-// recipe whose plan function is not pure may show in a later plan what it kept of an earlier one.
+// Called with each new interpreter before muster's own files are loaded, so that tests can let something into it.
+using OpenedInterpreter = int (*)(lua_State*);
+
+// Reads a recipe with its first request, and makes one plan after the other of it. The recipe's own lines run once
+// (again only after an evaluation that ran into its limits); settling parameters and the plan function run for each
+// request. So a recipe whose plan function is not pure may show in a later plan what it kept of an earlier one.
 class Engine {
  public:
   // `last_place` may be null. Limits are those of one request, memory of all together.
-  Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place);
+  Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();
@@ -30,6 +35,7 @@ class Engine {
   Ask ask_;
   StateLimits limits_;
   LastPlace* last_place_;
+  OpenedInterpreter opened_;
   std::unique_ptr<LoadedRecipe> recipe_;
   std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next, so that who ends the process is spared its teardown
 };

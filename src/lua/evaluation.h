@@ -40,8 +40,8 @@ struct Override {
 enum class EvaluationDepth : std::uint8_t {
   kParameters,  // they are settled; the plan function is not called
   kDerived,     // the plan function has run; the values that it derived are the answer, and no problems are told
-  // The plan function has run, with all that it checks; roles are described, and no process is laid out. The plan of the
-  // answer has the hosts, parameters and derived values alone.
+  // The plan function has run, with all that it checks; roles are described, and no process is laid out. The plan of
+  // the answer has the hosts, parameters and derived values alone.
   kJob,
   kPlan,
 };

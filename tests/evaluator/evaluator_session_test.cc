@@ -30,9 +30,9 @@ class EvaluatorSession : public ::testing::Test {
   }
   EvaluationOptions Recipe(const std::string& body, const std::string& before = "") {
     return Of(Write("recipe.lua", "local muster = require \"muster\"\n" + before +
-                                              "\nreturn muster.recipe { name = \"t\", params = { n = muster.int { 1 } },\n"
-                                              "plan = function(p, job)\n" +
-                                              body + "\nend }\n"));
+                                      "\nreturn muster.recipe { name = \"t\", params = { n = muster.int { 1 } },\n"
+                                      "plan = function(p, job)\n" +
+                                      body + "\nend }\n"));
   }
   static EvaluationOptions With(EvaluationOptions options, std::int64_t n) {
     options.overrides.push_back(ValueOverride("n", Value(n)));
@@ -90,14 +90,16 @@ TEST_F(EvaluatorSession, PlansEachTimeWithTheParametersOfThatRequest) {
 }
 
 TEST_F(EvaluatorSession, GoesOnAfterAPlanThatWasRefused) {
-  const EvaluationOptions options = Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
+  const EvaluationOptions options =
+      Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
   Evaluator evaluator;
   ExpectSame(evaluator.Evaluate(With(options, 5)), EvaluateRecipe(With(options, 5)));
   ExpectSame(evaluator.Evaluate(With(options, 2)), EvaluateRecipe(With(options, 2)));
 }
 
 TEST_F(EvaluatorSession, GoesOnAfterAPlanThatRanIntoItsLimits) {
-  for (const char* endless : {"while true do end", "local t = { 'x' } while true do t[#t + 1] = ('x'):rep(1e6) .. #t end"}) {
+  for (const char* endless :
+       {"while true do end", "local t = { 'x' } while true do t[#t + 1] = ('x'):rep(1e6) .. #t end"}) {
     SCOPED_TRACE(endless);
     const EvaluationOptions options =
         Recipe("if p.n == 2 then " + std::string(endless) + " end job:workers { count = p.n, command = { 'x' } }");
@@ -112,7 +114,8 @@ TEST_F(EvaluatorSession, GoesOnAfterAPlanThatRanIntoItsLimits) {
 
 TEST_F(EvaluatorSession, StartsAnotherProcessAfterOneThatWasKilled) {
   EvaluationOptions options = Recipe(
-      "if p.n == 2 then local _ = ('a'):rep(3e4):find(('.-'):rep(30) .. 'b') end job:workers { count = p.n, command = { 'x' } }");
+      "if p.n == 2 then local _ = ('a'):rep(3e4):find(('.-'):rep(30) .. 'b') end job:workers { count = p.n, command = "
+      "{ 'x' } }");
   options.limits.wall_ms = 500;
   Evaluator evaluator;
   EXPECT_TRUE(evaluator.Evaluate(With(options, 1)));
@@ -124,7 +127,8 @@ TEST_F(EvaluatorSession, StartsAnotherProcessAfterOneThatWasKilled) {
 TEST_F(EvaluatorSession, HoldsTheMemoryLimitForEachPlanNotForAll) {
   // Fifty times 20 MB of rubbish are more than an interpreter may have at once.
   const EvaluationOptions options = Recipe(
-      "local t = {} for i = 1, 20 do t[i] = ('x'):rep(1e6) .. p.n .. i end job:workers { count = 1, command = { 'x' } }");
+      "local t = {} for i = 1, 20 do t[i] = ('x'):rep(1e6) .. p.n .. i end job:workers { count = 1, command = { 'x' } "
+      "}");
   Evaluator evaluator;
   for (std::int64_t n = 1; n <= 50; ++n) ASSERT_TRUE(evaluator.Evaluate(With(options, n))) << n;
 }
