@@ -109,7 +109,7 @@ int Run(const Options& options) {
     std::fputs(line->c_str(), stdout);
     return kExitOk;
   }
-  auto evaluation = EvaluateFrom(options.recipe, false);
+  auto evaluation = EvaluateFrom(options.recipe);
   if (evaluation) {
     auto changed = ApplyWraps(evaluation->plan, options.wraps);
     if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);

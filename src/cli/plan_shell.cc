@@ -127,7 +127,7 @@ Result<std::string> PlanAsShellLine(const RecipeOptions& options, const ShellCho
     if (auto wrapped = ApplyWraps(stored->plan, wraps); !wrapped) return Fail(wrapped.error());
     return LineOf(stored->plan, choice, &*binding);
   }
-  auto evaluation = EvaluateFrom(options, false);
+  auto evaluation = EvaluateFrom(options);
   if (!evaluation) return Fail(evaluation.error());
   if (auto wrapped = ApplyWraps(evaluation->plan, wraps); !wrapped) return Fail(wrapped.error());
   PrintDiagnostics(evaluation->warnings);
