@@ -109,12 +109,8 @@ int Depth(lua_State* lua) {
 }
 
 constexpr HostFunction kFunctions[] = {
-    {"port", Guarded<AddPort>},
-    {"activate", Guarded<AddActivation>},
-    {"checkpoints", Guarded<PlaceCheckpoints>},
-    {"resumed", Guarded<Resumed>},
-    {"derive", Guarded<Derive>},
-    {"depth", Guarded<Depth>},
+    {"port", Guarded<AddPort>},    {"activate", Guarded<AddActivation>}, {"checkpoints", Guarded<PlaceCheckpoints>},
+    {"resumed", Guarded<Resumed>}, {"derive", Guarded<Derive>},          {"depth", Guarded<Depth>},
 };
 
 }  // namespace

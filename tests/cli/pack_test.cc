@@ -33,7 +33,8 @@ class Pack : public ::testing::Test {
 
   OneRecipe recipe_{
       "job:file { \"token\", text = p.token }\n"
-      "job:workers { count = 1, devices = 0, command = muster.shell [[echo said; mkdir \"$MUSTER_RUN_DIR/checkpoints\"; "
+      "job:workers { count = 1, devices = 0, command = muster.shell [[echo said; mkdir "
+      "\"$MUSTER_RUN_DIR/checkpoints\"; "
       "head -c 2000000 /dev/zero > \"$MUSTER_RUN_DIR/checkpoints/step_1\"]] }",
       "params = { token = muster.secret { from_env = \"HUB\" } },"};
   TempDir folder_;
