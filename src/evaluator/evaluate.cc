@@ -103,6 +103,14 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   return launcher.Spawn(spec);
 }
 
+// Null: there is none.
+const char* VariableFor(const EvaluationOptions& options, const std::string& name) {
+  if (name.find('\0') != std::string::npos) return nullptr;
+  if (!options.variables) return std::getenv(name.c_str());
+  const auto found = options.variables->find(name);
+  return found == options.variables->end() ? nullptr : found->second.c_str();
+}
+
 Reply AnswerQuestion(const Question& question, RecipeFiles& files, const EvaluationOptions& options) {
   switch (question.kind) {
     case Question::Kind::kFile: {
@@ -115,7 +123,7 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
-      const char* value = question.text.find('\0') == std::string::npos ? std::getenv(question.text.c_str()) : nullptr;
+      const char* value = VariableFor(options, question.text);
       files.RecordVariable(question.text, value);
       return value != nullptr ? Reply{true, value} : Reply{};
     }
@@ -230,6 +238,7 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
   request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
+  if (!options.told_folder.empty()) request.recipe_dir = options.told_folder;
   request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret

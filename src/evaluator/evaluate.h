@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,10 @@ Override ValueOverride(std::string name, Value value);
 
 struct EvaluationOptions {
   std::string recipe_file;
-  std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string beside = {};       // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string told_folder = {};  // what muster.here gives instead of the folder that it looks in
+  // What the recipe finds instead of muster's own environment.
+  std::optional<std::map<std::string, std::string>> variables = {};
   std::vector<Override> overrides;
   std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
   std::vector<Override> pins;

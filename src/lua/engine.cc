@@ -355,7 +355,7 @@ int Run(lua_State* lua) {
   lua_call(lua, 2, 1);
   lua_replace(lua, recipe);
   if (lua_isnil(lua, recipe)) {
-    host.Report(Error("recipe", {request.recipe_file, 0}, "the file returns no recipe",
+    host.Report(Error("no_recipe", {request.recipe_file, 0}, "the file returns no recipe",
                       "end it with: return muster.recipe { … }"));
     Stop(lua);
   }

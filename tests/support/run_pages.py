@@ -1,0 +1,68 @@
+"""What docs/journal.md and docs/run_directory.md tell of a run: names of events and fields, and of files.
+
+Knows the tables of the two pages and nothing of what is in a run; check_run.py holds runs to them.
+"""
+
+import functools
+import pathlib
+import re
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
+OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
+# What stands for a part of a name in the page's table, and what may stand there.
+PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
+
+
+def rows(page):
+    """The first cells of a page's tables, with the whole line."""
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `"):
+            yield line.split("|")[1], line
+
+
+def words(text):
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+@functools.lru_cache
+def told_events():
+    return {next(iter(words(cell))): words(line) for cell, line in rows("journal.md")}
+
+
+@functools.lru_cache
+def told_words():
+    return set().union(*(words(line) for line in (DOCS / "journal.md").read_text(encoding="utf-8").splitlines()))
+
+
+@functools.lru_cache
+def told_files():
+    patterns = []
+    for cell, _ in rows("run_directory.md"):
+        for name in words(cell):
+            parts = re.split("(" + "|".join(map(re.escape, PARTS)) + ")", name)
+            patterns.append(re.compile("".join(PARTS.get(part, re.escape(part)) for part in parts)))
+    return patterns
+
+
+def untold_of_record(record):
+    """One line for each name in a record that the page does not have."""
+    event = record["event"]
+    if event not in told_events():
+        yield f"docs/journal.md does not tell of {event}"
+        return
+    for field, value in record.items():
+        if field in OF_EVERY_RECORD:
+            continue
+        if field not in told_events()[event]:
+            yield f"docs/journal.md does not tell of {field} of {event}"
+        for element in value if isinstance(value, list) else []:
+            for name in element if isinstance(element, dict) else []:
+                if name not in told_words():
+                    yield f"docs/journal.md does not tell of {name} in {field} of {event}"
+
+
+def untold_of_files(folder):
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_dir() and not any(pattern.fullmatch(name) for pattern in told_files()):
+            yield f"docs/run_directory.md does not tell of {name}"
