@@ -122,7 +122,7 @@ class Explainer {
     for (const ParameterState& state : plans_.front()->parameters) {
       if (state.active || state.parameter.name != subject.name || state.parameter.when.empty()) continue;
       const auto& [chooser, choice] = *state.parameter.when.begin();
-      return Error("unknown_name", state.parameter.place,
+      return Error("variant", state.parameter.place,
                    message + " belongs to " + chooser + " = " + choice + ", which is not chosen: it has no value",
                    chooser + "=" + choice + " chooses it");
     }
