@@ -156,6 +156,10 @@ class Tester {
   }
 
  private:
+  Result<Evaluation> Evaluate(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {}) {
+    return EvaluateCase(one, describe_only, more, [&](unsigned) { Tick(one.name); });
+  }
+
   void Tick(const std::string& detail) {
     constexpr std::uint64_t kSecond = 1'000'000'000;
     const auto seconds = static_cast<unsigned>((MonotonicNowNs() - began_) / kSecond);
@@ -168,7 +172,7 @@ class Tester {
     if (!cases) return cases;
     GoldenCase plain{GoldenStem(file), file, {}, {}};
     const bool is_kept = Kept(plain.plan()) || Kept(plain.problems());
-    auto described = EvaluateCase(plain, true);
+    auto described = Evaluate(plain, true);
     if (!described) {
       const Diagnostics& problems = described.error();
       if (ExitCodeFor(problems) == kExitMachine) return Fail(problems);
@@ -231,7 +235,7 @@ class Tester {
     const auto kept = Kept(one.plan());
     const auto kept_problems = Kept(one.problems());
     const bool must_fail = kept_problems && !kept;
-    const auto evaluation = EvaluateCase(one, false);
+    const auto evaluation = Evaluate(one, false);
     tested.problems = evaluation ? evaluation->warnings : evaluation.error();
     if (ExitCodeFor(tested.problems) == kExitMachine) return Fail(tested.problems);
     const std::string problems = DiagnosticsText(tested.problems);
@@ -297,7 +301,7 @@ class Tester {
         continue;
       }
       Tick(one.name + ": what " + cause.name + " changes");
-      const auto other = EvaluateCase(one, false, {ValueOverride(cause.name, *kept)});
+      const auto other = Evaluate(one, false, {ValueOverride(cause.name, *kept)});
       if (other) {
         cause.alone = DiffPlans(other->plan, now.plan);
       } else {

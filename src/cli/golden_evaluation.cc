@@ -66,13 +66,15 @@ Result<CaseOptions> ReadWords(const GoldenCase& one) {
 
 }  // namespace
 
-Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more) {
+Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more,
+                                const std::function<void(unsigned seconds)>& on_wait) {
   const auto options = ReadWords(one);
   if (!options) return Fail(options.error());
   auto prepared = PrepareEvaluation(options->recipe);
   if (!prepared) return Fail(prepared.error());
   prepared->describe_only = describe_only;
   prepared->told_folder = kToldFolder;
+  prepared->on_wait = on_wait;
   prepared->overrides.insert(prepared->overrides.end(), more.begin(), more.end());
   auto& variables = prepared->variables.emplace();
   for (const std::string& variable : options->variables) {

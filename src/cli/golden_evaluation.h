@@ -4,6 +4,7 @@
 // variables are not set, MUSTER_SET is not read, and muster.here names files below /recipes.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "cli/golden_cases.h"
@@ -12,8 +13,9 @@
 
 namespace muster {
 
-// `more` comes after the overrides of the case. What the recipe prints is not shown. Kind "cases" for words that mean
-// nothing, else those of EvaluateRecipe.
-Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {});
+// `more` comes after the overrides of the case; `on_wait` is that of EvaluationOptions. What the recipe prints is not
+// shown. Kind "cases" for words that mean nothing, else those of EvaluateRecipe.
+Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {},
+                                const std::function<void(unsigned seconds)>& on_wait = {});
 
 }  // namespace muster

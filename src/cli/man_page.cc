@@ -94,6 +94,9 @@ overrides of parameters, one a line, weaker than those of the command line
 .B MUSTER_HOST_DEVICES
 how many devices this host is to be believed to have
 .TP
+.B MUSTER_LEASES
+the folder in which musters of this host tell each other which devices they hold
+.TP
 .BR MUSTER_SSH ", " MUSTER_SSH_CONFIG
 the ssh program and its configuration, for runs on other hosts
 .TP
@@ -150,10 +153,9 @@ A script without a recipe:
 muster run @torch workers=8 \-\- python3 train.py \-\-lr 0.1
 .EE
 .SH SEE ALSO
-.BR ssh (1),
-.BR muster_recipe
-in the definitions for editors, and the pages in muster's folder docs/: recipe\-guide.md takes from three lines to a
-pipeline.
+.BR ssh (1)
+.PP
+The pages in docs/ of muster's sources: recipe\-guide.md takes from three lines to a pipeline, glossary.md has the words.
 )";
 
 // One paragraph of text: nothing in it is a request or an escape, and everything is ASCII.
