@@ -37,7 +37,8 @@ import pathlib
 import stat
 import sys
 
-import run_pages
+sys.dont_write_bytecode = True  # nothing is to be left in the sources
+import run_pages  # noqa: E402
 
 SPARE_DESCRIPTORS = 16     # the first counts are taken before connection, logs and launcher have what they keep
 SPARE_MEMORY_KIB = 65536
@@ -495,7 +496,8 @@ def check_counts(run):
 
 def check_pages(run):
     untold = {line for record in run.records for line in run_pages.untold_of_record(record)}
-    for line in sorted(untold) + list(run_pages.untold_of_files(run.folder)):
+    for line in sorted(untold) + list(run_pages.untold_of_files(run.folder)) + list(
+            run_pages.untold_of_json(run.folder)):
         run.wrong("pages", line)
 
 

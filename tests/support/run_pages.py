@@ -4,12 +4,15 @@ Knows the tables of the two pages and nothing of what is in a run; check_run.py 
 """
 
 import functools
+import json
 import pathlib
 import re
 import stat
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
+# Their keys are the recipe's or the machine's, not muster's.
+OWN_NAMES = {"ports", "cores", "inherited", "value", "set"}
 # What stands for a part of a name in the page's table, and what may stand there.
 PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
 
@@ -43,6 +46,32 @@ def told_files():
             parts = re.split("(" + "|".join(map(re.escape, PARTS)) + ")", name)
             patterns.append(re.compile("".join(PARTS.get(part, re.escape(part)) for part in parts)))
     return patterns
+
+
+@functools.lru_cache
+def told_keys():
+    """Every name in backticks of both pages, and what stands in their JSON."""
+    text = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("run_directory.md", "journal.md"))
+    return {name for word in words(re.sub(r"^```.*$", "", text, flags=re.MULTILINE)) for name in re.findall(r"\w+", word)}
+
+
+def keys_of(value, within=""):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if within not in OWN_NAMES:
+                yield key
+            yield from keys_of(inner, key)
+    for element in value if isinstance(value, list) else []:
+        yield from keys_of(element, within)
+
+
+def untold_of_json(folder):
+    """One line for each name in the files for programs that no page has."""
+    for name in ("report.json", "binding.json", "inputs.json"):
+        path = folder / name
+        if path.is_file():
+            for key in sorted(set(keys_of(json.loads(path.read_bytes()))) - told_keys()):
+                yield f"docs/run_directory.md does not tell of {key} in {name}"
 
 
 def untold_of_record(record):
