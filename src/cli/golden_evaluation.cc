@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -72,11 +74,11 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   if (!options) return Fail(options.error());
   auto prepared = PrepareEvaluation(options->recipe);
   if (!prepared) return Fail(prepared.error());
-  prepared->describe_only = describe_only;
+  if (describe_only) prepared->depth = EvaluationDepth::kParameters;
   prepared->told_folder = kToldFolder;
   prepared->on_wait = on_wait;
   prepared->overrides.insert(prepared->overrides.end(), more.begin(), more.end());
-  auto& variables = prepared->variables.emplace();
+  std::map<std::string, std::string> variables;
   for (const std::string& variable : options->variables) {
     const std::size_t equals = variable.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -84,6 +86,10 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
     }
     variables[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
+  prepared->variable = [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
   auto evaluation = EvaluateRecipe(*prepared);
   if (!evaluation || describe_only) return evaluation;
   if (auto wrapped = ApplyWraps(evaluation->plan, options->wraps); !wrapped) return Fail(wrapped.error());
