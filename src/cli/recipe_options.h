@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct RecipeOptions {
   std::string resume;      // --resume: a RUN (cli/resume.h); empty: not given
   std::string checkpoint;  // --checkpoint
   std::vector<std::string> args;
+  // Facts that are believed: this machine is not looked at then, nor MUSTER_SET, and a recipe is a file.
+  std::optional<Site> believed;
   Without without = WithoutByEnvironment();
 };
 
