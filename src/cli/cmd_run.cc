@@ -29,6 +29,7 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/rehearse.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
 #include "cli/stored_recipe.h"
@@ -38,6 +39,7 @@
 #include "plan/plan_json.h"
 #include "run/process_choice.h"
 #include "run/run_directory.h"
+#include "run/run_summary.h"
 #include "run/session.h"
 #include "transport/local.h"
 #include "transport/ssh.h"
@@ -65,6 +67,7 @@ struct Options {
   ElsewhereOptions elsewhere;
   std::string without;
   std::vector<std::string> faults;
+  std::optional<RehearseOptions> rehearse;  // muster rehearse
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -109,6 +112,10 @@ Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   if (!run_dir) return Fail(run_dir.error());
   auto id = IdOfRun(*run_dir);
   if (!id) return Fail(id.error());
+  if (const auto run = SummarizeRun(*run_dir, false); run && run->rehearsal) {
+    return Fail(Error("run", {}, "run " + *id + " is a rehearsal: its plan starts stubs",
+                      "muster run " + *id + " runs its recipe, muster rehearse " + *id + " rehearses it again"));
+  }
   auto stored = PlanOfRun(*run_dir);
   if (!stored) return Fail(stored.error());
   request.plan = std::move(stored->plan);
@@ -326,6 +333,7 @@ int Run(Options& options) {
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
   if (!applied) return Refuse(applied.error());
+  if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
   if (!outcome) {
@@ -383,6 +391,22 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
       ->type_name("FILE");
   AddStartOptions(app, options);
+  return [options] { return Run(*options); };
+}
+
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (what muster plan --json printed)")
+      ->type_name("FILE");
+  AddRehearseOptions(app, options->rehearse.emplace());
+  app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
+      ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
+  AddAgentOption(app, options->agent);
+  AddElsewhereOptions(app, options->elsewhere);
   return [options] { return Run(*options); };
 }
 

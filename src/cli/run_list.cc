@@ -86,7 +86,8 @@ void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted) {
                           {"name", run.name},       {"run_dir", JsonSafe(run.run_dir)},
                           {"pid", run.pid},         {"started_at", run.started_at},
                           {"seconds", run.seconds}, {"outcome", run.outcome},
-                          {"exit_code", nullptr},   {"why", nullptr}};
+                          {"exit_code", nullptr},   {"why", nullptr},
+                          {"rehearsal", run.rehearsal}};
     if (run.outcome != "running") one["exit_code"] = run.exit_code;
     if (!run.why.empty()) one["why"] = run.why;
     if (counted) {

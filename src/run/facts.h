@@ -61,6 +61,7 @@ struct RunBegan {
   std::string parent;                 // id of the run whose plan or recipe this one took; empty: none
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
+  bool rehearsal = false;             // its processes are stubs (docs/rehearse.md)
 
   bool operator==(const RunBegan&) const = default;
 };

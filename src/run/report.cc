@@ -314,6 +314,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   report.run = reading.began()->run_id;
   report.plan = reading.began()->plan_id;
   report.parent = reading.began()->parent;
+  report.rehearsal = reading.began()->rehearsal;
   report.name = plan->name;
   report.run_dir = run_dir;
   report.journal_damage = journal.stopped;

@@ -147,6 +147,7 @@ struct Report {
   std::string name;
   std::string run_dir;
   std::string parent;  // id of the run whose plan or recipe it took; empty: none
+  bool rehearsal = false;
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;

@@ -232,6 +232,7 @@ std::string ReportJson(const Report& report) {
                {"run", Plain(report.run)},
                {"plan", Plain(report.plan)},
                {"parent", TextOrNull(report.parent)},
+               {"rehearsal", report.rehearsal},
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},
