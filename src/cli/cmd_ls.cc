@@ -30,9 +30,9 @@ int Run(const Options& options) {
   std::vector<std::vector<std::string>> rows = {{"NAME", "RUN", "STARTED", "TOOK", "OUTCOME", "EXIT", "WHY"}};
   for (const RunSummary& run : *runs) {
     const bool running = run.outcome == "running";
-    rows.push_back({Printable(run.name) + (run.rehearsal ? " (rehearsal)" : ""), Printable(run.run), TimeText(run.started_at),
-                    running ? "" : DurationText(run.seconds), run.outcome, running ? "" : std::to_string(run.exit_code),
-                    Printable(run.why)});
+    rows.push_back({Printable(run.name) + (run.rehearsal ? " (rehearsal)" : ""), Printable(run.run),
+                    TimeText(run.started_at), running ? "" : DurationText(run.seconds), run.outcome,
+                    running ? "" : std::to_string(run.exit_code), Printable(run.why)});
   }
   PrintTable(rows);
   return kExitOk;

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <utility>
 
-
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "cli/exit_code.h"
@@ -35,8 +34,9 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   if (!options.within.empty()) {
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
-      return Refuse(options, {Error("usage", {}, "--within " + Quoted(options.within) + ": this is no time from 1s to 10m",
-                                    "for example --within 20s")});
+      return Refuse(options,
+                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is no time from 1s to 10m",
+                           "for example --within 20s")});
     }
     wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
   }

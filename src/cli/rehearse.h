@@ -17,8 +17,8 @@ struct RehearseOptions {
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options);
 
-// Runs the rehearsal to its end, prints what it found and gives muster's exit code. The request is complete but for what
-// is the rehearsal's own.
+// Runs the rehearsal to its end, prints what it found and gives muster's exit code. The request is complete but for
+// what is the rehearsal's own.
 int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport);
 
 }  // namespace muster

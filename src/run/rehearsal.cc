@@ -53,8 +53,12 @@ Told Follow(const Plan& plan, const JournalContents& journal) {
       told.run = began->run_id;
       told.name = began->name;
       told.rehearsal = began->rehearsal;
+    } else if (const auto* connected = std::get_if<AgentConnected>(&record.entry)) {
+      if (connected->host < plan.hosts.size() && plan.hosts[connected->host].name.empty())
+        told.hosts[connected->host] = connected->host_name;
     } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
-      for (std::size_t i = 0; i < std::min(bound->hosts.size(), told.hosts.size()); ++i) told.hosts[i] = bound->hosts[i].name;
+      for (std::size_t i = 0; i < std::min(bound->hosts.size(), told.hosts.size()); ++i)
+        told.hosts[i] = bound->hosts[i].name;
     } else if (const auto* failed = std::get_if<PreparationFailed>(&record.entry)) {
       told.unready = failed->why;
     } else if (const auto* compared = std::get_if<HostsCompared>(&record.entry)) {
@@ -85,7 +89,8 @@ class Judge {
     made_.outcome = told_.ended ? std::string(OutcomeName(told_.ended->cause)) : "lost";
     made_.run_exit_code = told_.ended ? told_.ended->exit_code : 3;
     for (const Process& process : plan.processes)
-      made_.processes.push_back({plan.roles[process.role].name, process.index, process.rank, told_.hosts[process.host]});
+      made_.processes.push_back(
+          {plan.roles[process.role].name, process.index, process.rank, told_.hosts[process.host]});
   }
 
   Rehearsal Done() && {
@@ -262,8 +267,9 @@ class Judge {
       failed.insert(failure.processes.begin(), failure.processes.end());
     }
     if (any) {
-      return {check, Outcome::kFailed,
-              failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
+      return {
+          check, Outcome::kFailed,
+          failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
     }
     if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
     const Count& count = counts_[static_cast<std::size_t>(check)];
@@ -286,7 +292,8 @@ class Judge {
   };
 
   std::string WellText(Check check, const Count& count) const {
-    const std::string partly = count.not_checked == 0 ? "" : fmt::format("; {} not checked: {}", count.not_checked, count.why_not);
+    const std::string partly =
+        count.not_checked == 0 ? "" : fmt::format("; {} not checked: {}", count.not_checked, count.why_not);
     if (check == Check::kHello) {
       std::uint64_t greetings = 0;
       for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
@@ -355,7 +362,8 @@ Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const JournalContents journal = ReadJournal(run_dir + "/journal.jsonl");
   const bool rehearsal = !journal.records.empty() && std::holds_alternative<RunBegan>(journal.records.front().entry) &&
                          std::get<RunBegan>(journal.records.front().entry).rehearsal;
-  if (!rehearsal) return Fail(Error("run", {}, fmt::format("{} is no rehearsal", Quoted(run_dir)), "muster report tells of a run"));
+  if (!rehearsal)
+    return Fail(Error("run", {}, fmt::format("{} is no rehearsal", Quoted(run_dir)), "muster report tells of a run"));
   std::vector<std::optional<StubAccount>> accounts;
   for (std::uint32_t i = 0; i < plan->processes.size(); ++i)
     accounts.push_back(AccountIn(folder.get(), LogPath(*plan, i, 0), i));

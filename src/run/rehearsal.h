@@ -1,5 +1,5 @@
-// What a rehearsal found: a table of checks, and every failure with the ranks and hosts that it is about. Made from the run
-// directory alone, as every report is: from the plan, the journal and the stubs' words in the logs.
+// What a rehearsal found: a table of checks, and every failure with the ranks and hosts that it is about. Made from the
+// run directory alone, as every report is: from the plan, the journal and the stubs' words in the logs.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace muster {
 struct RehearsalRow {
   Check check = Check::kStart;
   StubFinding::Outcome outcome = StubFinding::Outcome::kOk;  // never kNote
-  std::string text;  // what is well, how many failed, or why it was not checked
+  std::string text;                                          // what is well, how many failed, or why it was not checked
 
   bool operator==(const RehearsalRow&) const = default;
 };

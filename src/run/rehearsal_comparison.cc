@@ -35,25 +35,23 @@ std::optional<std::uint32_t> FirstOn(const Plan& plan, std::uint32_t host) {
   return std::nullopt;
 }
 
-bool IsPython(const std::string& program) {
-  return program.substr(program.rfind('/') + 1).starts_with("python");
-}
+bool IsPython(const std::string& program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
 
 // A file of a role's command, as it was seen on hosts.
 struct Sight {
   std::map<std::uint32_t, std::uint32_t> there;    // host -> a process that saw it
   std::map<std::uint32_t, std::uint32_t> missing;  // … and one that did not
   struct Variant {
+    std::string path;
     std::set<std::uint32_t> hosts;
     std::vector<std::uint32_t> processes;
   };
-  std::map<std::string, Variant> variants;  // by what it is
-};
+  std::map<std::string, Variant> variants;  // by what is in it
 
-std::string VariantText(const SeenFile& file) {
-  const std::string path = file.kind == SeenFile::Kind::kProgram ? file.path + ", " : "";
-  return fmt::format("{}{} bytes, {}", path, file.bytes, file.hash);
-}
+  static std::string Text(const std::pair<const std::string, Variant>& variant) {
+    return fmt::format("{} ({})", variant.second.path, variant.first);
+  }
+};
 
 }  // namespace
 
@@ -67,7 +65,8 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
       Sight& sight = seen[{plan.processes[i].role, file.kind, file.word}];
       (file.path.empty() ? sight.missing : sight.there).emplace(host, i);
       if (file.path.empty() || file.hash.empty()) continue;
-      Sight::Variant& variant = sight.variants[VariantText(file)];
+      Sight::Variant& variant = sight.variants[fmt::format("{} bytes, {}", file.bytes, file.hash)];
+      if (variant.path.empty()) variant.path = file.path;
       variant.hosts.insert(host);
       variant.processes.push_back(i);
     }
@@ -80,7 +79,9 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     if (kind == SeenFile::Kind::kPath && !sight.missing.empty()) {
       for (const auto& [host, process] : sight.missing) {
         if (sight.there.empty()) {
-          found.push_back({Outcome::kNote, {Check::kFiles, {process}, {}, fmt::format("{} is not there; the job may write it", Quoted(word)), {}}});
+          found.push_back(
+              {Outcome::kNote,
+               {Check::kFiles, {process}, {}, fmt::format("{} is not there; the job may write it", Quoted(word)), {}}});
           continue;
         }
         std::set<std::uint32_t> with;
@@ -100,30 +101,34 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     const auto most = std::max_element(sight.variants.begin(), sight.variants.end(), [](const auto& a, const auto& b) {
       return a.second.hosts.size() < b.second.hosts.size();
     });
-    for (const auto& [text, variant] : sight.variants) {
-      if (text == most->first) continue;
+    for (const auto& each : sight.variants) {
+      if (each.first == most->first) continue;
+      const Sight::Variant& variant = each.second;
       differs = true;
-      found.push_back({Outcome::kFailed,
-                       {Check::kVersions,
-                        {variant.processes.front()},
-                        {},
-                        fmt::format("{} is another than on {}: {} instead of {}", Quoted(word), HostsText(hosts, most->second.hosts),
-                                    text, most->first),
-                        kind == SeenFile::Kind::kProgram ? "install the same version on all hosts"
-                                                         : "copy the same file to all hosts, or bring it: --ship-code"}});
+      found.push_back(
+          {Outcome::kFailed,
+           {Check::kVersions,
+            {variant.processes.front()},
+            {},
+            fmt::format("{} is another than on {}: {} instead of {}", Quoted(word),
+                        HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
+            kind == SeenFile::Kind::kProgram ? "install the same version on all hosts"
+                                             : "copy the same file to all hosts, or bring it: --ship-code"}});
     }
   }
   if (!differs && !same.empty()) {
     std::string words;
     for (const std::string& word : same) words += (words.empty() ? "" : ", ") + word;
-    found.push_back({Outcome::kOk, {Check::kVersions, {}, {}, fmt::format("the same on {} hosts: {}", hosts.size(), words), {}}});
+    found.push_back(
+        {Outcome::kOk, {Check::kVersions, {}, {}, fmt::format("the same on {} hosts: {}", hosts.size(), words), {}}});
   }
   return found;
 }
 
 std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<std::string>& hosts,
                                            std::span<const std::optional<StubAccount>> accounts) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> apart;  // hosts, the lower number first -> by how much
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
+      apart;  // hosts, the lower number first -> by how much
   std::int64_t most = 0;
   bool compared = false;
   for (std::uint32_t i = 0; i < accounts.size(); ++i) {
@@ -140,7 +145,8 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
   }
   std::vector<HostwideFinding> found;
   if (compared && apart.empty()) {
-    found.push_back({Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(static_cast<double>(most) / 1e9), {}}});
+    found.push_back(
+        {Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(static_cast<double>(most) / 1e9), {}}});
   }
   // The host that is apart from most others is the one that is told; then the next.
   while (!apart.empty()) {
@@ -149,8 +155,9 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
       ++count[pair.first];
       ++count[pair.second];
     }
-    const std::uint32_t worst =
-        std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    const std::uint32_t worst = std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) {
+                                  return a.second < b.second;
+                                })->first;
     std::set<std::uint32_t> others;
     std::int64_t by = 0;
     for (auto pair = apart.begin(); pair != apart.end();) {
@@ -167,7 +174,8 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
                      {Check::kClock,
                       {*FirstOn(plan, worst)},
                       {},
-                      fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others), DurationText(static_cast<double>(by) / 1e9)),
+                      fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others),
+                                  DurationText(static_cast<double>(by) / 1e9)),
                       "timedatectl on both tells whether their time is kept"}});
   }
   return found;
@@ -177,19 +185,19 @@ std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<
                                             const HostsCompared& compared) {
   std::set<std::string> programs;
   for (const Process& process : plan.processes) {
-    if (const std::vector<Text> words = RehearsedWords(plan, process); !words.empty()) programs.insert(words.front().marked);
+    if (const std::vector<Text> words = RehearsedWords(plan, process); !words.empty())
+      programs.insert(words.front().marked);
   }
   std::vector<HostwideFinding> found;
   const auto add = [&](Check check, std::uint32_t host, std::string text, std::string hint) {
     const auto first = host < hosts.size() ? FirstOn(plan, host) : std::nullopt;  // of a spare there is none
     if (first) found.push_back({Outcome::kFailed, {check, {*first}, {}, std::move(text), std::move(hint)}});
   };
-  // How programs are called: what the recipe names, and python3 and its packages.
+  // Where a program lies is nobody's affair: its bytes are compared, and what a Python says of itself.
   for (const HostDifference& difference : compared.differences) {
     const std::size_t of = difference.subject.find(" of ");
     const std::string whose = of == std::string::npos ? difference.subject : difference.subject.substr(of + 4);
-    const bool is_program = difference.subject.starts_with("program ") || difference.subject.starts_with("driver ");
-    if (!is_program && !(IsPython(whose) && programs.contains(whose))) continue;
+    if (!difference.subject.starts_with("driver ") && !(IsPython(whose) && programs.contains(whose))) continue;
     for (std::size_t i = 1; i < difference.variants.size(); ++i) {
       for (const std::uint32_t host : difference.variants[i].hosts) {
         const HostVariant& most = difference.variants.front();

@@ -15,8 +15,8 @@ namespace {
 // The agent's own program, whatever it is called on its host and wherever it lies: in the child that the agent has made
 // this is what it still is. Decision 41.
 constexpr const char* kAgentItself = "/proc/self/exe";
-constexpr std::uint32_t kMoreForEach = 10;      // ms
-constexpr std::uint64_t kMoreForAll = 30'000;   // between the limit of the stubs and that of the whole rehearsal
+constexpr std::uint32_t kMoreForEach = 10;     // ms
+constexpr std::uint64_t kMoreForAll = 30'000;  // between the limit of the stubs and that of the whole rehearsal
 constexpr std::uint32_t kStubGrace = 2'000;
 
 // The text with nothing in it that could be taken for a hole.
@@ -68,9 +68,9 @@ StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
   }
   facts.worker_hosts = static_cast<std::uint32_t>(with_workers.size());
   for (const auto& [name, port] : plan.ports) {
-    const auto owner = std::find_if(facts.processes.begin(), facts.processes.end(), [&port = port](const StubPeer& peer) {
-      return peer.name == port.owner && peer.host == port.host;
-    });
+    const auto owner = std::find_if(
+        facts.processes.begin(), facts.processes.end(),
+        [&port = port](const StubPeer& peer) { return peer.name == port.owner && peer.host == port.host; });
     if (owner != facts.processes.end()) owner->ports.push_back(PortHole(name));
   }
   return facts;
@@ -78,9 +78,9 @@ StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
 
 std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalWishes& wishes) {
   const Process& process = plan.processes[number];
-  std::vector<Text> words = {kAgentItself, "--stub", "--facts",
-                             Text(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts), "--process",
-                             Text(std::to_string(number))};
+  std::vector<Text> words = {kAgentItself, "--stub",
+                             "--facts",    Text(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
+                             "--process",  Text(std::to_string(number))};
   for (const std::string& folder : wishes.search_dirs) {
     words.emplace_back("--beside");
     words.push_back(Literal(folder));

@@ -47,7 +47,8 @@ std::vector<Members> Grouped(const Rehearsal& rehearsal, std::span<const std::ui
 std::string FailureText(const Rehearsal& rehearsal, const RehearsalFailure& failure) {
   std::string text = std::string(CheckName(failure.check)) + ": ";
   if (!failure.processes.empty()) text += PartyText(rehearsal, failure.processes);
-  if (failure.check == Check::kHello && !failure.peers.empty()) text += " cannot reach " + PartyText(rehearsal, failure.peers);
+  if (failure.check == Check::kHello && !failure.peers.empty())
+    text += " cannot reach " + PartyText(rehearsal, failure.peers);
   if (!failure.processes.empty()) text += ": ";
   return text + failure.text;
 }
@@ -100,8 +101,8 @@ std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t>
 
 std::string RehearsalText(const Rehearsal& rehearsal) {
   std::string text = fmt::format("rehearsal of {}: {} process{} on {} host{} in {}\n", Printable(rehearsal.name),
-                                 rehearsal.processes.size(), rehearsal.processes.size() == 1 ? "" : "es", rehearsal.hosts,
-                                 rehearsal.hosts == 1 ? "" : "s", DurationText(rehearsal.seconds));
+                                 rehearsal.processes.size(), rehearsal.processes.size() == 1 ? "" : "es",
+                                 rehearsal.hosts, rehearsal.hosts == 1 ? "" : "s", DurationText(rehearsal.seconds));
   for (const RehearsalRow& row : rehearsal.rows) {
     text += fmt::format("  {:<10}{:<13}{}", CheckName(row.check), kWords[static_cast<std::size_t>(row.outcome)],
                         Printable(row.text));

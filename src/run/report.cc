@@ -350,7 +350,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
     ends.push_back(
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
-  report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
+  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
   report.code = MakeCodeReport(journal);
   report.activations = ReadActivations(*plan, journal, folder.get());
   for (const auto& [restart, wall] : reading.restarts()) {

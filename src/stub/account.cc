@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, kChecks> kCheckNames = {"start", "ranks",   "counts", "ports",    "meeting", "hello",
-                                                               "devices", "files", "versions", "disk", "clock"};
+constexpr std::array<std::string_view, kChecks> kCheckNames = {
+    "start", "ranks", "counts", "ports", "meeting", "hello", "devices", "files", "versions", "disk", "clock"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"ok", "failed", "not_checked", "note"};
 constexpr std::array<std::string_view, 3> kKinds = {"program", "script", "path"};
 constexpr std::string_view kMark = "muster_stub";
@@ -123,22 +123,26 @@ std::optional<StubAccount> ReadStubAccount(std::string_view line) {
   if (std::int64_t rank = 0; NumberOf(Field(json, "says_rank"), rank)) account.says_rank = rank;
   if (!Field(json, "stopped").is_boolean()) return std::nullopt;
   account.stopped = Field(json, "stopped").get<bool>();
-  const bool whole =
-      EachOf(Field(json, "findings"), [&](const Json& one) { return TakeFinding(one, account); }) &&
-      EachOf(Field(json, "files"),
-             [&](const Json& one) {
-               const auto kind = Named<SeenFile::Kind>(kKinds, Field(one, "kind"));
-               SeenFile file{kind.value_or(SeenFile::Kind::kPath), TextOf(one, "word"), TextOf(one, "path"),
-                             TextOf(one, "why"), 0, TextOf(one, "hash")};
-               if (!kind || !NumberOf(Field(one, "bytes"), file.bytes)) return false;
-               account.files.push_back(std::move(file));
-               return true;
-             }) &&
-      EachOf(Field(json, "clocks"), [&](const Json& one) {
-        SeenClock& clock = account.clocks.emplace_back();
-        return NumberOf(Field(one, "peer"), clock.peer) && NumberOf(Field(one, "offset_ns"), clock.offset_ns) &&
-               NumberOf(Field(one, "error_ns"), clock.error_ns);
-      });
+  const bool whole = EachOf(Field(json, "findings"), [&](const Json& one) { return TakeFinding(one, account); }) &&
+                     EachOf(Field(json, "files"),
+                            [&](const Json& one) {
+                              const auto kind = Named<SeenFile::Kind>(kKinds, Field(one, "kind"));
+                              SeenFile file{kind.value_or(SeenFile::Kind::kPath),
+                                            TextOf(one, "word"),
+                                            TextOf(one, "path"),
+                                            TextOf(one, "why"),
+                                            0,
+                                            TextOf(one, "hash")};
+                              if (!kind || !NumberOf(Field(one, "bytes"), file.bytes)) return false;
+                              account.files.push_back(std::move(file));
+                              return true;
+                            }) &&
+                     EachOf(Field(json, "clocks"), [&](const Json& one) {
+                       SeenClock& clock = account.clocks.emplace_back();
+                       return NumberOf(Field(one, "peer"), clock.peer) &&
+                              NumberOf(Field(one, "offset_ns"), clock.offset_ns) &&
+                              NumberOf(Field(one, "error_ns"), clock.error_ns);
+                     });
   return whole ? std::optional(std::move(account)) : std::nullopt;
 }
 

@@ -24,21 +24,23 @@ namespace {
 using Outcome = StubFinding::Outcome;
 
 constexpr std::array<std::string_view, 8> kScripts = {".py", ".sh", ".lua", ".pl", ".rb", ".js", ".jl", ".R"};
-constexpr std::array<std::string_view, 22> kData = {".json", ".yaml", ".yml", ".toml", ".ini", ".cfg",  ".conf",        ".txt",
-                                                    ".csv",  ".tsv",  ".npz", ".npy",  ".bin", ".ckpt", ".pt",          ".pth",
-                                                    ".mindir", ".model", ".h5", ".parquet", ".tfrecord", ".safetensors"};
+constexpr std::array<std::string_view, 22> kData = {
+    ".json", ".yaml", ".yml",  ".toml", ".ini", ".cfg",    ".conf",  ".txt", ".csv",     ".tsv",      ".npz",
+    ".npy",  ".bin",  ".ckpt", ".pt",   ".pth", ".mindir", ".model", ".h5",  ".parquet", ".tfrecord", ".safetensors"};
 
 template <std::size_t N>
 bool EndsWithOne(std::string_view word, const std::array<std::string_view, N>& ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return word.size() > end.size() && word.ends_with(end); });
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return word.size() > end.size() && word.ends_with(end); });
 }
 
 // A word with a slash may be the name of a model or an image: only those that begin like a path are taken for one.
 bool LooksLikePath(std::string_view word) {
-  if (word.empty() || word.size() >= PATH_MAX || word.find_first_of("\n\t*?{}$") != std::string_view::npos) return false;
+  if (word.empty() || word.size() >= PATH_MAX || word.find_first_of("\n\t*?{}$") != std::string_view::npos)
+    return false;
   if (word.find("://") != std::string_view::npos) return false;
-  return (word.starts_with('/') && word.size() > 1) || word.starts_with("./") || word.starts_with("../") || EndsWithOne(word, kScripts) ||
-         EndsWithOne(word, kData);
+  return (word.starts_with('/') && word.size() > 1) || word.starts_with("./") || word.starts_with("../") ||
+         EndsWithOne(word, kScripts) || EndsWithOne(word, kData);
 }
 
 std::string RealPath(const std::string& path) {

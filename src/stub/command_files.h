@@ -11,9 +11,9 @@ namespace muster {
 
 struct RehearsedCommand {
   std::vector<std::string> words;
-  bool shell = false;                // the last word is a text for a shell, which is not looked into
-  std::vector<std::string> beside;   // where bare names are looked for after PATH
-  bool read = false;                 // whether contents are hashed
+  bool shell = false;               // the last word is a text for a shell, which is not looked into
+  std::vector<std::string> beside;  // where bare names are looked for after PATH
+  bool read = false;                // whether contents are hashed
 };
 
 // What is read of a file at most; of a longer one only the length is told.

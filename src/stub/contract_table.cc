@@ -71,8 +71,8 @@ constexpr std::string_view kOthers[] = {"none", "tensorflow"};
 std::span<const PromisedVariable> PromisesOf(std::string_view framework) {
   const auto* const first = std::find_if(std::begin(kPromised), std::end(kPromised),
                                          [&](const PromisedVariable& row) { return row.framework == framework; });
-  const auto* const last = std::find_if(first, std::end(kPromised),
-                                        [&](const PromisedVariable& row) { return row.framework != framework; });
+  const auto* const last =
+      std::find_if(first, std::end(kPromised), [&](const PromisedVariable& row) { return row.framework != framework; });
   return {first, last};
 }
 
@@ -90,7 +90,8 @@ std::string_view RoleWord(std::string_view framework, std::string_view plays) {
 }
 
 bool IsKnownContract(std::string_view framework) {
-  return !PromisesOf(framework).empty() || std::find(std::begin(kOthers), std::end(kOthers), framework) != std::end(kOthers);
+  return !PromisesOf(framework).empty() ||
+         std::find(std::begin(kOthers), std::end(kOthers), framework) != std::end(kOthers);
 }
 
 }  // namespace muster

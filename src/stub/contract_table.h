@@ -1,5 +1,5 @@
-// What contracts promise their processes, as data: which variable of which framework has a process's rank, the size of its
-// world, … and where the meeting point stands. What each variable is for is told in lua/muster/frameworks/.
+// What contracts promise their processes, as data: which variable of which framework has a process's rank, the size of
+// its world, … and where the meeting point stands. What each variable is for is told in lua/muster/frameworks/.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ std::span<const PromisedVariable> PromisesOf(std::string_view framework);
 
 struct MeetingPlace {
   std::string_view framework;
-  std::string_view plays;     // who listens: the only one that plays this, or the one of rank 0 in its world
-  std::string_view address;   // the variable that has it
-  std::string_view port;      // … and its port; empty: `address` has both, joined by ':'
+  std::string_view plays;    // who listens: the only one that plays this, or the one of rank 0 in its world
+  std::string_view address;  // the variable that has it
+  std::string_view port;     // … and its port; empty: `address` has both, joined by ':'
 };
 
 // Null for a framework whose processes do not meet anywhere.

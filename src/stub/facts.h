@@ -1,5 +1,6 @@
-// What a stub is told of the job that it is part of: who else there is, where, and at which ports they wait for a greeting.
-// A file of the rehearsed plan: the head writes it, with holes for what only a start knows, and every stub reads it.
+// What a stub is told of the job that it is part of: who else there is, where, and at which ports they wait for a
+// greeting. A file of the rehearsed plan: the head writes it, with holes for what only a start knows, and every stub
+// reads it.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,8 @@ tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text);
 // Up to so many processes each greets each other one.
 inline constexpr std::size_t kMostInFull = 128;
 
-// Whom a process greets, ascending: all others; of more than kMostInFull those at distances 1, 2, 4, … after it, and the
-// first process of each host those of the others.
+// Whom a process greets, ascending: all others; of more than kMostInFull those at distances 1, 2, 4, … after it, and
+// the first process of each host those of the others.
 std::vector<std::uint32_t> GreetedBy(const StubFacts& facts, std::uint32_t process);
 // … and who greets it.
 std::vector<std::uint32_t> GreetersOf(const StubFacts& facts, std::uint32_t process);

@@ -20,8 +20,8 @@
 
 #include "base/clock.h"
 #include "base/tcp_socket.h"
-#include "base/units.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 
 namespace muster {
 namespace {
@@ -45,8 +45,8 @@ struct Call {
   std::uint16_t port = 0;
 
   UniqueFd socket;
-  bool said = false;     // our line is on its way
-  std::string heard;     // of the answer
+  bool said = false;  // our line is on its way
+  std::string heard;  // of the answer
   std::uint64_t sent_at = 0;
   std::uint64_t try_at = 0;
   std::uint64_t pause = kFirstPause;
@@ -79,7 +79,8 @@ class Loop {
     sigaddset(&asked, SIGTERM);
     stop_.reset(::signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!epoll_ || !stop_) {
-      return Told(Check::kHello, Outcome::kFailed, fmt::format("it cannot wait for connections: {}", std::strerror(errno)));
+      return Told(Check::kHello, Outcome::kFailed,
+                  fmt::format("it cannot wait for connections: {}", std::strerror(errno)));
     }
     Watch(stop_.get(), EPOLLIN);
     began_ = MonotonicNowNs();
@@ -91,7 +92,8 @@ class Loop {
   }
 
  private:
-  void Told(Check check, Outcome outcome, std::string text, std::string hint = {}, std::vector<std::uint32_t> peers = {}) {
+  void Told(Check check, Outcome outcome, std::string text, std::string hint = {},
+            std::vector<std::uint32_t> peers = {}) {
     account_.findings.push_back({check, outcome, std::move(text), std::move(hint), std::move(peers)});
   }
 
@@ -257,7 +259,8 @@ class Loop {
   void Failed(Call& call, int error) {
     if (call.socket) HangUp(call);
     call.error = ConnectErrorText(error);
-    const bool no_way = error == EHOSTUNREACH || error == ENETUNREACH || error == EINVAL || error == EACCES || error == EPERM;
+    const bool no_way =
+        error == EHOSTUNREACH || error == ENETUNREACH || error == EINVAL || error == EACCES || error == EPERM;
     if (no_way && ++call.unreachable >= kMostUnreachable) {
       call.over = true;
       return;
@@ -300,7 +303,8 @@ class Loop {
   // Of one process per host, and of the shortest way there and back.
   void CompareClocks(const Call& call, std::uint64_t theirs, std::uint64_t now) {
     const StubPeer& peer = facts_.processes[call.peer];
-    if (call.to_meeting || !self_.first_of_host || !peer.first_of_host || peer.host == self_.host || now < call.sent_at) return;
+    if (call.to_meeting || !self_.first_of_host || !peer.first_of_host || peer.host == self_.host || now < call.sent_at)
+      return;
     const auto half = static_cast<std::int64_t>((now - call.sent_at) / 2);
     const std::int64_t mine = static_cast<std::int64_t>(call.sent_at) + half;
     account_.clocks.push_back({call.peer, static_cast<std::int64_t>(theirs) - mine, half});
@@ -354,11 +358,11 @@ class Loop {
   UniqueFd hello_;
   UniqueFd meeting_;
   std::vector<UniqueFd> others_;
-  std::vector<Call> calls_;                 // as planned; does not grow later
-  std::map<int, std::size_t> by_fd_;        // those that are being made
-  std::map<int, Guest> guests_;             // by descriptor
-  std::set<std::uint32_t> awaited_;         // who has not greeted yet
-  std::set<std::uint32_t> visitors_;        // … at the meeting point
+  std::vector<Call> calls_;           // as planned; does not grow later
+  std::map<int, std::size_t> by_fd_;  // those that are being made
+  std::map<int, Guest> guests_;       // by descriptor
+  std::set<std::uint32_t> awaited_;   // who has not greeted yet
+  std::set<std::uint32_t> visitors_;  // … at the meeting point
   std::uint64_t began_ = 0;
   std::uint64_t limit_ = 0;
 };

@@ -1,5 +1,5 @@
-// Greeting: every stub connects to the others and to the meeting point, and waits until those that greet it have. One epoll
-// loop, no thread; everything ends at a time limit.
+// Greeting: every stub connects to the others and to the meeting point, and waits until those that greet it have. One
+// epoll loop, no thread; everything ends at a time limit.
 //
 // What comes over a connection is a line of at most kMaxLine bytes and believed only as far as it fits: anybody may
 // connect.
@@ -19,8 +19,8 @@ struct Greeting {
   // Where the framework's processes meet; empty: this process goes to no such place.
   std::string meeting_address;
   std::uint16_t meeting_port = 0;
-  std::uint32_t host_of_meeting = 0;          // the process that is there
-  std::vector<std::uint32_t> visitors;        // if that is oneself: who comes
+  std::uint32_t host_of_meeting = 0;    // the process that is there
+  std::vector<std::uint32_t> visitors;  // if that is oneself: who comes
 };
 
 // "muster-stub 1 RUN PROCESS WALL-NS\n"

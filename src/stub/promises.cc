@@ -81,7 +81,8 @@ class Promises {
     }
     if (row.promise == Promise::kRole) {
       const std::string_view word = RoleWord(facts_.framework, self_.plays);
-      if (value != word) Failed(check, fmt::format("{} is {}, and a {} is {}", row.variable, Quoted(value), self_.plays, word));
+      if (value != word)
+        Failed(check, fmt::format("{} is {}, and a {} is {}", row.variable, Quoted(value), self_.plays, word));
       return Seen(check, row.variable);
     }
     const auto number = NumberIn(value);
@@ -99,7 +100,8 @@ class Promises {
       return Failed(Check::kCounts, "its context cannot be read");
     }
     const auto& context = json["context"];
-    const auto compare = [&](const char* function, const char* attribute, Check check, std::optional<std::uint32_t> planned) {
+    const auto compare = [&](const char* function, const char* attribute, Check check,
+                             std::optional<std::uint32_t> planned) {
       if (!planned || !context.contains(function) || !context[function].is_object()) return;
       const auto found = context[function].find(attribute);
       if (found == context[function].end() || !found->is_number_integer()) return;
@@ -133,16 +135,18 @@ class Promises {
   void Tell() {
     for (const Check check : {Check::kRanks, Check::kCounts}) {
       const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
-      const bool failed = std::any_of(account_.findings.begin(), account_.findings.end(), [&](const StubFinding& finding) {
-        return finding.check == check && finding.outcome == Outcome::kFailed;
-      });
+      const bool failed = std::any_of(
+          account_.findings.begin(), account_.findings.end(),
+          [&](const StubFinding& finding) { return finding.check == check && finding.outcome == Outcome::kFailed; });
       if (!failed && !seen.empty()) account_.findings.push_back({check, Outcome::kOk, seen, {}, {}});
     }
   }
 
  private:
   void Failed(Check check, std::string text) {
-    account_.findings.push_back({check, Outcome::kFailed, std::move(text),
+    account_.findings.push_back({check,
+                                 Outcome::kFailed,
+                                 std::move(text),
                                  "something sets it over the contract: see job:env, env and each of the recipe, the "
                                  "activation and --wrap",
                                  {}});
@@ -173,14 +177,18 @@ void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVari
   if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
   if (!IsKnownContract(facts.framework)) {
     for (const Check check : {Check::kCounts, Check::kMeeting}) {
-      account.findings.push_back({check, Outcome::kNotChecked,
-                                  fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
-                                  {}, {}});
+      account.findings.push_back(
+          {check,
+           Outcome::kNotChecked,
+           fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
+           {},
+           {}});
     }
   }
   if (context) promises.LookAtContext(*context);
   // Every process has these, whatever the contract, and nothing can contradict them.
-  if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank) account.says_rank = NumberIn(rank);
+  if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
+    account.says_rank = NumberIn(rank);
   promises.Tell();
 }
 
@@ -192,7 +200,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
     account.findings.push_back({Check::kDevices, outcome, std::move(text), std::move(hint), {}});
   };
   const DeviceKind* const known = DeviceKindNamed(kind);
-  if (known == nullptr) return told(Outcome::kNotChecked, "muster knows no variable and no node of devices of this kind");
+  if (known == nullptr) return told(Outcome::kNotChecked, "the plan names no kind of device that muster knows");
   bool failed = false;
   const auto fail = [&](std::string text, std::string hint) {
     failed = true;
@@ -201,15 +209,21 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
   const std::string name(known->variable);
   const char* const list = variable(name.c_str());
   const std::vector<std::string> visible = Split(list == nullptr ? "" : list);
-  const auto sees = [&](const std::string& device) { return std::find(visible.begin(), visible.end(), device) != visible.end(); };
+  const auto sees = [&](const std::string& device) {
+    return std::find(visible.begin(), visible.end(), device) != visible.end();
+  };
   for (const std::string& device : own) {
     if (list != nullptr && !sees(device))
-      fail(fmt::format("{}={} hides its device {}", name, Quoted(list), device), "leave the variable to muster: devices, visible and --devices set it");
+      fail(fmt::format("{}={} hides its device {}", name, Quoted(list), device),
+           "leave the variable to muster: devices, visible and --devices set it");
   }
   if (const char* const chosen = variable("DEVICE_ID"); chosen != nullptr && kind == "ascend") {
     const auto number = NumberIn(chosen);
-    const bool among = number && *number >= 0 && (list == nullptr || *number < static_cast<std::int64_t>(visible.size()));
-    const std::string device = !among ? "" : list == nullptr ? std::string(chosen) : visible[static_cast<std::size_t>(*number)];
+    const bool among =
+        number && *number >= 0 && (list == nullptr || *number < static_cast<std::int64_t>(visible.size()));
+    const std::string device = !among            ? ""
+                               : list == nullptr ? std::string(chosen)
+                                                 : visible[static_cast<std::size_t>(*number)];
     if (std::find(own.begin(), own.end(), device) == own.end()) {
       fail(fmt::format("DEVICE_ID is {}, which is {}, and its device is {}", Quoted(chosen),
                        device.empty() ? "none that it can see" : "device " + device, given),
@@ -219,15 +233,17 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
   const std::uint32_t count = CountDevices(kind, root).count;
   const std::string node = kind == "ascend" ? "davinci" : kind == "cuda" ? "nvidia" : "";
   if (const char* const believed = variable(kHostDevicesVariable); believed != nullptr && BelievedDevices(believed)) {
-    told(Outcome::kNote, fmt::format("device nodes are not looked for: {}={} stands for them", kHostDevicesVariable, believed));
+    told(Outcome::kNote,
+         fmt::format("device nodes are not looked for: {}={} stands for them", kHostDevicesVariable, believed));
   } else {
     for (const std::string& device : own) {
       const auto number = NumberIn(device);
-      if (!number) continue;  // an identifier that only the driver knows
+      if (failed || !number) continue;  // said already; an identifier that only the driver knows
       const std::string path = root + "dev/" + node + device;
       if (*number >= std::int64_t{count}) {
-        fail(node.empty() ? fmt::format("there is no device {} here", device) : fmt::format("there is no {} here", path),
-             "the host has fewer devices than the plan gives it: muster doctor tells how many");
+        fail(fmt::format("there {} {} device{} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",
+                         count, count == 1 ? "" : "s", kind),
+             "muster doctor tells what a host has; the driver may not be loaded");
       } else if (!node.empty() && ::access(path.c_str(), R_OK | W_OK) != 0) {
         fail(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)),
              "this user needs the right to it: often a group, such as HwHiAiUser or video");

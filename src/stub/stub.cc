@@ -130,7 +130,8 @@ std::optional<std::uint32_t> HostOfMeeting(const StubFacts& facts, const Meeting
 }
 
 bool Meets(const MeetingPlace& place, const StubPeer& peer) {
-  return peer.plays == "worker" || (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
+  return peer.plays == "worker" ||
+         (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
 }
 
 // Where this process goes, by what its environment says.
@@ -141,8 +142,8 @@ void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& accoun
   const auto host = HostOfMeeting(facts, *place, self);
   if (!host) return;
   const auto failed = [&account](std::string text) {
-    account.findings.push_back({Check::kMeeting, Outcome::kFailed, std::move(text),
-                                "leave where they meet to the contract", {}});
+    account.findings.push_back(
+        {Check::kMeeting, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
   };
   const std::string address_name(place->address);
   const char* const given = Variable(address_name.c_str());
@@ -169,8 +170,11 @@ void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& accoun
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
     greeting.meeting_port = 0;
-    account.findings.push_back({Check::kMeeting, Outcome::kNotChecked,
-                                fmt::format("{} is the name {}, and a stub looks up no names", address_name, address), {}, {}});
+    account.findings.push_back({Check::kMeeting,
+                                Outcome::kNotChecked,
+                                fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
+                                {},
+                                {}});
     return;
   }
   greeting.meeting_address = address;
@@ -187,11 +191,13 @@ int ByHand(const Options& options) {
   Options asked = options;
   asked.command.read = true;
   if (options.command.words.empty()) {
-    account.findings.push_back({Check::kFiles, Outcome::kNotChecked, "no command is given: muster stub -- COMMAND …", {}, {}});
+    account.findings.push_back(
+        {Check::kFiles, Outcome::kNotChecked, "no command is given: muster stub -- COMMAND …", {}, {}});
   }
   std::string kind;
-  for (const auto& [name, variable] : {std::pair{"ascend", "ASCEND_RT_VISIBLE_DEVICES"}, std::pair{"cuda", "CUDA_VISIBLE_DEVICES"},
-                                       std::pair{"hip", "HIP_VISIBLE_DEVICES"}}) {
+  for (const auto& [name, variable] :
+       {std::pair{"ascend", "ASCEND_RT_VISIBLE_DEVICES"}, std::pair{"cuda", "CUDA_VISIBLE_DEVICES"},
+        std::pair{"hip", "HIP_VISIBLE_DEVICES"}}) {
     if (kind.empty() && Variable(variable) != nullptr) kind = name;
   }
   CheckDevices(kind, Variable, account);
@@ -217,7 +223,8 @@ int InRehearsal(const Options& options) {
   }
   const auto facts = ReadStubFacts(*text);
   if (!facts || options.process >= facts->processes.size()) {
-    std::fprintf(stderr, "the facts of the rehearsal: %s\n", facts ? "this process is not among them" : facts.error().c_str());
+    std::fprintf(stderr, "the facts of the rehearsal: %s\n",
+                 facts ? "this process is not among them" : facts.error().c_str());
     return kWrongUsage;
   }
   const StubPeer& self = facts->processes[options.process];

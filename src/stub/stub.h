@@ -1,5 +1,5 @@
-// A stub: what a rehearsal starts in the place of each process. It looks at what the process would have found, greets the
-// other stubs, and tells what it saw in one line of JSON on its standard output (stub/account.h).
+// A stub: what a rehearsal starts in the place of each process. It looks at what the process would have found, greets
+// the other stubs, and tells what it saw in one line of JSON on its standard output (stub/account.h).
 //
 // Reads its own environment, as a training script would; knows neither plans nor Lua.
 #pragma once
