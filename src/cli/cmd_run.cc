@@ -253,7 +253,8 @@ std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
 }
 
-int Refuse(const Diagnostics& problems) {
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.rehearse && options.rehearse->json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
 }
@@ -261,34 +262,31 @@ int Refuse(const Diagnostics& problems) {
 int Run(Options& options) {
   const auto without = ParseWithout(options.without);
   if (!without) {
-    return Refuse(
-        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
-               "muster docs mechanisms lists them")});
+    return Refuse(options, {Error("usage", {},
+                                  "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
+                                  "muster docs mechanisms lists them")});
   }
   options.recipe.without.Add(*without);
   const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
   if (!isolation) {
-    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
-                         "--isolate pid, or none")});
+    return Refuse(options, {Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
+                                  "--isolate pid, or none")});
   }
   if (options.pty) {
-    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error());
+    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(options, terminal.error());
   }
   auto faults = ArmFaults(options.faults);
-  if (!faults) return Refuse(faults.error());
+  if (!faults) return Refuse(options, faults.error());
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
   auto filled = FillPlan(options, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
-  if (!filled) {
-    PrintDiagnostics(filled.error());
-    return ExitCodeFor(filled.error());
-  }
+  if (!filled) return Refuse(options, filled.error());
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsOf(request.plan);
   auto spares = SpareHosts(options.recipe, request.plan);
-  if (!spares) return Refuse(spares.error());
+  if (!spares) return Refuse(options, spares.error());
   request.spares = *std::move(spares);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.
@@ -323,16 +321,16 @@ int Run(Options& options) {
   request.console.tee = *std::move(tee);
   if (options.pty) {
     const auto process = ProcessAtTerminal(request.plan, *options.pty);
-    if (!process) return Refuse(process.error());
+    if (!process) return Refuse(options, process.error());
     request.pty = request.console.at_terminal = *process;
   }
 
   request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
-  if (!transport) return Refuse(transport.error());
+  if (!transport) return Refuse(options, transport.error());
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
-  if (!applied) return Refuse(applied.error());
+  if (!applied) return Refuse(options, applied.error());
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -217,9 +218,12 @@ class Judge {
   }
 
   void NoteLaunchers() {
+    constexpr std::string_view kNotOurs = "the launcher starts the ranks, and they are not rehearsed";
     for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
       const Process& process = plan_.processes[i];
       if (plan_.roles[process.role].plays != "launcher") continue;
+      for (const Check check : {Check::kRanks, Check::kCounts, Check::kMeeting})
+        counts_[static_cast<std::size_t>(check)].why_not = kNotOurs;
       const std::vector<Text> words = RehearsedWords(plan_, process);
       made_.notes.push_back({Check::kRanks,
                              {i},
@@ -278,6 +282,8 @@ class Judge {
               fmt::format("{} process{} on {} host{}", plan_.processes.size(), plan_.processes.size() == 1 ? "" : "es",
                           plan_.hosts.size(), plan_.hosts.size() == 1 ? "" : "s")};
     }
+    if (check == Check::kHello && plan_.processes.size() == 1)
+      return {check, Outcome::kNotChecked, "there is one process"};
     if (check == Check::kRanks && ranks_ > 0 && count.why_not.empty())
       return {check, Outcome::kOk, fmt::format("{} rank{}, each once", ranks_, ranks_ == 1 ? "" : "s")};
     if (count.well > 0) return {check, Outcome::kOk, WellText(check, count)};

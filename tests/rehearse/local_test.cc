@@ -169,7 +169,9 @@ TEST(LocalRehearsal, RefusesWordsThatAreWrong) {
   const Four four("");
   const Rehearsed rehearsed = four.Rehearse({"--within", "0s"});
   EXPECT_EQ(rehearsed.result.exit_code, 2);
-  EXPECT_EQ(four.Muster({"rehearse", "missing.lua"}).exit_code, 2);
+  const CommandResult missing = four.Muster({"rehearse", "missing.lua", "--json"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_EQ(json::parse(missing.out, nullptr, false).value("ok", true), false) << missing.out;
 }
 
 TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
