@@ -146,12 +146,14 @@ Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
 
 tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {
   if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
+  const std::string normal = std::filesystem::path(name).lexically_normal();
+  if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
   const UniqueFd file(OpenBelow(folder_fd_.get(), name, O_RDONLY));
   if (file.get() < 0) return tl::unexpected(OpenError(errno));
   auto content = ReadRegular(file.get());
   if (!content) return content;
-  const std::string normal = std::filesystem::path(name).lexically_normal();
-  if (sources_.emplace(normal, *content).second) inputs_.push_back({"file", normal, Sha256Hex(*content)});
+  sources_.emplace(normal, *content);
+  inputs_.push_back({"file", normal, Sha256Hex(*content)});
   return content;
 }
 

@@ -28,8 +28,9 @@ void Fields(A& archive, Site& site) {
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
-          request.pins, request.args, request.site, request.devices, request.mindspore, request.describe_only,
-          request.derive_only, request.explain);
+          request.pins, request.args, request.site, request.devices, request.mindspore);
+  InRange(archive, request.depth, EvaluationDepth::kPlan);
+  archive(request.explain, request.last);
 }
 
 template <class A>

@@ -192,6 +192,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
  "run": "3f9a1c2b4d5e",
  "plan": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
  "parent": null,
+ "rehearsal": false,
  "outcome": "failed",
  "exit_code": 1,
  "why": "worker.1 was killed by SIGKILL",
