@@ -85,6 +85,9 @@ TEST(LocalRehearsal, IsTakenForNoRealRun) {
   EXPECT_NE(result.out.find("rehearsal of job: 4 processes on 1 host"), std::string::npos) << result.out;
   EXPECT_TRUE(std::filesystem::exists(four.Folder() + "/runs/job.rehearsal/latest/report.json"));
   EXPECT_FALSE(std::filesystem::exists(four.Folder() + "/runs/job/latest"));
+  const CommandResult reported = four.Muster({"report", "job.rehearsal"});
+  EXPECT_NE(reported.out.find("  hello     ok           12 greetings, each other one"), std::string::npos)
+      << reported.out;
   const CommandResult replayed = four.Muster({"replay", "job.rehearsal"});
   EXPECT_EQ(replayed.exit_code, 2);
   EXPECT_NE(replayed.err.find("is a rehearsal"), std::string::npos) << replayed.err;

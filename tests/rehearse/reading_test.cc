@@ -189,6 +189,27 @@ TEST(Rehearsal, TellsWhosePortATakenOneIs) {
   EXPECT_EQ(Row(unreached, Check::kHello).outcome, Outcome::kNotChecked);
 }
 
+TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
+  Plan plan;
+  plan.name = "job";
+  plan.framework = "mpi";
+  plan.hosts = {{"host0", 1, "n1"}};
+  Role role;
+  role.name = "worker";
+  role.plays = "launcher";
+  role.command = {"mpirun", "-n", "4", "solve"};
+  plan.roles = {role};
+  plan.processes.resize(1);
+  auto accounts = Well(1);
+  std::erase_if(accounts[0]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
+  accounts[0]->says_rank.reset();
+  const Rehearsal rehearsal = JudgeRehearsal(RehearsalPlan(std::move(plan), {}), Journal({}), accounts);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kNotChecked);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "the launcher starts the ranks, and they are not rehearsed");
+  ASSERT_EQ(rehearsal.notes.size(), 1U);
+  EXPECT_NE(rehearsal.notes[0].text.find("mpirun"), std::string::npos);
+}
+
 TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
   auto accounts = Well();
   accounts[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
