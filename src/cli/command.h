@@ -39,6 +39,7 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);

@@ -129,7 +129,7 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
       problems.insert(problems.end(), override.error().begin(), override.error().end());
     }
   };
-  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr) {
+  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr && !options.believed) {
     std::istringstream lines(set);
     for (std::string line; std::getline(lines, line);) {
       if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
@@ -289,7 +289,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
-  if (const auto run = RunMeant(options.recipe)) {
+  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
+  if (run) {
     // As it was then, but for what is said now.
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
@@ -300,10 +301,14 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   } else {
     evaluation.recipe_file = options.recipe;
     evaluation.devices = *std::move(devices);
-    if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
+    if (options.believed) {
+      evaluation.site = *options.believed;
+    } else if (auto counted = CountOwnDevices(evaluation.site); !counted) {
+      return Fail(counted.error());
+    }
     evaluation.site.hosts = *std::move(hosts);
     evaluation.args = options.args;
-    if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+    if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
   }
