@@ -29,6 +29,7 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/rehearse.h"
 #include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
@@ -39,6 +40,7 @@
 #include "plan/plan_json.h"
 #include "run/process_choice.h"
 #include "run/run_directory.h"
+#include "run/run_summary.h"
 #include "run/run_tags.h"
 #include "run/session.h"
 #include "transport/local.h"
@@ -68,6 +70,7 @@ struct Options {
   ElsewhereOptions elsewhere;
   std::string without;
   std::vector<std::string> faults;
+  std::optional<RehearseOptions> rehearse;  // muster rehearse
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -121,6 +124,10 @@ Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   if (!run_dir) return Fail(run_dir.error());
   auto id = IdOfRun(*run_dir);
   if (!id) return Fail(id.error());
+  if (const auto run = SummarizeRun(*run_dir, false); run && run->rehearsal) {
+    return Fail(Error("run", {}, "run " + *id + " is a rehearsal: its plan starts stubs",
+                      "muster run " + *id + " runs its recipe, muster rehearse " + *id + " rehearses it again"));
+  }
   auto stored = PlanOfRun(*run_dir);
   if (!stored) return Fail(stored.error());
   request.plan = std::move(stored->plan);
@@ -272,7 +279,8 @@ std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
 }
 
-int Refuse(const Diagnostics& problems) {
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.rehearse && options.rehearse->json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
 }
@@ -280,34 +288,31 @@ int Refuse(const Diagnostics& problems) {
 int Run(Options& options) {
   const auto without = ParseWithout(options.without);
   if (!without) {
-    return Refuse(
-        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
-               "muster docs mechanisms lists them")});
+    return Refuse(options, {Error("usage", {},
+                                  "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
+                                  "muster docs mechanisms lists them")});
   }
   options.recipe.without.Add(*without);
   const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
   if (!isolation) {
-    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
-                         "--isolate pid, or none")});
+    return Refuse(options, {Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
+                                  "--isolate pid, or none")});
   }
   if (options.pty) {
-    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error());
+    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(options, terminal.error());
   }
   auto faults = ArmFaults(options.faults);
-  if (!faults) return Refuse(faults.error());
+  if (!faults) return Refuse(options, faults.error());
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
   auto filled = FillPlan(options, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
-  if (!filled) {
-    PrintDiagnostics(filled.error());
-    return ExitCodeFor(filled.error());
-  }
+  if (!filled) return Refuse(options, filled.error());
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsOf(request.plan);
   auto spares = SpareHosts(options.recipe, request.plan);
-  if (!spares) return Refuse(spares.error());
+  if (!spares) return Refuse(options, spares.error());
   request.spares = *std::move(spares);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.
@@ -348,16 +353,17 @@ int Run(Options& options) {
   request.console.tee = *std::move(tee);
   if (options.pty) {
     const auto process = ProcessAtTerminal(request.plan, *options.pty);
-    if (!process) return Refuse(process.error());
+    if (!process) return Refuse(options, process.error());
     request.pty = request.console.at_terminal = *process;
   }
 
   request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
-  if (!transport) return Refuse(transport.error());
+  if (!transport) return Refuse(options, transport.error());
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
-  if (!applied) return Refuse(applied.error());
+  if (!applied) return Refuse(options, applied.error());
+  if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
   if (!outcome) {
@@ -422,6 +428,22 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
     if (options->plan_file.empty()) SettleResumed(options->recipe);
     return Run(*options);
   };
+}
+
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (what muster plan --json printed)")
+      ->type_name("FILE");
+  AddRehearseOptions(app, options->rehearse.emplace());
+  app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
+      ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
+  AddAgentOption(app, options->agent);
+  AddElsewhereOptions(app, options->elsewhere);
+  return [options] { return Run(*options); };
 }
 
 std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {

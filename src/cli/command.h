@@ -42,6 +42,8 @@ std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);

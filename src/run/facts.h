@@ -62,6 +62,7 @@ struct RunBegan {
   std::vector<std::string> tags;      // that it was given at its start
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
+  bool rehearsal = false;             // its processes are stubs (docs/rehearse.md)
 
   bool operator==(const RunBegan&) const = default;
 };

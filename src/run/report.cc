@@ -315,6 +315,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   report.run = reading.began()->run_id;
   report.plan = reading.began()->plan_id;
   report.parent = reading.began()->parent;
+  report.rehearsal = reading.began()->rehearsal;
   report.name = plan->name;
   report.run_dir = run_dir;
   report.journal_damage = journal.stopped;
@@ -363,7 +364,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   std::vector<std::uint32_t> last_attempts;
   for (ProcessId id = 0; id < plan->processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
   report.metrics = ReadMetrics(*plan, folder.get(), last_attempts);
-  report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
+  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
   report.code = MakeCodeReport(journal);
   report.activations = ReadActivations(*plan, journal, folder.get());
   for (const auto& [restart, wall] : reading.restarts()) {

@@ -157,6 +157,7 @@ struct Report {
   std::vector<std::string> tags;
   std::vector<RoleMetrics> metrics;
   std::string checkpoint;  // the newest one of its own that it was seen to have; empty: none
+  bool rehearsal = false;
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;

@@ -253,6 +253,7 @@ std::string ReportJson(const Report& report) {
                {"checkpoint", TextOrNull(report.checkpoint)},
                {"tags", report.tags},
                {"metrics", MetricsJson(report.metrics)},
+               {"rehearsal", report.rehearsal},
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},

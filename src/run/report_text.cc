@@ -166,7 +166,8 @@ std::string MetricsLine(const RoleMetrics& metrics) {
 }  // namespace
 
 std::string ReportText(const Report& report) {
-  std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
+  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
+                                 Printable(Headline(report)));
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);

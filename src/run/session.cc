@@ -75,7 +75,8 @@ Result<void> Session::MakeDirectory() {
   binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;
   Result<RunDirectory> made =
       request_.run_dir.empty()
-          ? RunDirectory::MakeBelow(request_.runs_folder, plan_.name, StampText(clock_->Wall()), binding_.run_id)
+          ? RunDirectory::MakeBelow(request_.runs_folder, request_.rehearsal ? plan_.name + ".rehearsal" : plan_.name,
+                                    StampText(clock_->Wall()), binding_.run_id)
           : RunDirectory::MakeAt(request_.run_dir);
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
@@ -125,6 +126,7 @@ Result<RunOutcome> Session::Run() {
   began.lockdown = request_.lockdown;
   began.parent = request_.parent;
   began.tags = request_.tags;
+  began.rehearsal = request_.rehearsal;
   const SelfCount count = CountSelf();
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;

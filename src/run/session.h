@@ -67,6 +67,10 @@ struct RunRequest {
   // Folders searched for a command's bare name after PATH: the one of the muster program.
   std::vector<std::string> search_dirs;
 
+  // The plan is a rehearsal's (run/rehearsal_plan.h): the run is marked as one, is kept below another name, and what
+  // preflight finds is told and hinders nothing.
+  bool rehearsal = false;
+
   // Without it hosts are taken as they are. For a run on this machine alone it has no effect.
   std::optional<Preflight> preflight = {};
   // --ship-code: what every host is to have in its cache before anything starts; none: nothing is shipped.

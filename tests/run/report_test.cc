@@ -196,6 +196,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
  "checkpoint": null,
  "tags": [],
  "metrics": [],
+ "rehearsal": false,
  "outcome": "failed",
  "exit_code": 1,
  "why": "worker.1 was killed by SIGKILL",
