@@ -133,12 +133,14 @@ end
 -- is lib/optim.lua in the recipe's folder.
 function env.require(name)
   local place = host.here()
-  if type(name) ~= "string" or not name:match("^[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
+  if type(name) ~= "string" or not name:match("^@?[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
     host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
   end
   local own = host.module(name)
   if own then return own end
-  local of_folder = folder(place)
+  -- "@acme/lib.optim" is lib/optim.lua of the library acme, wherever it is asked for.
+  local of_folder = name:match("^@[^/]*/") or folder(place)
+  if name:sub(1, 1) == "@" then name = name:sub(#of_folder + 1) end
   local path = of_folder .. (name:find("%.lua$") and name or name:gsub("%.", "/") .. ".lua")
   local module = loaded[path]
   if module ~= nil then return module end

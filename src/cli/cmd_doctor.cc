@@ -97,7 +97,10 @@ int Run(const Options& options) {
   HostQuestion wanted;
   wanted.environment = environment;
   wanted.cwd = cwd;
-  wanted.any_python = true;
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Refuse(options, runs_folder.error());
+  wanted.run_dir = *std::move(runs_folder);
+  wanted.any_python = wanted.trials = true;
   wanted.within_ms = kWithinMs;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) wanted.search_dirs.push_back(program.parent_path());

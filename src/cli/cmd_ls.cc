@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
+#include "cli/recipe_list.h"
 #include "cli/run_list.h"
 
 namespace muster {
@@ -15,9 +16,11 @@ namespace {
 struct Options {
   std::vector<std::string> folders;
   bool json = false;
+  bool recipes = false;
 };
 
 int Run(const Options& options) {
+  if (options.recipes) return ShowRecipes(options.json);
   const auto runs = ListRuns(options.folders, false, false);
   if (!runs) {
     PrintDiagnostics(runs.error());
@@ -44,6 +47,8 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
   app.add_flag("--json", options->json, "print JSON for programs");
+  app.add_flag("--recipes", options->recipes, "the recipes that there are to run instead: muster's own, those here, libraries")
+      ->excludes(app.get_option("FOLDERS"));
   return [options] { return Run(*options); };
 }
 

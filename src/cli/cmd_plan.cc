@@ -115,6 +115,9 @@ int Run(const Options& options) {
   } else {
     std::fputs(PlanText(evaluation->plan).c_str(), stdout);
     std::fputs(PlanNotesText(evaluation->plan).c_str(), stdout);
+    for (const auto& [field, source] : evaluation->site.sources) {
+      std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
+    }
   }
   return kExitOk;
 }

@@ -111,7 +111,8 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
     }
     case Question::Kind::kExists: {
       const auto exists =
-          options.beside.empty() ? files.Exists(question.text) : ExistsBelow(options.beside, question.text);
+          options.beside.empty() || question.text.starts_with('@') ? files.Exists(question.text)
+                                                                   : ExistsBelow(options.beside, question.text);
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
@@ -166,9 +167,10 @@ Diagnostic NoAnswer(const EndedProcess& ended, ReadStatus read, const Evaluation
 // because an evaluator says so.
 class KnownPlaces {
  public:
-  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files) : recipe_file_(recipe_file) {
+  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site) : recipe_file_(recipe_file) {
     const std::filesystem::path folder = std::filesystem::path(recipe_file).parent_path();
-    for (const auto& [path, unused] : files.sources()) known_.insert((folder / path).lexically_normal());
+    for (const auto& [path, unused] : files.sources()) known_.insert(files.ShownPath(folder, path));
+    for (const auto& [field, place] : site.places) known_.insert(std::filesystem::path(place.file).lexically_normal());
   }
 
   Place Checked(const Place& place) const {
@@ -243,6 +245,9 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   request.describe_only = options.describe_only;
   request.derive_only = options.derive_only;
   request.explain = options.explain;
+  request.libraries = options.libraries;
+  request.rules = options.rules;
+  request.site_file = options.site_file;
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t begin = MonotonicNowNs();
   const std::uint64_t deadline = begin + options.limits.wall_ms * 1'000'000;
@@ -301,12 +306,12 @@ Override ValueOverride(std::string name, Value value) {
 }
 
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
-  auto files = RecipeFiles::Open(options.recipe_file);
+  auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
   if (!files) return Fail(files.error());
   const std::uint64_t began = MonotonicNowNs();
   auto answer = Converse(options, *files);
   const std::uint64_t evaluate_ns = MonotonicNowNs() - began;
-  const KnownPlaces places(options.recipe_file, *files);
+  const KnownPlaces places(options.recipe_file, *files, options.site);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
   if (!options.derive_only) {
@@ -337,8 +342,12 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
     if (HasErrors(invalid)) return Fail(std::move(invalid));
     evaluation.plan = *std::move(answer->plan);
   }
+  evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files->inputs();
   evaluation.sources = files->sources();
+  evaluation.inputs.insert(evaluation.inputs.end(), options.site_inputs.begin(), options.site_inputs.end());
+  evaluation.sources.insert(options.site_sources.begin(), options.site_sources.end());
+  evaluation.site = options.site;
   evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ struct EvaluationOptions {
   bool describe_only = false;
   bool derive_only = false;
   std::string explain;
+  std::map<std::string, LibraryPlace> libraries;
+  std::string rules;
+  bool site_file = false;
+  // Of the site files that made `site`: they become inputs and sources of the plan as well.
+  std::vector<Input> site_inputs;
+  std::map<std::string, std::string> site_sources;
   EvaluationLimits limits;
   Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
@@ -58,6 +65,8 @@ struct Evaluation {
   Origins origins;
   Diagnostics warnings;
   std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
+  std::optional<SiteFileTable> site_file;  // if that was asked for
+  Site site;                               // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer

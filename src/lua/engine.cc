@@ -13,6 +13,8 @@
 #include "lua/load_schema.h"
 #include "lua/own_chunk.h"
 #include "lua/resolve.h"
+#include "lua/site_rules.h"
+#include "lua/site_table.h"
 #include "lua/stack.h"
 #include "plan/fold.h"
 
@@ -235,6 +237,7 @@ struct OwnModules {
   int muster = 0;
   int recipes = 0;
   int layout = 0;
+  int rules = 0;
 };
 
 OwnModules LoadOwnModules(lua_State* lua, Host& host) {
@@ -270,6 +273,8 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int meetings = load("muster/meeting.lua", {});
   modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings,
                                               parameters, modules.recipes});
+
+  if (!host.request->rules.empty()) modules.rules = load("muster/rules.lua", {modules.prelude});
 
   lua_getfield(lua, modules.muster, "api");
   const int api = lua_gettop(lua);
@@ -349,6 +354,10 @@ int Run(lua_State* lua) {
   PushText(lua, request.recipe_file);
   lua_call(lua, 2, 1);
   const int recipe = lua_gettop(lua);
+  if (request.site_file) {
+    evaluation.answer.site_file = ReadSiteTable(lua, host, modules.muster, recipe);
+    return 0;
+  }
   lua_getfield(lua, modules.muster, "contents");
   lua_pushvalue(lua, recipe);
   lua_pushliteral(lua, "a recipe");
@@ -403,11 +412,14 @@ int Run(lua_State* lua) {
   }
   host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
+  host.plan.site_environment = request.site.environment;
   CallMakePlan(lua, host, modules, recipe, resolved, place);
   if (request.derive_only) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   TellWrittenPaths(host);
+  TellSiteVariables(host);
+  JudgePlan(lua, host, modules.rules);
   return 0;
 }
 

@@ -36,6 +36,17 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
+// A folder of recipes and modules that recipes name with an '@' before its name: muster.load "@acme/gpt".
+struct LibraryPlace {
+  std::string folder;       // where its files are read
+  std::string beside = {};  // what muster.here names; empty: the same. A run that is made again reads what it stored.
+
+  bool operator==(const LibraryPlace&) const = default;
+};
+
+// What the site's rules are kept under, among the libraries.
+inline constexpr char kRulesLibrary[] = "rules";
+
 struct EvaluationRequest {
   std::string recipe_file;  // as the user wrote it: what diagnostics show
   std::string recipe_text;
@@ -52,6 +63,9 @@ struct EvaluationRequest {
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
   // answer has; else, the role's first one.
   std::string explain = {};
+  std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
+  std::string rules = {};   // a file of the library kRulesLibrary that judges the plan; empty: there is none
+  bool site_file = false;   // what is evaluated is no recipe: it is a site file, and the answer has what it says
 
   bool operator==(const EvaluationRequest&) const = default;
 };
@@ -121,6 +135,14 @@ struct Origins {
   bool operator==(const Origins&) const = default;
 };
 
+// What a site file says, not checked yet: its table, and by path ("environment.set") the lines of its keys.
+struct SiteFileTable {
+  Value table;
+  std::map<std::string, std::uint32_t> lines;
+
+  bool operator==(const SiteFileTable&) const = default;
+};
+
 struct EvaluationAnswer {
   std::string name;  // of the recipe
   std::string doc;
@@ -135,6 +157,7 @@ struct EvaluationAnswer {
   Origins origins;
   Diagnostics diagnostics;
   std::vector<std::string> lockdown;  // what the evaluator had locked itself down by (evaluator/lockdown.h)
+  std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

@@ -58,6 +58,7 @@ class Validation {
   Diagnostics Run() {
     Names();
     HostsPortsFilesAndSecrets();
+    SiteVariables();
     Activation();
     Roles();
     // What follows looks things up by index.
@@ -183,6 +184,20 @@ class Validation {
     for (const auto& [path, file] : plan_.files) {
       if (!IsFilePath(path)) Wrong("a file has the path " + Shown(path));
       Marked(file.content, "file " + Shown(path), Secrets::kWhole);
+    }
+  }
+
+  void SiteVariables() {
+    for (const auto& [name, value] : plan_.site_environment.set) {
+      if (!IsVariableName(name)) Wrong("the site sets a variable with the name " + Shown(name));
+      Plain(value, "the site's variable " + Shown(name));
+      if (value.find(kHoleOpen) != std::string::npos) Wrong("the site's variable " + Shown(name) + " holds a hole");
+    }
+    for (const auto* patterns : {&plan_.site_environment.unset, &plan_.site_environment.pass}) {
+      for (const std::string& pattern : *patterns) {
+        if (!IsVariableName(pattern)) Wrong("the site names a variable " + Shown(pattern));
+        Plain(pattern, "the name of a variable");
+      }
     }
   }
 

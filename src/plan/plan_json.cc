@@ -190,6 +190,9 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
     secrets[name] = Json{{"from_env", secret.from_env}, {"from_file", secret.from_file}};
   }
   Member(out, "secrets", secrets);
+  if (const SiteEnvironment& site = plan.site_environment; !site.empty()) {
+    Member(out, "site_environment", Json{{"set", site.set}, {"unset", site.unset}, {"pass", site.pass}});
+  }
   Json activation = Json::array();
   for (const ActivationStep& step : plan.activation) {
     activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});

@@ -189,6 +189,11 @@ std::string PlanText(const Plan& plan) {
     Line(out) << "secret " << Word{name} << (from_env ? " variable " : " file ")
               << Word{from_env ? secret.from_env : secret.from_file};
   }
+  for (const std::string& pattern : plan.site_environment.pass) Line(out) << "site pass " << Word{pattern};
+  for (const std::string& pattern : plan.site_environment.unset) Line(out) << "site unset " << Word{pattern};
+  for (const auto& [name, value] : plan.site_environment.set) {
+    Line(out) << "site env " << Word{name} << "=" << Word{value};
+  }
   for (const ActivationStep& step : plan.activation) {
     Line(out) << "activate " << ActivationKindName(step.kind) << " " << Word{step.what};
   }
