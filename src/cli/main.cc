@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/site_of_call.h"
+#include "cli/site_option.h"
 #include "evaluator/child.h"
 
 namespace muster {
@@ -121,9 +122,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   const auto run = command.setup(app, invocation);
   std::string site;
   CLI::Option* const site_option =
-      !command.at_site ? nullptr
-                       : app.add_option("--site", site, "the site file, instead of those that are found; none for none")
-                             ->type_name("FILE|none");
+      command.at_site ? AddSiteOption(app, site) : nullptr;
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
     app.parse(reversed);

@@ -49,6 +49,11 @@ std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
   return files;
 }
 
+// How a command line names a file of a library.
+std::string WrittenName(const std::string& library, const fs::path& file) {
+  return "@" + library + "/" + fs::path(file).replace_extension().string();
+}
+
 class Lister {
  public:
   explicit Lister(const SiteOfCall& site) : site_(site), waiting_("reading recipes") {}
@@ -77,7 +82,7 @@ class Lister {
       return;
     }
     for (const std::string& file : LuaFilesBelow(folder, true)) {
-      AddFile(folder / file, "@" + name + "/" + fs::path(file).replace_extension().string());
+      AddFile(folder / file, WrittenName(name, file));
     }
   }
 
@@ -129,6 +134,19 @@ Result<std::vector<ListedRecipe>> ListRecipes() {
   lister.Below("recipes", true, "recipes/");
   for (const auto& [name, folder] : site->facts.libraries) lister.Library(name, folder);
   return lister.Take();
+}
+
+std::vector<std::string> LibraryRecipes() {
+  std::vector<std::string> recipes;
+  const auto site = GetSite();
+  if (!site) return recipes;
+  for (const auto& [name, folder] : site->facts.libraries) {
+    for (const std::string& file : LuaFilesBelow(folder, true)) {
+      const auto text = ReadSmallFile(fs::path(folder) / file, kLargest);
+      if (text && LooksLikeRecipe(*text)) recipes.push_back(WrittenName(name, file));
+    }
+  }
+  return recipes;
 }
 
 void PrintRecipes(const std::vector<ListedRecipe>& recipes) {

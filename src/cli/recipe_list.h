@@ -25,6 +25,9 @@ struct ListedRecipe {
 // the libraries' folders. Fails if the site is wrong.
 Result<std::vector<ListedRecipe>> ListRecipes();
 
+// "@acme/gpt", …: names alone, of what looks like a recipe; none if the site is wrong.
+std::vector<std::string> LibraryRecipes();
+
 void PrintRecipes(const std::vector<ListedRecipe>& recipes);
 void PrintRecipesJson(const std::vector<ListedRecipe>& recipes);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "plan/site_environment.h"
 #include "run/activation.h"
 #include "run/environment_record.h"
 #include "run/run_directory.h"
