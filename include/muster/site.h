@@ -30,8 +30,8 @@ struct Site {
   // What a site file says. Where it names hosts they are those that there are: the recipe says how many it takes.
   std::optional<std::uint32_t> devices_per_host;  // of hosts without a number of their own
   SiteEnvironment environment;
-  // By field ("hosts", "devices", "memory", "environment.set.NAME", …): the line that said it, and the whole of it as it
-  // is told: "muster.site.lua:4 (project site file)". No "hosts": the command line named them.
+  // By field ("hosts", "devices", "memory", "environment.set.NAME", …): the line that said it, and the whole of it as
+  // it is told: "muster.site.lua:4 (project site file)". No "hosts": the command line named them.
   std::map<std::string, Place> places;
   std::map<std::string, std::string> sources;
 

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <linux/landlock.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -50,13 +49,14 @@ std::string TryMemfd() {
 }
 
 std::string TryLandlock() {
-  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  return ErrorOf(abi);
+  constexpr unsigned kAskVersion = 1;  // landlock_create_ruleset(2)
+  return ErrorOf(::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
 }
 
 std::string TryUserNamespaces(const std::string& root) {
   if (::geteuid() == 0) return {};
-  if (FirstLine(root + "proc/sys/kernel/unprivileged_userns_clone") == "0") return "kernel.unprivileged_userns_clone is 0";
+  if (FirstLine(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
+    return "kernel.unprivileged_userns_clone is 0";
   if (FirstLine(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "kernel.apparmor_restrict_unprivileged_userns is 1";
   }

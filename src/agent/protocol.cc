@@ -222,7 +222,8 @@ void Fields(A& archive, ProgramSought& m) {
 }
 template <class A>
 void Fields(A& archive, Inspect& m) {
-  archive(m.places, m.programs, m.pythons, m.packages, m.variables, m.environment, m.search_dirs, m.cwd, m.trials, m.within_ms);
+  archive(m.places, m.programs, m.pythons, m.packages, m.variables, m.environment, m.search_dirs, m.cwd, m.trials,
+          m.within_ms);
 }
 template <class A>
 void Fields(A& archive, LimitFact& m) {

@@ -47,7 +47,8 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
   app.add_flag("--json", options->json, "print JSON for programs");
-  app.add_flag("--recipes", options->recipes, "the recipes that there are to run instead: muster's own, those here, libraries")
+  app.add_flag("--recipes", options->recipes,
+               "the recipes that there are to run instead: muster's own, those here, libraries")
       ->excludes(app.get_option("FOLDERS"));
   return [options] { return Run(*options); };
 }

@@ -223,7 +223,8 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
   if (IsHereAlone(request.hosts) && request.spares.empty()) {
     const auto site = GetSite();
     if (site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
-      return Fail(Error("hosts", site->facts.places.at("transport"), "the site's transport is ssh, and nobody names hosts",
+      return Fail(Error("hosts", site->facts.places.at("transport"),
+                        "the site's transport is ssh, and nobody names hosts",
                         "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
     }
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {

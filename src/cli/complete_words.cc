@@ -11,9 +11,9 @@
 #include "cli/own_reference.h"
 #include "cli/recipe_list.h"
 #include "cli/recipe_options.h"
+#include "cli/run_list.h"
 #include "cli/site_of_call.h"
 #include "cli/site_option.h"
-#include "cli/run_list.h"
 #include "muster/value.h"
 
 namespace muster {
@@ -48,7 +48,7 @@ class Completer {
     const auto run = command.setup(app, invocation);  // owns what the options write to
     std::string site;
     const CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
-    const CLI::Option* waiting = nullptr;             // an option whose value comes next
+    const CLI::Option* waiting = nullptr;  // an option whose value comes next
     for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
       const std::string& word = words_[i];
       if (word == "--") {  // what follows is the job's

@@ -65,8 +65,10 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
     devices = host.facts.devices;
   }
   std::string text =
-      "-- Facts about the machines of this site, as muster doctor --write-site found them. Parameters are the recipes'.\n"
-      "-- docs/site.md tells what may stand here. Nearer files win: this one if it lies above the folder that muster is\n"
+      "-- Facts about the machines of this site, as muster doctor --write-site found them. Parameters are the "
+      "recipes'.\n"
+      "-- docs/site.md tells what may stand here. Nearer files win: this one if it lies above the folder that muster "
+      "is\n"
       "-- called in, then ~/.config/muster/site.lua, then /etc/muster/site.lua.\n"
       "local muster = require \"muster\"\n\nreturn muster.site {\n"
       "  -- The hosts that there are, and how many devices each has. Recipes say how many of them they take.\n";
@@ -75,7 +77,9 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
   text += "\n  -- Devices of a host without a number of its own.\n";
   text += Fact("devices", here && devices > 0 ? std::to_string(devices) : "", "8");
   text += here ? "\n  -- Memory of a host.\n" : "\n  -- Memory of a host: the least that any has.\n";
-  const std::string most = memory >= kGiB ? fmt::format("\"{}GiB\"", memory / kGiB) : memory > 0 ? std::to_string(memory) : "";
+  const std::string most = memory >= kGiB ? fmt::format("\"{}GiB\"", memory / kGiB)
+                           : memory > 0   ? std::to_string(memory)
+                                          : "";
   text += Fact("memory", most, "\"512GiB\"");
   return text + kRest;
 }

@@ -153,7 +153,8 @@ void PrintRecipes(const std::vector<ListedRecipe>& recipes) {
   std::vector<std::vector<std::string>> rows = {{"RECIPE", "NAME", "PARAMETERS", "WHAT IT IS"}};
   for (const ListedRecipe& each : recipes) {
     if (each.problems.empty()) {
-      rows.push_back({Printable(each.recipe), Printable(each.name), std::to_string(each.parameters), FirstLine(each.doc)});
+      rows.push_back(
+          {Printable(each.recipe), Printable(each.name), std::to_string(each.parameters), FirstLine(each.doc)});
     } else {
       const Diagnostic& problem = each.problems.front();
       std::string where = problem.place.file;

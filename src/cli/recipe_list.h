@@ -20,9 +20,9 @@ struct ListedRecipe {
   Diagnostics problems;  // why it cannot be described; then the three before are empty
 };
 
-// In that order, each part by name. Lua files that make no recipe (modules, rules, site files) are left out; what should
-// be one and is broken is listed with its problems. Files are looked for in the current folder, below ./recipes and below
-// the libraries' folders. Fails if the site is wrong.
+// In that order, each part by name. Lua files that make no recipe (modules, rules, site files) are left out; what
+// should be one and is broken is listed with its problems. Files are looked for in the current folder, below ./recipes
+// and below the libraries' folders. Fails if the site is wrong.
 Result<std::vector<ListedRecipe>> ListRecipes();
 
 // "@acme/gpt", …: names alone, of what looks like a recipe; none if the site is wrong.

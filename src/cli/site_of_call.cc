@@ -62,9 +62,9 @@ Result<std::vector<SiteFile>> Find() {
     const std::string given = Chosen() ? *Chosen() : std::string(variable);
     if (given.empty() || given == "none") return std::vector<SiteFile>();
     if (!fs::is_regular_file(given, error)) {
-      return Fail(Error("site", {}, std::string(Chosen() ? "--site " : "MUSTER_SITE = ") + Quoted(given) +
-                                        ": there is no such file",
-                        "none does without site files"));
+      return Fail(Error(
+          "site", {}, std::string(Chosen() ? "--site " : "MUSTER_SITE = ") + Quoted(given) + ": there is no such file",
+          "none does without site files"));
     }
     return std::vector<SiteFile>{file_at(given, given, SiteLevel::kGiven)};
   }
@@ -177,7 +177,8 @@ void ApplyRules(const SiteOfCall& site, EvaluationOptions& options) {
 void ApplySite(const SiteOfCall& site, bool its_hosts, EvaluationOptions& options) {
   const SiteFacts& facts = site.facts;
   Site& known = options.site;
-  if (its_hosts && !known.hosts.empty()) TellSource(facts, facts.hostfile.empty() ? "hosts" : "hostfile", "hosts", known);
+  if (its_hosts && !known.hosts.empty())
+    TellSource(facts, facts.hostfile.empty() ? "hosts" : "hostfile", "hosts", known);
   if (facts.devices) {
     known.devices_per_host = facts.devices;
     TellSource(facts, "devices", "devices", known);
@@ -246,10 +247,10 @@ Result<std::string> RecipeFileOf(const std::string& word, const SiteFacts& facts
     names.push_back(word.substr(0, slash + 1) + inside.string());
   }
   std::sort(names.begin(), names.end());
-  Diagnostic missing = Error("recipe", {}, "there is no recipe " + word,
-                             fs::is_directory(library->second, error)
-                                 ? DidYouMean(word, names)
-                                 : "the folder of the library is not there: " + library->second);
+  Diagnostic missing =
+      Error("recipe", {}, "there is no recipe " + word,
+            fs::is_directory(library->second, error) ? DidYouMean(word, names)
+                                                     : "the folder of the library is not there: " + library->second);
   if (const auto place = facts.places.find("libraries." + library->first); place != facts.places.end()) {
     missing.notes.push_back({"the library is named here", place->second});
   }

@@ -1,5 +1,5 @@
-// The site that a call of muster is made at: the site files that are found, or the one that is named, evaluated and made
-// one. Read when something is first asked of it, and once.
+// The site that a call of muster is made at: the site files that are found, or the one that is named, evaluated and
+// made one. Read when something is first asked of it, and once.
 #pragma once
 
 #include <map>

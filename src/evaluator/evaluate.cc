@@ -110,9 +110,9 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return content ? Reply{true, *std::move(content)} : Reply{false, content.error()};
     }
     case Question::Kind::kExists: {
-      const auto exists =
-          options.beside.empty() || question.text.starts_with('@') ? files.Exists(question.text)
-                                                                   : ExistsBelow(options.beside, question.text);
+      const auto exists = options.beside.empty() || question.text.starts_with('@')
+                              ? files.Exists(question.text)
+                              : ExistsBelow(options.beside, question.text);
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {

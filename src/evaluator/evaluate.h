@@ -64,7 +64,7 @@ struct Evaluation {
   Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
   Origins origins;
   Diagnostics warnings;
-  std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
+  std::vector<std::string> lockdown;       // what the evaluator says it had locked itself down by
   std::optional<SiteFileTable> site_file;  // if that was asked for
   Site site;                               // that was given
   std::vector<Input> inputs;

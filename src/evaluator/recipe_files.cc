@@ -190,14 +190,16 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
     }
     const std::string wanted = name.substr(0, name.find('/'));
     return tl::unexpected("there is no library " + wanted + "; " +
-                          (known.empty() ? "the site file names none: libraries = { " + wanted.substr(1) + " = \"FOLDER\" }"
-                                         : DidYouMean(wanted, known)));
+                          (known.empty()
+                               ? "the site file names none: libraries = { " + wanted.substr(1) + " = \"FOLDER\" }"
+                               : DidYouMean(wanted, known)));
   }
   UniqueFd folder;
   if (library) {
     folder = UniqueFd(open(library->first.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() < 0) {
-      return tl::unexpected("the folder of the library, " + library->first + ", cannot be opened: " + std::strerror(errno));
+      return tl::unexpected("the folder of the library, " + library->first +
+                            ", cannot be opened: " + std::strerror(errno));
     }
   }
   const UniqueFd file(library ? OpenBelow(folder.get(), library->second, O_RDONLY)

@@ -64,8 +64,8 @@ struct EvaluationRequest {
   // answer has; else, the role's first one.
   std::string explain = {};
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
-  std::string rules = {};   // a file of the library kRulesLibrary that judges the plan; empty: there is none
-  bool site_file = false;   // what is evaluated is no recipe: it is a site file, and the answer has what it says
+  std::string rules = {};  // a file of the library kRulesLibrary that judges the plan; empty: there is none
+  bool site_file = false;  // what is evaluated is no recipe: it is a site file, and the answer has what it says
 
   bool operator==(const EvaluationRequest&) const = default;
 };
@@ -156,7 +156,7 @@ struct EvaluationAnswer {
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;
-  std::vector<std::string> lockdown;  // what the evaluator had locked itself down by (evaluator/lockdown.h)
+  std::vector<std::string> lockdown;       // what the evaluator had locked itself down by (evaluator/lockdown.h)
   std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
 
   bool operator==(const EvaluationAnswer&) const = default;

@@ -72,7 +72,8 @@ std::string Host::FileBeside(const std::string& path) const {
 
 std::string Host::PathBeside(const std::string& path) const {
   const std::size_t end = std::min(path.find('/'), path.size());
-  const auto library = path.starts_with('@') ? request->libraries.find(path.substr(1, end - 1)) : request->libraries.end();
+  const auto library =
+      path.starts_with('@') ? request->libraries.find(path.substr(1, end - 1)) : request->libraries.end();
   if (library == request->libraries.end()) return request->recipe_dir + "/" + path;
   const LibraryPlace& place = library->second;
   return (place.beside.empty() ? place.folder : place.beside) + path.substr(end);

@@ -49,30 +49,28 @@ class ClusterResolver {
     const bool named = !facts.named.empty();
     const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
                                                          [](const SiteHost& host) { return host.devices.has_value(); });
-    auto count = static_cast<std::size_t>(
-        Number("hosts", 1,
-               {.named = named && !by_site ? std::optional(facts.named.size()) : std::nullopt,
-                .site = by_site ? std::optional(facts.named.size()) : std::nullopt,
-                .site_text = origin},
-               hosts_text_));
+    auto count =
+        static_cast<std::size_t>(Number("hosts", 1,
+                                        {.named = named && !by_site ? std::optional(facts.named.size()) : std::nullopt,
+                                         .site = by_site ? std::optional(facts.named.size()) : std::nullopt,
+                                         .site_text = origin},
+                                        hosts_text_));
     std::string devices_text;
     const bool devices_said = site.devices_per_host.has_value();
     const bool own_counted = !named && site.host_devices > 0;
-    const std::int64_t each =
-        Number("devices_per_host", 0,
-               {.site = devices_said  ? std::optional<std::size_t>(*site.devices_per_host)
-                        : own_counted ? std::optional<std::size_t>(site.host_devices)
-                                      : std::nullopt,
-                .site_text = devices_said ? of_site("devices") : "site",
-                .chosen = chosen},
-               devices_text);
+    const std::int64_t each = Number("devices_per_host", 0,
+                                     {.site = devices_said  ? std::optional<std::size_t>(*site.devices_per_host)
+                                              : own_counted ? std::optional<std::size_t>(site.host_devices)
+                                                            : std::nullopt,
+                                      .site_text = devices_said ? of_site("devices") : "site",
+                                      .chosen = chosen},
+                                     devices_text);
     if (named) {
       if (count > facts.named.size()) {
-        diagnostics_.push_back(Error("hosts", {},
-                                     "hosts = " + std::to_string(count) + ", but only " +
-                                         std::to_string(facts.named.size()) +
-                                         " are named: " + HostListText(facts.named) +
-                                         (by_site ? " (" + origin + ")" : "")));
+        diagnostics_.push_back(
+            Error("hosts", {},
+                  "hosts = " + std::to_string(count) + ", but only " + std::to_string(facts.named.size()) +
+                      " are named: " + HostListText(facts.named) + (by_site ? " (" + origin + ")" : "")));
         count = facts.named.size();
       }
       facts.named.resize(count);

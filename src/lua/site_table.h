@@ -1,5 +1,5 @@
-// What a site file returned, as a plain value, with the lines of its keys: Lua tells none for what a table holds, so they
-// are found in the text.
+// What a site file returned, as a plain value, with the lines of its keys: Lua tells none for what a table holds, so
+// they are found in the text.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,8 @@ class Reader {
  private:
   Place PlaceOf(const std::string& field) const {
     // The nearest that is written out: of what a computed table holds, the table's.
-    for (std::string path = field; !path.empty(); path.resize(path.rfind('.') == std::string::npos ? 0 : path.rfind('.'))) {
+    for (std::string path = field; !path.empty();
+         path.resize(path.rfind('.') == std::string::npos ? 0 : path.rfind('.'))) {
       if (const auto line = lines_.find(path); line != lines_.end()) return {file_.shown, line->second};
     }
     return {file_.shown, 0};
@@ -72,8 +73,8 @@ class Reader {
   void Said(const std::string& field) {
     const Place place = PlaceOf(field);
     facts_.places[field] = place;
-    facts_.sources[field] = place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + " (" +
-                            SiteLevelText(file_.level) + ")";
+    facts_.sources[field] =
+        place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + " (" + SiteLevelText(file_.level) + ")";
   }
 
   // A text that is not empty.
@@ -160,7 +161,8 @@ class Reader {
   void Devices(const Value& value) {
     const std::int64_t* count = value.AsInt();
     if (count == nullptr || *count < 0 || *count > std::int64_t{kMostDevices}) {
-      return Wrong("range", "devices", "devices is how many a host has, 0 to 4096, got " + ToText(value), "devices = 8");
+      return Wrong("range", "devices", "devices is how many a host has, 0 to 4096, got " + ToText(value),
+                   "devices = 8");
     }
     facts_.devices = static_cast<std::uint32_t>(*count);
     Said("devices");
@@ -296,8 +298,10 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
   SiteFacts merged;
   for (const SiteFacts& facts : nearest_first) {
     const auto take_source = [&](const std::string& field) {
-      if (const auto place = facts.places.find(field); place != facts.places.end()) merged.places[field] = place->second;
-      if (const auto text = facts.sources.find(field); text != facts.sources.end()) merged.sources[field] = text->second;
+      if (const auto place = facts.places.find(field); place != facts.places.end())
+        merged.places[field] = place->second;
+      if (const auto text = facts.sources.find(field); text != facts.sources.end())
+        merged.sources[field] = text->second;
     };
     const auto take = [&](const char* field, auto& out, const auto& said) {
       if (merged.sources.contains(field) || !facts.sources.contains(field)) return;

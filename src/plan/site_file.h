@@ -1,5 +1,5 @@
-// Site files: facts about machines, said once for all jobs. What one file says is checked here, and several are made one,
-// nearer ones first. Knows their words (docs/site.md); finds and opens nothing.
+// Site files: facts about machines, said once for all jobs. What one file says is checked here, and several are made
+// one, nearer ones first. Knows their words (docs/site.md); finds and opens nothing.
 #pragma once
 
 #include <cstdint>

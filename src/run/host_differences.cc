@@ -68,16 +68,17 @@ void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) 
 void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
   for (const DiskFact& disk : facts.disks) {
     const std::string place = disk.what.starts_with('/') ? disk.what : fmt::format("the {} ({})", disk.what, disk.path);
-    const std::string room = disk.what == "run directory"
-                                 ? "make room, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
-                             : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and look for what is left in it"
-                                                       : "look for what is left: du -xsh " + disk.path + "/*";
+    const std::string room =
+        disk.what == "run directory"
+            ? "make room, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
+        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and look for what is left in it"
+                                  : "look for what is left: du -xsh " + disk.path + "/*";
     if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
                  "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
     } else if (disk.bytes > 0 && disk.free_bytes < kLeastFreeBytes) {
-      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kLeastFreeBytes)), room,
-                 BreaksOfDisk(disk.what));
+      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kLeastFreeBytes)),
+                 room, BreaksOfDisk(disk.what));
     } else if (disk.inodes > 0 && disk.free_inodes < kLeastFreeInodes) {
       faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kLeastFreeInodes),
                  "df -i " + disk.path + "; remove small files", BreaksOfDisk(disk.what));
@@ -258,7 +259,9 @@ HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<cons
       continue;
     }
     if (host.clock) JudgeClock(i, *host.clock, faults);
-    if (!host.missing.empty()) faults.Add(i, "unseen", host.missing, "look there by hand: timeout 5 ls the folders of PATH, /tmp and the run directory");
+    if (!host.missing.empty())
+      faults.Add(i, "unseen", host.missing,
+                 "look there by hand: timeout 5 ls the folders of PATH, /tmp and the run directory");
     if (!host.facts.muster.empty() && host.facts.muster != muster) {
       faults.Add(i, "version", fmt::format("its muster-agent is {}, this muster {}", host.facts.muster, muster),
                  "install the same version there, or name another agent: --agent PATH");

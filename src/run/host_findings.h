@@ -37,7 +37,7 @@ struct HostDifference {
 
 struct HostComparison {
   std::vector<HostFault> faults;
-  std::vector<HostFault> lacks = {};          // what runs do without, or may want
+  std::vector<HostFault> lacks = {};        // what runs do without, or may want
   std::vector<HostDifference> differences;  // between those that were reached
 
   bool operator==(const HostComparison&) const = default;

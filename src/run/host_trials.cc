@@ -20,10 +20,14 @@ struct KnownTrial {
 constexpr std::array<KnownTrial, 7> kMechanisms = {{
     {"pidfd", "processes are watched by SIGCHLD and pids, which wrap", "a kernel from 5.4; uname -r"},
     {"close_range", "every start walks over all descriptors", "a kernel from 5.9; uname -r"},
-    {"clone_cgroup", "the agent has to enter its cgroup itself, some milliseconds at the start", "a kernel from 5.7, or a seccomp profile of the container that allows clone3"},
-    {"landlock", "recipes are kept from files by seccomp alone", "a kernel from 5.13 with lsm=…,landlock on its command line: cat /sys/kernel/security/lsm"},
-    {"seccomp", "recipes are kept from the system by a limit of descriptors alone", "a kernel with CONFIG_SECCOMP_FILTER"},
-    {"user_namespaces", "--isolate pid is for root only", "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1"},
+    {"clone_cgroup", "the agent has to enter its cgroup itself, some milliseconds at the start",
+     "a kernel from 5.7, or a seccomp profile of the container that allows clone3"},
+    {"landlock", "recipes are kept from files by seccomp alone",
+     "a kernel from 5.13 with lsm=…,landlock on its command line: cat /sys/kernel/security/lsm"},
+    {"seccomp", "recipes are kept from the system by a limit of descriptors alone",
+     "a kernel with CONFIG_SECCOMP_FILTER"},
+    {"user_namespaces", "--isolate pid is for root only",
+     "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1"},
     {"subreaper", "daemonised processes cannot be told from others", "a kernel from 3.4"},
 }};
 
@@ -42,14 +46,16 @@ HostFault Finding(std::uint32_t host, std::string kind, std::string text, std::s
 
 std::string BreaksOf(std::string_view kind) {
   using Known = std::pair<std::string_view, const char*>;
-  constexpr std::array<Known, 7> kKnown = {{{"unreachable", "nothing can be started there"},
-                                            {"clock", "logs and events of hosts come in the wrong order, and tokens expire early"},
-                                            {"unseen", "a start there may hang as this did"},
-                                            {"version", "the agent may refuse what this muster says, or not know it"},
-                                            {"limit", "some processes of the plan cannot be started there"},
-                                            {"program", "its processes fail at their start, at spawn stage exec"},
-                                            {"devices", "processes are given devices that are not there"}}};
-  const auto* const found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.first == kind; });
+  constexpr std::array<Known, 7> kKnown = {
+      {{"unreachable", "nothing can be started there"},
+       {"clock", "logs and events of hosts come in the wrong order, and tokens expire early"},
+       {"unseen", "a start there may hang as this did"},
+       {"version", "the agent may refuse what this muster says, or not know it"},
+       {"limit", "some processes of the plan cannot be started there"},
+       {"program", "its processes fail at their start, at spawn stage exec"},
+       {"devices", "processes are given devices that are not there"}}};
+  const auto* const found =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.first == kind; });
   return found == kKnown.end() ? "" : found->second;
 }
 
@@ -68,17 +74,18 @@ std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts
                                "a seccomp profile of the container that allows memfd_create"));
     }
     if (trial.kind != "node" || trial.error.empty()) continue;
-    faults.push_back(Finding(host, "node", fmt::format("{} cannot be opened: {}", trial.what, trial.error),
-                             "processes do not find the device, though it is counted",
-                             fmt::format("ls -l {}; add this user to the group that it belongs to: usermod -aG GROUP USER",
-                                         trial.what)));
+    faults.push_back(Finding(
+        host, "node", fmt::format("{} cannot be opened: {}", trial.what, trial.error),
+        "processes do not find the device, though it is counted",
+        fmt::format("ls -l {}; add this user to the group that it belongs to: usermod -aG GROUP USER", trial.what)));
   }
   for (const auto& [kind, version] : facts.drivers) {
     const bool any = std::any_of(facts.trials.begin(), facts.trials.end(),
                                  [](const TrialFact& trial) { return trial.kind == "node"; });
     if (facts.trials.empty() || any || facts.devices > 0) continue;
-    faults.push_back(Finding(host, "node", fmt::format("driver {} {} is there, and none of its device nodes", kind, version),
-                             "no process can use a device", DriverOf(kind) + " makes or explains them; in a container, pass them in"));
+    faults.push_back(Finding(
+        host, "node", fmt::format("driver {} {} is there, and none of its device nodes", kind, version),
+        "no process can use a device", DriverOf(kind) + " makes or explains them; in a container, pass them in"));
   }
   return faults;
 }
@@ -94,9 +101,10 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
                               known == kMechanisms.end() ? "" : std::string(known->breaks),
                               known == kMechanisms.end() ? "" : std::string(known->mend)));
     } else if (trial.kind == "cgroup") {
-      lacks.push_back(Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
-                              "what is left is ended by walking over children instead of at one blow",
-                              "systemd-run --user --scope -p Delegate=yes muster …, or a cgroup of version 2 that this user owns"));
+      lacks.push_back(
+          Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
+                  "what is left is ended by walking over children instead of at one blow",
+                  "systemd-run --user --scope -p Delegate=yes muster …, or a cgroup of version 2 that this user owns"));
     } else if (trial.kind == "name") {
       lacks.push_back(Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
                               "gloo, MPI and whatever else looks up its own name fails or listens where nobody comes",
@@ -112,7 +120,8 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
   }
   const bool tried = !facts.trials.empty();
   if (tried && facts.devices > 0 && !facts.drivers.contains(facts.device_kind)) {
-    lacks.push_back(Finding(host, "driver", fmt::format("the version of the driver of {} is not told", facts.device_kind),
+    lacks.push_back(Finding(host, "driver",
+                            fmt::format("the version of the driver of {} is not told", facts.device_kind),
                             "hosts with different drivers are not told apart", DriverOf(facts.device_kind)));
   }
   for (const LimitFact& limit : facts.limits) {

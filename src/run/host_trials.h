@@ -1,5 +1,5 @@
-// What follows from what a host was tried for: what is wrong, what runs do without, what each of it breaks and how it is
-// mended. Pure.
+// What follows from what a host was tried for: what is wrong, what runs do without, what each of it breaks and how it
+// is mended. Pure.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,7 @@
 
 #include "code/git_look.h"
 #include "muster/binding.h"
+#include "plan/site_environment.h"
 #include "run/code_shipment.h"
 #include "run/control_server.h"
 #include "run/host_files.h"
@@ -27,7 +28,6 @@
 #include "run/run_status.h"
 #include "run/session.h"
 #include "run/signal_state.h"
-#include "plan/site_environment.h"
 #include "run/start_specs.h"
 #include "run/supervisor.h"
 #include "run/terminal_link.h"
@@ -43,7 +43,8 @@ class Session {
         plan_(request.plan),
         clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
         signals_(io_),
-        surroundings_{InheritedAtSite(request.plan.site_environment, request.environment), request.cwd, request.search_dirs},
+        surroundings_{InheritedAtSite(request.plan.site_environment, request.environment), request.cwd,
+                      request.search_dirs},
         supervisor_(request.plan, request.spares),
         roll_(request.plan),
         host_files_(request.plan),

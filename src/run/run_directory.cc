@@ -75,8 +75,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
   }
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   if (::fchmod(made.folder_.get(), for_group ? 02750 : 0700) != 0 ||
-      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0 ||
-      ::ftruncate(made.lock_.get(), 0) != 0) {
+      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0 || ::ftruncate(made.lock_.get(), 0) != 0) {
     return Refused("cannot lock", shown, errno);
   }
   if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);

@@ -23,8 +23,8 @@ class RunDirectory {
   // "run_dir", if it holds something.
   static Result<RunDirectory> MakeAt(const std::string& folder, bool for_group = false);
   // `runs_folder`/<name>/<stamp>-<run_id>, with `latest` beside it pointing to it. The name is made fit for a
-  // path by FolderName. `for_group`: the group of `runs_folder` may read what is in it, but for the folders context/ and
-  // files/, which may hold secrets; its members keep their runs side by side there.
+  // path by FolderName. `for_group`: the group of `runs_folder` may read what is in it, but for the folders context/
+  // and files/, which may hold secrets; its members keep their runs side by side there.
   static Result<RunDirectory> MakeBelow(const std::string& runs_folder, std::string_view name, std::string_view stamp,
                                         std::string_view run_id, bool for_group = false);
 

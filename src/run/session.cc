@@ -72,11 +72,10 @@ std::string Session::Sentence(const Diagnostics& diagnostics) {
 
 Result<void> Session::MakeDirectory() {
   binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;
-  Result<RunDirectory> made =
-      request_.run_dir.empty()
-          ? RunDirectory::MakeBelow(request_.runs_folder, plan_.name, StampText(clock_->Wall()), binding_.run_id,
-                                    request_.for_group)
-          : RunDirectory::MakeAt(request_.run_dir, request_.for_group);
+  Result<RunDirectory> made = request_.run_dir.empty()
+                                  ? RunDirectory::MakeBelow(request_.runs_folder, plan_.name, StampText(clock_->Wall()),
+                                                            binding_.run_id, request_.for_group)
+                                  : RunDirectory::MakeAt(request_.run_dir, request_.for_group);
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
   binding_.run_dir = directory_->path();

@@ -1,5 +1,5 @@
-// Site files as users have them: found above the folder that muster is called in, or named; what they say reaches plans,
-// processes and run directories, and lasts in what a run keeps.
+// Site files as users have them: found above the folder that muster is called in, or named; what they say reaches
+// plans, processes and run directories, and lasts in what a run keeps.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -112,7 +112,9 @@ TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
 }
 
 TEST_F(AtSite, ProcessesInheritWhatTheSiteLeavesThem) {
-  Site("  environment = {\n    set = { FROM_SITE = \"a b\", LEVEL = 3 },\n    unset = { \"OMPI_*\" },\n    pass = { \"KEPT\", \"OMPI_*\" },\n  },");
+  Site(
+      "  environment = {\n    set = { FROM_SITE = \"a b\", LEVEL = 3 },\n    unset = { \"OMPI_*\" },\n    pass = { "
+      "\"KEPT\", \"OMPI_*\" },\n  },");
   const std::vector<std::string> variables = {"KEPT=1", "OMPI_X=1", "OTHER=1"};
   const std::string log = Log(Run({"run", "recipe.lua"}, variables));
   EXPECT_TRUE(Has(log, "FROM_SITE=a b\n") && Has(log, "LEVEL=3\n") && Has(log, "KEPT=1\n")) << log;
@@ -155,7 +157,8 @@ TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
   Site("  access = \"group\",");
   const std::string run = Run({"run", "recipe.lua"});
   EXPECT_EQ(ModeOf(run), 02750U);
-  for (const char* file : {"/plan.json", "/journal.jsonl", "/report.json", "/lock", "/logs/worker.0.0.log", "/recipe/recipe.lua"}) {
+  for (const char* file :
+       {"/plan.json", "/journal.jsonl", "/report.json", "/lock", "/logs/worker.0.0.log", "/recipe/recipe.lua"}) {
     EXPECT_EQ(ModeOf(run + file), 0640U) << file;
   }
   EXPECT_EQ(ModeOf(run + "/logs"), 02750U);
@@ -170,8 +173,11 @@ TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
 
 TEST_F(AtSite, RulesJudgeEveryPlan) {
   Site("  rules = \"policy.lua\",");
-  Write("policy.lua", "return function(plan, check, warn)\n  check(plan.params.word ~= \"bad\", \"%s is no word for us\", plan.params.word)\n"
-                      "  check(false ~= plan.params.word:find(\"o\"), \"never\")\n  warn(plan.params.word ~= \"odd\", \"odd indeed\")\nend\n");
+  Write("policy.lua",
+        "return function(plan, check, warn)\n  check(plan.params.word ~= \"bad\", \"%s is no word for us\", "
+        "plan.params.word)\n"
+        "  check(false ~= plan.params.word:find(\"o\"), \"never\")\n  warn(plan.params.word ~= \"odd\", \"odd "
+        "indeed\")\nend\n");
   for (const char* command : {"check", "plan", "run"}) {
     const CommandResult refused = Muster({command, "recipe.lua", "word=bad"});
     EXPECT_EQ(refused.exit_code, 2) << command;
@@ -193,7 +199,8 @@ TEST_F(AtSite, RulesJudgeEveryPlan) {
   EXPECT_EQ(Muster({"check", run, "word=odd"}).exit_code, 0);
   Site("  rules = \"today.lua\",");
   Write("today.lua", "return function(plan, check) check(plan.params.word ~= \"good\", \"not today\") end\n");
-  EXPECT_TRUE(Has(Muster({"check", run}).err, "today.lua:1: error: not today")) << "what is started today obeys today's";
+  EXPECT_TRUE(Has(Muster({"check", run}).err, "today.lua:1: error: not today"))
+      << "what is started today obeys today's";
   EXPECT_EQ(Muster({"replay", run, "--quiet"}).exit_code, 0) << "a replay makes no plan";
 }
 
@@ -209,8 +216,10 @@ return muster.recipe { name = "gpt", doc = "a model", params = { n = muster.int 
     Write("lib/parts/words.lua", "return { hello = \"from the library\" }\n");
     Write("lib/x.txt", "x");
     Write("lib/broken.lua", "return require(\"muster\").recipe { nam = 'x' }\n");
-    Write("work/mine.lua", "local muster = require \"muster\"\nlocal words = require \"@acme/parts/words\"\nlocal base = muster.load \"@acme/gpt\"\n"
-                           "return base:extend { name = words.hello and \"mine\" }\n");
+    Write("work/mine.lua",
+          "local muster = require \"muster\"\nlocal words = require \"@acme/parts/words\"\nlocal base = muster.load "
+          "\"@acme/gpt\"\n"
+          "return base:extend { name = words.hello and \"mine\" }\n");
   }
 };
 
@@ -238,13 +247,15 @@ TEST_F(WithLibrary, ARunOfItLastsWhenItHasGone) {
 TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
   const auto told = [&](const std::string& recipe) { return Muster({"check", recipe}).err; };
   EXPECT_TRUE(Has(told("@acm/gpt"), "there is no library @acm\nhint: did you mean \"@acme\"?")) << told("@acm/gpt");
-  EXPECT_TRUE(Has(told("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?")) << told("@acme/gpd");
+  EXPECT_TRUE(Has(told("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?"))
+      << told("@acme/gpd");
   EXPECT_TRUE(Has(told("@acme/gpd"), "the library is named here")) << told("@acme/gpd");
   EXPECT_TRUE(Has(told("@acme"), "@acme is a library, not a recipe")) << told("@acme");
   EXPECT_TRUE(Has(told("@acme/../muster.site"), "leads out of the library @acme"));
   EXPECT_TRUE(Has(told("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << told("@torc");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@acme/gqt\"\n");
-  EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in ")) << told("bad.lua");
+  EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
+      << told("bad.lua");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@zoo/gpt\"\n");
   EXPECT_TRUE(Has(told("bad.lua"), "there is no library @zoo; known: @acme")) << told("bad.lua");
   EXPECT_TRUE(Has(Muster({"check", "@acme/gpt", "--site", "none"}).err, "libraries = { acme = \"FOLDER\" }"));
@@ -319,7 +330,8 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   Site("  transport = \"ssh\",");
   const CommandResult nobody = Muster({"run", "recipe.lua"});
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts")) << nobody.err;
+  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
+      << nobody.err;
   EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
 }
 

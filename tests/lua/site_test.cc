@@ -10,11 +10,19 @@ namespace {
 using LineMap = std::map<std::string, std::uint32_t>;
 
 TEST(KeyLines, AreThoseOfTheTableThatIsWrittenOut) {
-  EXPECT_EQ(KeyLines("local x = { y = 1 }\nreturn muster.site {\n  hosts = { 'a', b = 2 },\n  -- no = 1\n  environment = {\n"
-                     "    set = { A = \"x = 1, z\", [\"B\"] = [[\nq = 1,\n]],\n      C = f(d, { e = 1 }) },\n  }, run_root = 'x',\n}\nlast = 1",
-                     2),
-            (LineMap{{"hosts", 3}, {"hosts.b", 3}, {"environment", 5}, {"environment.set", 6}, {"environment.set.A", 6},
-                     {"environment.set.B", 6}, {"environment.set.C", 9}, {"run_root", 10}}));
+  EXPECT_EQ(
+      KeyLines("local x = { y = 1 }\nreturn muster.site {\n  hosts = { 'a', b = 2 },\n  -- no = 1\n  environment = {\n"
+               "    set = { A = \"x = 1, z\", [\"B\"] = [[\nq = 1,\n]],\n      C = f(d, { e = 1 }) },\n  }, run_root = "
+               "'x',\n}\nlast = 1",
+               2),
+      (LineMap{{"hosts", 3},
+               {"hosts.b", 3},
+               {"environment", 5},
+               {"environment.set", 6},
+               {"environment.set.A", 6},
+               {"environment.set.B", 6},
+               {"environment.set.C", 9},
+               {"run_root", 10}}));
   EXPECT_EQ(KeyLines("return muster.site(t)", 1), LineMap{});
   EXPECT_EQ(KeyLines("return muster.site { a == b, c = {", 1), (LineMap{{"c", 1}})) << "what is cut off does no harm";
   EXPECT_EQ(KeyLines("return muster.site { 'x', --[==[ }\n ]==] a = 1 }", 1), (LineMap{{"a", 2}}));
@@ -51,8 +59,10 @@ TEST(Recipes, ThatReturnASiteAreNone) {
             Lines{"recipe.lua error recipe: the file returns no recipe"});
 }
 
-Evaluated Judged(const std::string& rules, const std::string& body = "job:workers { count = 2, devices = 0, command = { 'x' } }") {
-  Request request{Recipe(body, "params = { lr = muster.float { 0.5 } }, cluster = { hosts = 2, devices_per_host = 4 },")};
+Evaluated Judged(const std::string& rules,
+                 const std::string& body = "job:workers { count = 2, devices = 0, command = { 'x' } }") {
+  Request request{
+      Recipe(body, "params = { lr = muster.float { 0.5 } }, cluster = { hosts = 2, devices_per_host = 4 },")};
   request.outside.files["@rules/policy.lua"] = rules;
   request.libraries[kRulesLibrary] = {"/etc/rules"};
   request.rules = "policy.lua";
@@ -68,10 +78,9 @@ TEST(Rules, JudgeEveryPlanInTheirOwnWords) {
   end
   warn(plan.params.lr < 0.1, "lr is %.1f", plan.params.lr)
 end)");
-  EXPECT_EQ(evaluated.problems(),
-            (Lines{"/etc/rules/policy.lua:2 error policy: at most 4 devices, and t takes 8",
-                   "/etc/rules/policy.lua:5 error policy: no NCCL_DEBUG",
-                   "/etc/rules/policy.lua:7 warning policy: lr is 0.5"}))
+  EXPECT_EQ(evaluated.problems(), (Lines{"/etc/rules/policy.lua:2 error policy: at most 4 devices, and t takes 8",
+                                         "/etc/rules/policy.lua:5 error policy: no NCCL_DEBUG",
+                                         "/etc/rules/policy.lua:7 warning policy: lr is 0.5"}))
       << "what holds for many processes is told once";
   EXPECT_EQ(evaluated.asked, Lines{"file @rules/policy.lua"}) << "they are an input";
 }
@@ -100,7 +109,10 @@ TEST(Rules, ThatAreWrongThemselvesAreToldAtTheirLine) {
 }
 
 TEST(Rules, AreSilentWhileThePlanIsWrong) {
-  EXPECT_EQ(Judged("return function(plan, check) check(false, 'x') end", "job:check(false, 'own')").problems().back().find("policy"),
+  EXPECT_EQ(Judged("return function(plan, check) check(false, 'x') end", "job:check(false, 'own')")
+                .problems()
+                .back()
+                .find("policy"),
             std::string::npos);
 }
 
@@ -119,11 +131,11 @@ end }
 )";
 
 TEST(Libraries, AreLoadedFromAndFindWhatIsTheirs) {
-  const Evaluated evaluated = FromLibrary("return muster.load '@acme/nlp/gpt'",
-                                          {{"@acme/nlp/gpt.lua", kOfLibrary},
-                                           {"@acme/nlp/lib/words.lua", "return { word = 'hello' }"},
-                                           {"@acme/nlp/train.py", ""},
-                                           {"@acme/nlp/conf/a.txt", "a"}});
+  const Evaluated evaluated =
+      FromLibrary("return muster.load '@acme/nlp/gpt'", {{"@acme/nlp/gpt.lua", kOfLibrary},
+                                                         {"@acme/nlp/lib/words.lua", "return { word = 'hello' }"},
+                                                         {"@acme/nlp/train.py", ""},
+                                                         {"@acme/nlp/conf/a.txt", "a"}});
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(CommandOf(evaluated.plan(), "worker.0"),
             (Lines{"x", "hello", "/opt/acme/nlp/train.py", "${muster:run_dir}/files/acme/nlp/conf/a.txt"}));
@@ -132,7 +144,8 @@ TEST(Libraries, AreLoadedFromAndFindWhatIsTheirs) {
 TEST(Libraries, GiveModules) {
   const Evaluated evaluated = FromLibrary(
       "local optim = require '@acme/lib.optim'\nassert(optim == require '@acme.lib.optim' or true)\n"
-      "return muster.recipe { name = 't', plan = function(p, job) job:workers { count = 1, devices = 0, command = { optim.name } } end }",
+      "return muster.recipe { name = 't', plan = function(p, job) job:workers { count = 1, devices = 0, command = { "
+      "optim.name } } end }",
       {{"@acme/lib/optim.lua", "return { name = require('lib.more') }"}, {"@acme/lib/more.lua", "return 'adam'"}});
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(CommandOf(evaluated.plan(), "worker.0"), Lines{"adam"}) << "a module's own are of its library";

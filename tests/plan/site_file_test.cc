@@ -81,7 +81,8 @@ TEST(SiteFiles, AreMergedFieldByFieldTheNearerFirst) {
   system.memory = 1;
   system.hosts = {{"n1", {}, {}}};
   system.environment.set = {{"A", "far"}, {"B", "far"}};
-  system.sources = {{"devices", "s"}, {"memory", "s"}, {"hosts", "s"}, {"environment.set.A", "s"}, {"environment.set.B", "s"}};
+  system.sources = {
+      {"devices", "s"}, {"memory", "s"}, {"hosts", "s"}, {"environment.set.A", "s"}, {"environment.set.B", "s"}};
   const SiteFacts merged = MergedSiteFacts(std::vector{project, system});
   EXPECT_EQ(merged.devices, 2U);
   EXPECT_EQ(merged.memory, 1U);
