@@ -138,10 +138,10 @@ function env.require(name)
   end
   local own = host.module(name)
   if own then return own end
-  -- "@acme/lib.optim" is lib/optim.lua of the library acme, wherever it is asked for.
-  local of_folder = name:match("^@[^/]*/") or folder(place)
-  if name:sub(1, 1) == "@" then name = name:sub(#of_folder + 1) end
-  local path = of_folder .. (name:find("%.lua$") and name or name:gsub("%.", "/") .. ".lua")
+  -- "@acme/lib.optim" and "@acme.lib.optim" are lib/optim.lua of the library acme, wherever they are asked for.
+  local library, rest = name:match("^(@[^/.]+)[/.](.+)$")
+  local of_folder, short = library and library .. "/" or folder(place), rest or name
+  local path = of_folder .. (short:find("%.lua$") and short or short:gsub("%.", "/") .. ".lua")
   local module = loaded[path]
   if module ~= nil then return module end
   if loading[path] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end

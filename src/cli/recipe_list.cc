@@ -27,7 +27,7 @@ constexpr std::uintmax_t kLargest = 1U << 20;
 
 // Whether the text ends in a recipe, as far as can be told without running it: it extends one or makes one.
 bool LooksLikeRecipe(const std::string& text) {
-  return text.find("muster.recipe") != std::string::npos || text.find(":extend") != std::string::npos;
+  return text.find(".recipe") != std::string::npos || text.find(":extend") != std::string::npos;
 }
 
 // Files below the folder in the order of their paths, relative to it; hidden ones and runs are passed over.
