@@ -66,7 +66,7 @@ class Lister {
   }
 
   void Below(const fs::path& folder, bool deep, const std::string& shown) {
-    for (const std::string& file : LuaFilesBelow(folder, deep)) AddFile(folder / file, shown + file);
+    for (const std::string& file : LuaFilesBelow(folder, deep)) AddFile(shown + file, shown + file);
   }
 
   void Library(const std::string& name, const fs::path& folder) {
