@@ -19,6 +19,11 @@ int main(int argc, char** argv) {
       {"muster params (wanted: under 15 ms)", {muster, "params", recipe}, {}, 0},
       {"muster check (wanted: under 15 ms)", {muster, "check", recipe}, {}, 0},
       {"muster plan (wanted: under 15 ms)", {muster, "plan", recipe}, {}, 0},
+      {"muster explain data_parallel_size (wanted: under 15 ms)",
+       {muster, "explain", recipe, "data_parallel_size"},
+       {},
+       0},
+      {"muster explain global_rank, of every process", {muster, "explain", recipe, "global_rank"}, {}, 0},
       {"muster docs pipeline_stages", {muster, "docs", "pipeline_stages"}, {}, 0},
       {"completion of a parameter", {muster, "completion", "--words", "--", "plan", recipe, "pip"}, {}, 0},
   };

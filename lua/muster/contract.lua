@@ -147,7 +147,10 @@ end
 
 function contracts.names() return page("parts/names", {})() end
 
+local own = {}  -- those that were loaded, by name
+
 local function load_own(name, place)
+  if own[name] then return own[name] end
   local names = contracts.names()
   local known = false
   for _, candidate in ipairs(names) do known = known or candidate == name end
@@ -156,6 +159,7 @@ local function load_own(name, place)
   end
   local contract = page(name, own_environment())()
   check_form(contract, function(message) error("contract " .. name .. ": " .. message, 0) end)
+  own[name] = contract
   return contract
 end
 

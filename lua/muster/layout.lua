@@ -347,7 +347,8 @@ local function make_plan(recipe, values, variants, cluster, args)
   local job = jobs.new(cluster, args, contract)
   recipes.run_plan(recipe, p, job.object)
   job.closed = true
-  if host.derives_only() then return end
+  local depth = host.depth()
+  if depth == "derived" then return end
   if #args > 0 and not job.args_used then
     host.report("error", "args", recipe.place, ("the recipe takes no words after --, got %s"):format(shown(args)),
                 "a recipe takes them through job.args")
@@ -361,6 +362,7 @@ local function make_plan(recipe, values, variants, cluster, args)
     host.report("error", "roles", recipe.place, "the plan describes no process", "job:workers { count = …, command = { … } }")
   end
   host.stop_if_errors()
+  if depth == "job" then return end
 
   local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
   job.device_kind = kind_of_devices(recipe)

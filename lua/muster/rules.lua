@@ -1,5 +1,5 @@
 -- The site's rules: a file that returns a function, called with every finished plan. What it finds is told with its own
--- words, at its own lines. Loaded only where a site file names rules.
+-- words, at its own lines.
 local host, prelude = ...
 
 -- Called by the engine. `plan` is what `muster plan --json` prints, as plain tables.

@@ -1,8 +1,9 @@
 // muster check: evaluates a recipe and shows everything that is wrong with it, without starting anything; also what
-// would be different on another MindSpore release.
+// would be different on another MindSpore release, and what leaks into its plan.
 #include <cstdio>
 #include <memory>
 
+#include "cli/check_deep.h"
 #include "cli/check_releases.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -15,6 +16,7 @@ namespace {
 struct Options {
   RecipeOptions recipe;
   std::string mindspore;  // a release, "all", or empty
+  bool deep = false;
   bool json = false;
 };
 
@@ -55,8 +57,12 @@ int ReportReleases(const Options& options, const Result<Evaluation>& evaluation)
 }
 
 int Run(const Options& options) {
-  const auto evaluation = EvaluateFrom(options.recipe, false);
+  const auto evaluation = EvaluateFrom(options.recipe);
   if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
+  if (options.deep) {
+    if (!options.json) PrintOutcome(options, evaluation);
+    return ReportDeepCheck(options.recipe, evaluation, options.json);
+  }
   const Diagnostics& diagnostics = evaluation ? evaluation->warnings : evaluation.error();
   if (options.json) {
     std::fputs(DiagnosticsJson(diagnostics).c_str(), stdout);
@@ -74,6 +80,11 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   app.add_option("--mindspore", options->mindspore,
                  "also tell what would be different on that MindSpore release, or on all of them")
       ->type_name("RELEASE|all");
+  app.add_flag("--deep", options->deep,
+               "also make the plan again in new interpreters, under other locales, with other variables, on other "
+               "machines and a second later, and tell what leaks into it; check every profile; list parameters that "
+               "change nothing")
+      ->excludes("--mindspore");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -84,7 +84,7 @@ int Run(const Options& options) {
                  "muster doctor --host n[01-04] recipes/data_parallel.lua")});
     }
   } else {
-    auto evaluation = EvaluateFrom(options.recipe, false);
+    auto evaluation = EvaluateFrom(options.recipe);
     if (!evaluation) return Refuse(options, evaluation.error());
     plan = std::move(evaluation->plan);
   }

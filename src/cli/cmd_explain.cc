@@ -57,16 +57,18 @@ int Run(Options& options) {
   const std::uint64_t began = MonotonicNowNs();
   WaitLine waiting("explaining " + options.question.name);
   std::size_t plans = 0;
+  Evaluator evaluator;
   Diagnostics warnings;
-  const auto plan_again = [&](const std::vector<Override>& more, const std::string& process) {
+  const auto plan_again = [&](const std::vector<Override>& more, const std::string& process, EvaluationDepth depth) {
     EvaluationOptions evaluation = *thing;
     evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
     evaluation.explain = process;
     if (plans > 0) evaluation.rules.clear();  // they judge the plan, not what it is compared with
+    evaluation.depth = depth;
     if (plans == 0) {
       evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
     }
-    auto result = EvaluateRecipe(evaluation);
+    auto result = evaluator.Evaluate(evaluation);
     if (plans++ == 0 && result) warnings = result->warnings;
     const auto seconds = static_cast<unsigned>((MonotonicNowNs() - began) / kSecond);
     if (seconds > 0) waiting.Show(seconds, std::to_string(plans) + " plans made");

@@ -85,7 +85,7 @@ void PrintTable(const Evaluation& evaluation) {
 }
 
 int Run(const Options& options) {
-  const auto evaluation = EvaluateFrom(options.recipe, true);
+  const auto evaluation = EvaluateFrom(options.recipe, EvaluationDepth::kParameters);
   if (!evaluation) {
     if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
     PrintDiagnostics(evaluation.error());

@@ -100,7 +100,7 @@ int ShowEnvironment(const Options& options) {
 
 int Run(const Options& options) {
   if (options.env) return ShowEnvironment(options);
-  auto evaluation = EvaluateFrom(options.recipe, false);
+  auto evaluation = EvaluateFrom(options.recipe);
   if (evaluation) {
     auto changed = ApplyWraps(evaluation->plan, options.wraps);
     if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);

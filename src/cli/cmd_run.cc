@@ -145,7 +145,7 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   if (options.recipe.recipe.empty()) {
     return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
   }
-  auto evaluation = EvaluateFrom(options.recipe, false);
+  auto evaluation = EvaluateFrom(options.recipe);
   if (!evaluation) return Fail(evaluation.error());
   if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
   PrintDiagnostics(evaluation->warnings);

@@ -153,10 +153,10 @@ class Completer {
     options.recipe = given_.front();
     options.profiles = profiles_;
     options.overrides.assign(given_.begin() + 1, given_.end());
-    if (auto evaluation = EvaluateFrom(options, true)) return *std::move(evaluation);
+    if (auto evaluation = EvaluateFrom(options, EvaluationDepth::kParameters)) return *std::move(evaluation);
     options.profiles.clear();
     options.overrides.clear();
-    auto evaluation = EvaluateFrom(options, true);
+    auto evaluation = EvaluateFrom(options, EvaluationDepth::kParameters);
     return evaluation ? *std::move(evaluation) : Evaluation();
   }
 

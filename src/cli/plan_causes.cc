@@ -147,10 +147,10 @@ class CauseFinder {
     add("hosts by name", HostListText(a_.made_by->site.hosts), HostListText(b_.made_by->site.hosts));
   }
 
-  tl::expected<Plan, std::string> PlanAgain(const EvaluationOptions& made_by, const std::vector<Override>& more) const {
+  tl::expected<Plan, std::string> PlanAgain(const EvaluationOptions& made_by, const std::vector<Override>& more) {
     EvaluationOptions options = made_by;
     options.overrides.insert(options.overrides.end(), more.begin(), more.end());
-    auto evaluation = EvaluateRecipe(options);
+    auto evaluation = evaluator_.Evaluate(options);
     on_plan_();
     if (evaluation) return std::move(evaluation->plan);
     for (const Diagnostic& problem : evaluation.error()) {
@@ -211,6 +211,7 @@ class CauseFinder {
   const PlannedThing& a_;
   const PlannedThing& b_;
   const std::function<void()>& on_plan_;
+  Evaluator evaluator_;  // of one recipe: that of B where the texts differ, else that of A
   std::map<std::string, Said> said_a_;
   std::map<std::string, Said> said_b_;
   Causes found_;

@@ -101,7 +101,7 @@ class Lister {
     listed.file = file;
     EvaluationOptions options;
     options.recipe_file = recipe_file;
-    options.describe_only = true;
+    options.depth = EvaluationDepth::kParameters;
     ApplySite(site_, false, options);
     options.on_wait = [&](unsigned seconds) { waiting_.Show(seconds, written); };
     const auto described = EvaluateRecipe(options);

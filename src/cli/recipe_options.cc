@@ -345,7 +345,7 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
   auto prepared = PrepareEvaluation(options);
   if (!prepared) return Fail(prepared.error());
   EvaluationOptions& evaluation = *prepared;
-  evaluation.describe_only = chosen.describe_only;
+  evaluation.depth = chosen.depth;
   evaluation.explain = std::move(chosen.explain);
   evaluation.mindspore = std::move(chosen.mindspore);
   evaluation.on_print = std::move(chosen.on_print);
@@ -362,9 +362,9 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
 
 }  // namespace
 
-Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only) {
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth) {
   EvaluationOptions evaluation;
-  evaluation.describe_only = describe_only;
+  evaluation.depth = depth;
   evaluation.on_print = PrintLine;
   return EvaluateAs(options, std::move(evaluation));
 }

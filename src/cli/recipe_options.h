@@ -64,7 +64,7 @@ Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Pla
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
-Result<Evaluation> EvaluateFrom(const RecipeOptions& options, bool describe_only);
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth = EvaluationDepth::kPlan);
 
 // The plan, with the sources of the variables of `process` ("worker.2") in the provenance of its role.
 Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process);

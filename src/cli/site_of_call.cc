@@ -107,7 +107,8 @@ Result<SiteFacts> ReadOne(const SiteFile& file, SiteOfCall& site) {
   if (auto text = ReadSmallFile(file.shown); !text) return Fail(Error("site", {}, "the site file: " + text.error()));
   EvaluationOptions options;
   options.recipe_file = file.shown;
-  options.site_file = options.describe_only = true;
+  options.site_file = true;
+  options.depth = EvaluationDepth::kParameters;
   options.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());

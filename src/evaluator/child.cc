@@ -1,5 +1,6 @@
 #include "evaluator/child.h"
 
+#include <clocale>
 #include <cstdlib>
 
 #include <malloc.h>
@@ -29,8 +30,8 @@ Reply AskParent(const Question& question) {
   return *std::move(reply);
 }
 
-// This process lives for one evaluation, so what it frees may stay with it: asking the kernel for memory and giving it
-// back in small pieces is an eighth of the time of a plan of thousands of processes.
+// What this process frees may stay with it: asking the kernel for memory and giving it back in small pieces is an
+// eighth of the time of a plan of thousands of processes.
 void KeepMemory() {
   mallopt(M_TOP_PAD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -45,32 +46,36 @@ EvaluationAnswer Refusal(const std::string& why) {
 
 }  // namespace
 
-void EvaluatorMain() {
+void EvaluatorMain(OpenedInterpreter opened) {
   KeepMemory();
-  Frame frame;
-  if (ReadFrame(kEvaluatorSocket, frame, 0) != ReadStatus::kFrame || frame.tag != FrameTag::kRequest) {
-    _exit(kProtocolBroken);
-  }
-  const auto request = Unarchived<EvaluationRequest>(frame.payload);
-  if (!request) _exit(kProtocolBroken);
+  const auto next_request = [] {
+    Frame frame;
+    const ReadStatus read = ReadFrame(kEvaluatorSocket, frame, 0);
+    if (read == ReadStatus::kClosed) _exit(0);
+    if (read != ReadStatus::kFrame || frame.tag != FrameTag::kRequest) _exit(kProtocolBroken);
+    auto request = Unarchived<EvaluationRequest>(frame.payload);
+    if (!request) _exit(kProtocolBroken);
+    return *std::move(request);
+  };
+  EvaluationRequest request = next_request();
 
   void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, kEvaluatorPage, 0);
   LastPlace* last_place = page == MAP_FAILED ? nullptr : static_cast<LastPlace*>(page);
   close(kEvaluatorPage);
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
 
-  Lockdown lockdown;
-  const auto answer_and_end = [&lockdown](EvaluationAnswer answer) {
+  setlocale(LC_ALL, "");  // the parent gives LC_ALL only where a plan is to be made under another locale
+  const Lockdown lockdown = LockDown(WithoutByEnvironment());
+  Engine engine(AskParent, StateLimits{}, last_place, opened);
+  for (;;) {
+    EvaluationAnswer answer = lockdown.error.empty() ? engine.Evaluate(request) : Refusal(lockdown.error);
     answer.lockdown = lockdown.means;
     WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
     // No destructors and no finalizers: nothing that the recipe left behind may run, and memory is the kernel's to
     // free.
-    _exit(0);
-  };
-  lockdown = LockDown(WithoutByEnvironment());
-  if (!lockdown.error.empty()) answer_and_end(Refusal(lockdown.error));
-  Evaluate(*request, AskParent, StateLimits{}, last_place, answer_and_end);
-  _exit(kProtocolBroken);
+    if (request.last) _exit(0);
+    request = next_request();
+  }
 }
 
 }  // namespace muster

@@ -1,5 +1,7 @@
-// The evaluator process: reads one request, locks itself down, evaluates, answers, ends.
+// The evaluator process: reads a request, locks itself down, evaluates, answers; and so on until the last one.
 #pragma once
+
+#include "lua/engine.h"
 
 namespace muster {
 
@@ -9,7 +11,7 @@ inline constexpr const char* kEvaluatorArgument = "--evaluator-child";
 inline constexpr int kEvaluatorSocket = 3;
 inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/last_place.h)
 
-// Does not return.
-[[noreturn]] void EvaluatorMain();
+// Does not return. `opened` is for tests.
+[[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);
 
 }  // namespace muster

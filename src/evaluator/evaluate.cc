@@ -5,11 +5,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -69,6 +73,19 @@ class Child {
     ended_ = ReapAtEnd(spawned_.ref());
     return *ended_;
   }
+  // So many seconds from now on. SIGXCPU first, which tells this limit from others, and SIGKILL where the parent's own
+  // limit is; where the time used so far cannot be told the wall clock alone limits it.
+  void AllowProcessorTime(std::uint64_t seconds) const {
+    clockid_t clock = 0;
+    timespec used{};
+    rlimit own{};
+    if (clock_getcpuclockid(spawned_.ref().pid, &clock) != 0 || clock_gettime(clock, &used) != 0 ||
+        getrlimit(RLIMIT_CPU, &own) != 0) {
+      return;
+    }
+    const rlimit limit{std::min<rlim_t>(own.rlim_max, static_cast<rlim_t>(used.tv_sec) + seconds), own.rlim_max};
+    prlimit(spawned_.ref().pid, RLIMIT_CPU, &limit, nullptr);
+  }
   // Whether it has come to an end of its own by the deadline (monotonic).
   bool Ends(std::uint64_t deadline_ns) const { return EndsBy(spawned_.ref(), deadline_ns); }
 
@@ -82,6 +99,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
   }
+  if (!options.locale.empty()) variables.push_back("LC_ALL=" + options.locale);
   if (!options.without.empty()) variables.push_back(std::string(kWithoutVariable) + "=" + WithoutText(options.without));
   SpawnSpec spec;
   spec.argv = {options.program, kEvaluatorArgument};
@@ -91,11 +109,7 @@ tl::expected<Spawned, SpawnError> StartChild(const EvaluationOptions& options, i
   spec.grouping = Grouping::kOwnGroup;  // Ctrl-C is the parent's to answer
   spec.parent_death_signal = SIGKILL;
   const auto limit = [](rlim_t value) { return rlimit{value, value}; };
-  spec.limits = {{RLIMIT_CORE, limit(0)},
-                 // SIGXCPU first, which tells this limit from others; SIGKILL a second later.
-                 {RLIMIT_CPU, rlimit{options.limits.cpu_seconds, options.limits.cpu_seconds + 1}},
-                 {RLIMIT_FSIZE, limit(0)},
-                 {RLIMIT_STACK, limit(options.limits.stack_bytes)}};
+  spec.limits = {{RLIMIT_CORE, limit(0)}, {RLIMIT_FSIZE, limit(0)}, {RLIMIT_STACK, limit(options.limits.stack_bytes)}};
 #ifndef MUSTER_SANITIZED  // sanitizers reserve terabytes of address space
   spec.limits.push_back({RLIMIT_AS, limit(options.limits.memory_bytes)});
 #endif
@@ -116,9 +130,16 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
-      const char* value = question.text.find('\0') == std::string::npos ? std::getenv(question.text.c_str()) : nullptr;
-      files.RecordVariable(question.text, value);
-      return value != nullptr ? Reply{true, value} : Reply{};
+      std::optional<std::string> value;
+      if (question.text.find('\0') != std::string::npos) {
+        // no variable is called so
+      } else if (options.variable) {
+        value = options.variable(question.text);
+      } else if (const char* own = std::getenv(question.text.c_str())) {
+        value = own;
+      }
+      files.RecordVariable(question.text, value ? value->c_str() : nullptr);
+      return value ? Reply{true, *std::move(value)} : Reply{};
     }
     case Question::Kind::kPrint:
       if (options.on_print) options.on_print(question.text);
@@ -213,21 +234,7 @@ class KnownPlaces {
   std::set<std::string> known_;
 };
 
-Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles& files) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return Fail(SystemError("evaluator", "the evaluator cannot be started: socketpair", errno));
-  }
-  const UniqueFd ours(sockets[0]);
-  UniqueFd theirs(sockets[1]);
-  const SharedPage page;
-  if (!page.ok()) return Fail(SystemError("evaluator", "the evaluator cannot be started: shared page", errno));
-  auto spawned = StartChild(options, theirs.get(), page.fd());
-  if (!spawned)
-    return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error())));
-  Child child(*std::move(spawned));
-  theirs = UniqueFd();
-
+EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles& files, bool last) {
   EvaluationRequest request;
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
@@ -242,43 +249,76 @@ Result<EvaluationAnswer> Converse(const EvaluationOptions& options, RecipeFiles&
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;
-  request.describe_only = options.describe_only;
-  request.derive_only = options.derive_only;
+  request.depth = options.depth;
   request.explain = options.explain;
   request.libraries = options.libraries;
   request.rules = options.rules;
   request.site_file = options.site_file;
-  constexpr std::uint64_t kSecond = 1'000'000'000;
-  const std::uint64_t begin = MonotonicNowNs();
-  const std::uint64_t deadline = begin + options.limits.wall_ms * 1'000'000;
-  unsigned seconds = 0;
-  // A failure to write shows as a missing answer.
-  WriteFrame(ours.get(), FrameTag::kRequest, Archived(request), deadline);
-
-  for (std::size_t questions = 0; questions < kMaxQuestions; ++questions) {
-    Frame frame;
-    while (options.on_wait && begin + (seconds + 1) * kSecond < deadline &&
-           AwaitFrame(ours.get(), begin + (seconds + 1) * kSecond) == ReadStatus::kTimeout) {
-      options.on_wait(++seconds);
-    }
-    ReadStatus read = ReadFrame(ours.get(), frame, deadline);
-    if (read == ReadStatus::kClosed && !child.Ends(deadline)) read = ReadStatus::kTimeout;
-    if (read != ReadStatus::kFrame) return Fail(NoAnswer(child.End(), read, options, page.Read()));
-    if (frame.tag == FrameTag::kAnswer) {
-      auto answer = Unarchived<EvaluationAnswer>(frame.payload);
-      child.End();
-      if (!answer) return Fail(NoAnswerAtAll(page.Read()));
-      return *std::move(answer);
-    }
-    const auto question = frame.tag == FrameTag::kQuestion ? Unarchived<Question>(frame.payload) : std::nullopt;
-    if (!question) return Fail(NoAnswerAtAll(page.Read()));
-    WriteFrame(ours.get(), FrameTag::kReply, Archived(AnswerQuestion(*question, files, options)), deadline);
-  }
-  return Fail(
-      Error("limit", page.Read(),
-            "the recipe asked for more than " + std::to_string(kMaxQuestions) + " files, variables and printed lines",
-            "a recipe only describes; this line was reached last"));
+  request.last = last;
+  return request;
 }
+
+// An evaluator process and the way to it.
+class Conversation {
+ public:
+  static Result<std::unique_ptr<Conversation>> Begin(const EvaluationOptions& options) {
+    int sockets[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+      return Fail(SystemError("evaluator", "the evaluator cannot be started: socketpair", errno));
+    }
+    UniqueFd ours(sockets[0]);
+    const UniqueFd theirs(sockets[1]);
+    auto page = std::make_unique<SharedPage>();
+    if (!page->ok()) return Fail(SystemError("evaluator", "the evaluator cannot be started: shared page", errno));
+    auto spawned = StartChild(options, theirs.get(), page->fd());
+    if (!spawned) {
+      return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error())));
+    }
+    return std::make_unique<Conversation>(std::move(ours), std::move(page), *std::move(spawned));
+  }
+  Conversation(UniqueFd socket, std::unique_ptr<SharedPage> page, Spawned spawned)
+      : socket_(std::move(socket)), page_(std::move(page)), child_(std::move(spawned)) {}
+
+  // After a failure there is no evaluator any more.
+  Result<EvaluationAnswer> Ask(const EvaluationOptions& options, RecipeFiles& files, bool last) {
+    child_.AllowProcessorTime(options.limits.cpu_seconds);
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    const std::uint64_t begin = MonotonicNowNs();
+    const std::uint64_t deadline = begin + options.limits.wall_ms * 1'000'000;
+    unsigned seconds = 0;
+    // A failure to write shows as a missing answer.
+    WriteFrame(socket_.get(), FrameTag::kRequest, Archived(RequestOf(options, files, last)), deadline);
+
+    for (std::size_t questions = 0; questions < kMaxQuestions; ++questions) {
+      Frame frame;
+      while (options.on_wait && begin + (seconds + 1) * kSecond < deadline &&
+             AwaitFrame(socket_.get(), begin + (seconds + 1) * kSecond) == ReadStatus::kTimeout) {
+        options.on_wait(++seconds);
+      }
+      ReadStatus read = ReadFrame(socket_.get(), frame, deadline);
+      if (read == ReadStatus::kClosed && !child_.Ends(deadline)) read = ReadStatus::kTimeout;
+      if (read != ReadStatus::kFrame) return Fail(NoAnswer(child_.End(), read, options, page_->Read()));
+      if (frame.tag == FrameTag::kAnswer) {
+        auto answer = Unarchived<EvaluationAnswer>(frame.payload);
+        if (last) child_.End();
+        if (!answer) return Fail(NoAnswerAtAll(page_->Read()));
+        return *std::move(answer);
+      }
+      const auto question = frame.tag == FrameTag::kQuestion ? Unarchived<Question>(frame.payload) : std::nullopt;
+      if (!question) return Fail(NoAnswerAtAll(page_->Read()));
+      WriteFrame(socket_.get(), FrameTag::kReply, Archived(AnswerQuestion(*question, files, options)), deadline);
+    }
+    return Fail(
+        Error("limit", page_->Read(),
+              "the recipe asked for more than " + std::to_string(kMaxQuestions) + " files, variables and printed lines",
+              "a recipe only describes; this line was reached last"));
+  }
+
+ private:
+  UniqueFd socket_;
+  std::unique_ptr<SharedPage> page_;
+  Child child_;
+};
 
 // A derived value cannot be set; the message says by which parameters it can be changed.
 Diagnostic NotSettable(const EvaluationOptions& options, const KnownPlaces& places, const DerivedOverride& override) {
@@ -305,16 +345,34 @@ Override ValueOverride(std::string name, Value value) {
   return override;
 }
 
-Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
-  auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
-  if (!files) return Fail(files.error());
+struct Evaluator::Impl {
+  std::optional<RecipeFiles> files;
+  std::unique_ptr<Conversation> conversation;
+};
+
+Evaluator::Evaluator() : impl_(std::make_unique<Impl>()) {}
+Evaluator::~Evaluator() = default;
+
+Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool last) {
+  if (!impl_->files) {
+    auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
+    if (!files) return Fail(files.error());
+    impl_->files = *std::move(files);
+  }
+  RecipeFiles& files = *impl_->files;
   const std::uint64_t began = MonotonicNowNs();
-  auto answer = Converse(options, *files);
+  if (!impl_->conversation) {
+    auto conversation = Conversation::Begin(options);
+    if (!conversation) return Fail(conversation.error());
+    impl_->conversation = *std::move(conversation);
+  }
+  auto answer = impl_->conversation->Ask(options, files, last);
+  if (last || !answer) impl_->conversation.reset();
   const std::uint64_t evaluate_ns = MonotonicNowNs() - began;
-  const KnownPlaces places(options.recipe_file, *files, options.site);
+  const KnownPlaces places(options.recipe_file, files, options.site);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
-  if (!options.derive_only) {
+  if (options.depth != EvaluationDepth::kDerived) {
     for (const DerivedOverride& override : answer->not_settable) {
       const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
                                          [&](const Override& given) { return given.name == override.name; });
@@ -336,20 +394,24 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) {
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = places.Checked(std::move(answer->provenance));
   evaluation.origins = places.Checked(std::move(answer->origins));
-  if (!options.describe_only && !options.derive_only) {
+  if (options.depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
-    Diagnostics invalid = ValidatePlan(*answer->plan);
-    if (HasErrors(invalid)) return Fail(std::move(invalid));
+    if (options.depth == EvaluationDepth::kPlan) {
+      Diagnostics invalid = ValidatePlan(*answer->plan);
+      if (HasErrors(invalid)) return Fail(std::move(invalid));
+    }
     evaluation.plan = *std::move(answer->plan);
   }
   evaluation.site_file = std::move(answer->site_file);
-  evaluation.inputs = files->inputs();
-  evaluation.sources = files->sources();
+  evaluation.inputs = files.inputs();
+  evaluation.sources = files.sources();
   evaluation.inputs.insert(evaluation.inputs.end(), options.site_inputs.begin(), options.site_inputs.end());
   evaluation.sources.insert(options.site_sources.begin(), options.site_sources.end());
   evaluation.site = options.site;
   evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }
+
+Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) { return Evaluator().Evaluate(options, true); }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,7 @@ struct EvaluationOptions {
   Site site;
   DeviceUse devices;
   std::string mindspore;
-  bool describe_only = false;
-  bool derive_only = false;
+  EvaluationDepth depth = EvaluationDepth::kPlan;
   std::string explain;
   std::map<std::string, LibraryPlace> libraries;
   std::string rules;
@@ -46,6 +46,9 @@ struct EvaluationOptions {
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
   EvaluationLimits limits;
+  std::string locale = {};  // that the evaluator is to run under, as setlocale(3) names it; empty: "C"
+  // Answers what the recipe asks of muster's environment; empty: getenv.
+  std::function<std::optional<std::string>(const std::string& name)> variable = {};
   Without without = WithoutByEnvironment();
   std::string program = "/proc/self/exe";            // a muster program
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
@@ -60,7 +63,7 @@ struct Evaluation {
   std::uint32_t hosts = 0;
   std::uint32_t devices_per_host = 0;
   std::map<std::string, Value> derived;  // if nothing else was asked for
-  Plan plan;                             // folded and valid; empty if only described or derived
+  Plan plan;                             // folded and valid; otherwise as EvaluationDepth says
   Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
   Origins origins;
   Diagnostics warnings;
@@ -72,8 +75,27 @@ struct Evaluation {
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
-// All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the
-// evaluator is started, no file is written.
+// An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
+// for each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
+class Evaluator {
+ public:
+  Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+  ~Evaluator();
+
+  // All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the evaluator is
+  // started, no file is written. Recipe, folder, release, program and mechanisms must be those of the first request;
+  // limits are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the
+  // `last` request the process ends.
+  Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// One request by an evaluator of its own.
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options);
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "plan/plan_diff.h"
 #include "settings/nudge.h"
 
 namespace muster {
@@ -25,16 +26,37 @@ std::vector<Value> NudgedCount(std::uint32_t count, double least) {
 
 }  // namespace
 
+std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
+                                                 const Evaluation& as_it_is) {
+  constexpr int kMostPlans = 3;
+  std::vector<std::string> names;
+  for (const ParameterState& state : as_it_is.parameters) {
+    int plans = 0;
+    bool changes = false;
+    for (Value& other : Nudged(state)) {
+      if (plans == kMostPlans || changes) break;
+      EvaluationOptions changed = options;
+      changed.overrides.push_back(ValueOverride(state.parameter.name, std::move(other)));
+      const auto evaluation = evaluator.Evaluate(changed);
+      if (!evaluation) continue;
+      ++plans;
+      changes = !DiffPlans(as_it_is.plan, evaluation->plan).empty();
+    }
+    if (plans > 0 && !changes) names.push_back(state.parameter.name);
+  }
+  return names;
+}
+
 std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived) {
   EvaluationOptions again = options;
-  again.describe_only = false;
-  again.derive_only = true;
+  again.depth = EvaluationDepth::kDerived;
   again.pins.clear();
   again.on_print = nullptr;
   again.on_wait = nullptr;
   // What made somebody ask is not there.
   std::erase_if(again.overrides, [&](const Override& override) { return override.name == derived; });
-  const auto as_it_is = EvaluateRecipe(again);
+  Evaluator evaluator;
+  const auto as_it_is = evaluator.Evaluate(again);
   if (!as_it_is) return {};
   const auto value = as_it_is->derived.find(derived);
   if (value == as_it_is->derived.end()) return {};
@@ -51,7 +73,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
       seconds = passed;
       EvaluationOptions changed = again;
       changed.overrides.push_back(ValueOverride(name, other));
-      const auto evaluation = EvaluateRecipe(changed);
+      const auto evaluation = evaluator.Evaluate(changed);
       if (!evaluation) continue;
       const auto then = evaluation->derived.find(derived);
       if (then != evaluation->derived.end()) return then->second != value->second;

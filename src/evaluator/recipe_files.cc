@@ -182,6 +182,8 @@ std::string RecipeFiles::ShownPath(const std::string& folder, const std::string&
 
 tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {
   if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
+  const std::string normal = std::filesystem::path(name).lexically_normal();
+  if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
   const auto library = InLibrary(name);
   if (!library && name.starts_with('@')) {
     std::vector<std::string> known;
@@ -212,8 +214,8 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
   }
   auto content = ReadRegular(file.get());
   if (!content) return content;
-  const std::string normal = std::filesystem::path(name).lexically_normal();
-  if (sources_.emplace(normal, *content).second) inputs_.push_back({"file", normal, Sha256Hex(*content)});
+  sources_.emplace(normal, *content);
+  inputs_.push_back({"file", normal, Sha256Hex(*content)});
   return content;
 }
 

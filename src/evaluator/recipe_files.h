@@ -40,7 +40,8 @@ class RecipeFiles {
   const std::string& recipe_text() const { return recipe_text_; }
   const std::string& folder() const { return folder_; }  // absolute
 
-  // A file's content, or one line that says why not. Symbolic links may not lead out of the folder, or the library.
+  // A file's content, or one line that says why not. Symbolic links may not lead out of the folder, or the library. A
+  // file that was read before is what it was then.
   tl::expected<std::string, std::string> Read(const std::string& name);
   // Whether it is a file or folder below the recipe's.
   tl::expected<void, std::string> Exists(const std::string& name) const;

@@ -83,7 +83,7 @@ class Explainer {
  private:
   Result<Evaluation> Plan(const std::vector<Override>& more, const std::string& process = {}) {
     ++made_;
-    return plan_again_(more, process);
+    return plan_again_(more, process, depth_);
   }
 
   Result<void> FindSubject() {
@@ -181,6 +181,10 @@ class Explainer {
 
   void ExplainValue() {
     const Subject& subject = explanation_.subject;
+    // What the plan function derives needs no processes. They are a plan's worth of work, so other values wait for
+    // them.
+    const bool by_recipe = plans_.front()->origins.derived.contains(subject.name);
+    if (subject.kind == SubjectKind::kDerived && by_recipe) depth_ = EvaluationDepth::kJob;
     const SubjectValue reading = ValueOf(*plans_.front(), api_, subject, chosen_);
     std::vector<std::string> depends_on;
     for (const Settable& settable : Settables(*plans_.front())) {
@@ -335,6 +339,7 @@ class Explainer {
   std::vector<std::string> changed_ = {""};         // beside it: the parameter that was given another value
   std::vector<std::uint32_t> chosen_;
   Explanation explanation_;
+  EvaluationDepth depth_ = EvaluationDepth::kPlan;
   std::size_t made_ = 0;
 };
 

@@ -23,7 +23,8 @@ struct ExplainQuestion {
 
 // The plan with these overrides besides those of the command line, the last ones winning; `process` as in
 // EvaluationRequest::explain.
-using PlanAgain = std::function<Result<Evaluation>(const std::vector<Override>& more, const std::string& process)>;
+using PlanAgain = std::function<Result<Evaluation>(const std::vector<Override>& more, const std::string& process,
+                                                   EvaluationDepth depth)>;
 
 // A value that another one was made of.
 struct ChainLink {

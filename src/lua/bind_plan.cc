@@ -83,9 +83,10 @@ int Derive(lua_State* lua) {
   return 1;
 }
 
-// derives_only() -> whether the derived values are all that is wanted
-int DerivesOnly(lua_State* lua) {
-  lua_pushboolean(lua, Host::Of(lua).request->derive_only ? 1 : 0);
+// depth() -> how far the plan goes that is wanted
+int Depth(lua_State* lua) {
+  constexpr const char* kNames[] = {"parameters", "derived", "job", "plan"};
+  lua_pushstring(lua, kNames[static_cast<std::size_t>(Host::Of(lua).request->depth)]);
   return 1;
 }
 
@@ -93,7 +94,7 @@ constexpr HostFunction kFunctions[] = {
     {"port", Guarded<AddPort>},
     {"activate", Guarded<AddActivation>},
     {"derive", Guarded<Derive>},
-    {"derives_only", Guarded<DerivesOnly>},
+    {"depth", Guarded<Depth>},
 };
 
 }  // namespace

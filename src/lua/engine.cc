@@ -12,6 +12,7 @@
 #include "lua/host_function.h"
 #include "lua/load_schema.h"
 #include "lua/own_chunk.h"
+#include "lua/own_modules.h"
 #include "lua/resolve.h"
 #include "lua/site_rules.h"
 #include "lua/site_table.h"
@@ -19,14 +20,28 @@
 #include "plan/fold.h"
 
 namespace muster {
+
+struct LoadedRecipe {
+  LoadedRecipe(const StateLimits& limits, LastPlace* last_place) : state(limits, last_place) { host.state = &state; }
+
+  State state;
+  Host host;
+  OwnModules modules;
+  bool is_read = false;
+  int recipe = LUA_NOREF;                  // in the registry
+  std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
+};
+
 namespace {
 
-// Everything that one evaluation needs while Lua is running; reached through the registry.
+// One request on its way to its answer.
 struct Evaluation {
-  Host host;
-  EvaluationAnswer answer;
+  Host& host;
+  const OwnModules& modules;
+  int recipe = LUA_NOREF;  // in the registry
+  EvaluationAnswer answer = {};
   ParameterNames names = ParameterNames({});
-  std::vector<Override> unknown;  // overrides that name no parameter
+  std::vector<Override> unknown = {};  // overrides that name no parameter
 };
 
 constexpr const char* kNestedTooDeeply =
@@ -136,7 +151,8 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
   if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
-  host.Report(LoadSchemaInto(lua, host.schema));
+  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
+  host.Report(*host.schema_problems);
   const auto release = host.schema.FindRelease(*release_name, place);
   if (!release) {
     host.Report(release.error());
@@ -231,74 +247,7 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
 
-// Loads muster's own modules in order; leaves these at the returned indices.
-struct OwnModules {
-  int prelude = 0;
-  int muster = 0;
-  int recipes = 0;
-  int layout = 0;
-  int rules = 0;
-};
-
-OwnModules LoadOwnModules(lua_State* lua, Host& host) {
-  lua_newtable(lua);
-  const int host_table = lua_gettop(lua);
-  BindLanguage(lua, host);
-  BindContext(lua, host);
-  BindDevices(lua, host);
-  BindArithmetic(lua, host);
-  BindFiles(lua, host);
-  BindRoles(lua, host);
-  BindProcesses(lua, host);
-  BindPlan(lua, host);
-  PushNull(lua);
-  lua_setfield(lua, host_table, "null");
-
-  const auto load = [&](const char* path, std::initializer_list<int> arguments) {
-    PushOwnChunk(lua, path);
-    lua_pushvalue(lua, host_table);
-    for (const int argument : arguments) lua_pushvalue(lua, argument);
-    lua_call(lua, static_cast<int>(arguments.size()) + 1, 1);
-    return lua_gettop(lua);
-  };
-  OwnModules modules;
-  modules.prelude = load("muster/prelude.lua", {});
-  modules.muster = load("muster/muster.lua", {modules.prelude});
-  const int parameters = load("muster/parameters.lua", {modules.muster});
-  modules.recipes = load("muster/recipe.lua", {modules.prelude, modules.muster, parameters});
-  const int context = load("muster/context.lua", {modules.prelude});
-  const int policies = load("muster/policy.lua", {modules.muster});
-  const int jobs = load("muster/job.lua", {modules.prelude, modules.muster, policies, parameters});
-  const int contracts = load("muster/contract.lua", {modules.prelude, modules.muster, jobs});
-  const int meetings = load("muster/meeting.lua", {});
-  modules.layout = load("muster/layout.lua", {modules.prelude, modules.muster, policies, jobs, contracts, meetings,
-                                              parameters, modules.recipes});
-
-  if (!host.request->rules.empty()) modules.rules = load("muster/rules.lua", {modules.prelude});
-
-  lua_getfield(lua, modules.muster, "api");
-  const int api = lua_gettop(lua);
-  lua_newtable(lua);
-  const auto offer = [&](const char* name, int module) {
-    lua_getfield(lua, modules.prelude, "read_only");
-    lua_pushvalue(lua, module);
-    lua_pushstring(lua, name);
-    lua_call(lua, 2, 1);
-    lua_setfield(lua, -2, name);
-  };
-  offer("muster", api);
-  for (const char* name : {"muster.context", "muster.mindspore"}) {
-    lua_pushvalue(lua, context);
-    lua_pushstring(lua, name);
-    lua_call(lua, 1, 1);
-    lua_setfield(lua, -2, name);
-  }
-  lua_setfield(lua, LUA_REGISTRYINDEX, "muster.modules");
-  return modules;
-}
-
-void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int recipe, const Resolved& resolved,
-                  const Place& place) {
+void CallMakePlan(lua_State* lua, Host& host, int layout, int recipe, const Resolved& resolved, const Place& place) {
   lua_newtable(lua);
   const int parameters = lua_gettop(lua);
   lua_newtable(lua);
@@ -317,7 +266,9 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
   lua_getfield(lua, recipe, "plan");
   if (const Place plan = PlaceOfFunction(lua, -1); plan.line > 0) host.fallback = plan;
   lua_pop(lua, 1);
-  lua_getfield(lua, modules.layout, "make_plan");
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, layout);
+  lua_getfield(lua, -1, "make_plan");
+  lua_remove(lua, -2);
   lua_pushvalue(lua, recipe);
   lua_pushvalue(lua, parameters);
   lua_pushvalue(lua, variants);
@@ -339,35 +290,47 @@ void CallMakePlan(lua_State* lua, Host& host, const OwnModules& modules, int rec
   CheckParametersAreAsGiven(lua, host, resolved, place);
 }
 
-// The whole evaluation, in a protected call. Argument 1: the Evaluation.
-int Run(lua_State* lua) {
-  auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
-  Host& host = evaluation.host;
+// Reads the recipe, in a protected call. Argument 1: the Recipe that it becomes.
+int Load(lua_State* lua) {
+  auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
+  Host& host = read.host;
   const EvaluationRequest& request = *host.request;
   StopCollecting(lua);
-  const OwnModules modules = LoadOwnModules(lua, host);
+  read.modules = LoadOwnModules(lua, host);
   CollectAgain(lua);
 
   host.fallback = PlaceOfReturn(request.recipe_text, request.recipe_file);
-  lua_getfield(lua, modules.recipes, "run_first");
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.recipes);
+  lua_getfield(lua, -1, "run_first");
   PushText(lua, request.recipe_text);
   PushText(lua, request.recipe_file);
   lua_call(lua, 2, 1);
   const int recipe = lua_gettop(lua);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
   if (request.site_file) {
-    evaluation.answer.site_file = ReadSiteTable(lua, host, modules.muster, recipe);
+    read.site_file = ReadSiteTable(lua, host, lua_gettop(lua), recipe);
     return 0;
   }
-  lua_getfield(lua, modules.muster, "contents");
+  lua_getfield(lua, -1, "contents");
   lua_pushvalue(lua, recipe);
   lua_pushliteral(lua, "a recipe");
   lua_call(lua, 2, 1);
-  lua_replace(lua, recipe);
-  if (lua_isnil(lua, recipe)) {
+  if (lua_isnil(lua, -1)) {
     host.Report(Error("recipe", {request.recipe_file, 0}, "the file returns no recipe",
                       "end it with: return muster.recipe { … }"));
     Stop(lua);
   }
+  read.recipe = luaL_ref(lua, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+// Makes what was asked for of the recipe, in a protected call. Argument 1: the Evaluation.
+int Answer(lua_State* lua) {
+  auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
+  Host& host = evaluation.host;
+  const EvaluationRequest& request = *host.request;
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.recipe);
+  const int recipe = lua_gettop(lua);
   lua_getfield(lua, recipe, "place");
   const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
   lua_settop(lua, recipe);
@@ -375,7 +338,9 @@ int Run(lua_State* lua) {
   evaluation.answer.name = host.plan.name = TextOf(lua, recipe, "name").value_or("");
   evaluation.answer.doc = host.plan.doc = TextOf(lua, recipe, "doc").value_or("");
   host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
-  lua_getfield(lua, modules.recipes, "settle");
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.modules.recipes);
+  lua_getfield(lua, -1, "settle");
+  lua_remove(lua, -2);
   lua_pushvalue(lua, recipe);
   Value::List profiles;
   for (const std::string& profile : request.profiles) profiles.emplace_back(profile);
@@ -392,15 +357,16 @@ int Run(lua_State* lua) {
     return reply.given ? std::optional(reply.text) : std::nullopt;
   };
   Diagnostics problems;
-  Resolved resolved = ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site,
-                                        request.devices, !request.describe_only, environment, problems);
+  Resolved resolved =
+      ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site, request.devices,
+                        request.depth > EvaluationDepth::kParameters, environment, problems);
   host.Report(problems);
   evaluation.answer.parameters = resolved.parameters;
   evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
   evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
   evaluation.unknown = std::move(resolved.unknown);
   evaluation.names = names;
-  if (request.describe_only) return 0;
+  if (request.depth == EvaluationDepth::kParameters) return 0;
   ReadLimits(lua, host, recipe, place);
   if (HasErrors(host.diagnostics)) Stop(lua);
 
@@ -413,72 +379,91 @@ int Run(lua_State* lua) {
   host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
   host.plan.site_environment = request.site.environment;
-  CallMakePlan(lua, host, modules, recipe, resolved, place);
-  if (request.derive_only) return 0;
+  CallMakePlan(lua, host, evaluation.modules.layout, recipe, resolved, place);
+  if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   TellWrittenPaths(host);
   TellSiteVariables(host);
-  JudgePlan(lua, host, modules.rules);
+  JudgePlan(lua, host, evaluation.modules.rules);
   return 0;
 }
 
-}  // namespace
-
-void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
-              const std::function<void(EvaluationAnswer)>& give) {
-  State state(limits, last_place);
-  Evaluation evaluation;
-  Host& host = evaluation.host;
-  host.request = &request;
-  host.ask = &ask;
-  host.state = &state;
-  lua_State* lua = state.lua();
-  lua_pushlightuserdata(lua, &host);
-  lua_pushcclosure(lua, Guarded<OnError>, 1);
-  lua_pushcfunction(lua, Guarded<Run>);
-  lua_pushlightuserdata(lua, &evaluation);
-  const int status = lua_pcall(lua, 1, 0, -3);
-  TellUnknown(host, evaluation.unknown, evaluation.names, evaluation.answer.not_settable);
-  if (request.derive_only) {
-    host.diagnostics.clear();
-    for (const auto& [name, unused] : host.origins.derived) {
-      evaluation.answer.derived.emplace(name, host.plan.derived.at(name));
-    }
-  }
-
-  // Not all of these reach the message handler, and a recipe's pcall may have caught the first two.
+// What is wrong that no message handler told, and that a recipe's pcall may have caught.
+void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
   const Place noted = last_place != nullptr ? last_place->Read() : Place{};
   const Place last = noted.line > 0 ? noted : host.fallback;
   const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
                                       [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
-  if (state.out_of_memory() && !limit_told) {
+  if (host.state->out_of_memory() && !limit_told) {
     host.Report(Error("limit", last,
                       "the recipe used more than " + std::to_string(limits.memory_bytes >> 20) + " MiB of memory"));
-  } else if (state.out_of_instructions() && !limit_told) {
-    host.Report(Error("limit", last, state.InstructionsText()));
-  } else if (status != 0 && !HasErrors(host.diagnostics)) {
+  } else if (host.state->out_of_instructions() && !limit_told) {
+    host.Report(Error("limit", last, host.state->InstructionsText()));
+  } else if (failed && !HasErrors(host.diagnostics)) {
     host.Report(Error("lua", last, kNestedTooDeeply));
   }
-  evaluation.answer.diagnostics = Folded(host.diagnostics);
-  const bool planned = !request.describe_only && !request.derive_only && evaluation.answer.not_settable.empty();
+}
+
+}  // namespace
+
+Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened)
+    : ask_(ask), limits_(limits), last_place_(last_place), opened_(opened) {}
+
+Engine::~Engine() = default;
+
+EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
+  if (last_place_ != nullptr) last_place_->Note({}, 0);
+  const bool is_new = recipe_ == nullptr;
+  if (is_new) recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
+  Host& host = recipe_->host;
+  lua_State* lua = recipe_->state.lua();
+  host.request = &request;
+  host.ask = &ask_;
+  const auto call = [&](lua_CFunction function, void* argument) {
+    lua_pushlightuserdata(lua, &host);
+    lua_pushcclosure(lua, Guarded<OnError>, 1);
+    lua_pushcfunction(lua, function);
+    lua_pushlightuserdata(lua, argument);
+    const int status = lua_pcall(lua, 1, 0, -3);
+    lua_settop(lua, 0);
+    return status == 0;
+  };
+  if (is_new && opened_ != nullptr) call(opened_, nullptr);
+  if (is_new) {
+    recipe_->is_read = call(Guarded<Load>, recipe_.get());
+    host.KeepWhatWasRead();
+  } else {
+    recipe_->state.BeginAgain();
+    host.BeginPlan();
+  }
+  const std::size_t files = host.files.size();
+  Evaluation evaluation{host, recipe_->modules, recipe_->recipe};
+  const bool done = recipe_->is_read && (request.site_file || call(Guarded<Answer>, &evaluation));
+  EvaluationAnswer& answer = evaluation.answer;
+  TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
+  if (request.depth == EvaluationDepth::kDerived) {
+    host.diagnostics.clear();
+    for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
+  }
+  TellLimits(host, limits_, last_place_, !done);
+  answer.diagnostics = Folded(host.diagnostics);
+  if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
+  const bool planned = request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
-    evaluation.answer.plan = std::move(host.plan);
-    evaluation.answer.provenance = std::move(host.provenance);
+    answer.plan = std::move(host.plan);
+    answer.provenance = std::move(host.provenance);
     if (host.context) {
       for (const auto& [key, setting] : host.context->own()) host.origins.context[key] = setting.source;
     }
-    evaluation.answer.origins = std::move(host.origins);
+    answer.origins = std::move(host.origins);
   }
-  give(std::move(evaluation.answer));
-}
-
-EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
-                          LastPlace* last_place) {
-  EvaluationAnswer answer;
-  Evaluate(request, ask, limits, last_place, [&](EvaluationAnswer given) { answer = std::move(given); });
-  return answer;
+  // An interpreter that ran into its limits refuses everything from then on; and where the plan function failed while
+  // it read a file, that file counts as being read.
+  const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
+  if (spoilt || (!done && files != host.files.size())) spoilt_ = std::move(recipe_);
+  return std::move(evaluation.answer);
 }
 
 }  // namespace muster

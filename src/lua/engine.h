@@ -1,21 +1,43 @@
-// The engine: one evaluation from recipe text to plan. Runs inside the evaluator process.
+// The engine: from recipe text to plans. Runs inside the evaluator process.
 #pragma once
 
-#include <functional>
+#include <memory>
 
 #include "lua/evaluation.h"
 #include "lua/last_place.h"
 #include "lua/limits.h"
 
+struct lua_State;
+
 namespace muster {
 
-// Never fails as a function: what went wrong is in the answer's diagnostics. `last_place` may be null.
-EvaluationAnswer Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits,
-                          LastPlace* last_place);
+struct LoadedRecipe;
 
-// The same, with the answer given before the interpreter and all that was made for it are torn down: who ends the
-// process there spares it.
-void Evaluate(const EvaluationRequest& request, const Ask& ask, const StateLimits& limits, LastPlace* last_place,
-              const std::function<void(EvaluationAnswer)>& give);
+// Called with each new interpreter before muster's own files are loaded, so that tests can let something into it.
+using OpenedInterpreter = int (*)(lua_State*);
+
+// Reads a recipe with its first request, and makes one plan after the other of it. The recipe's own lines run once
+// (again only after an evaluation that ran into its limits); settling parameters and the plan function run for each
+// request. So a recipe whose plan function is not pure may show in a later plan what it kept of an earlier one.
+class Engine {
+ public:
+  // `last_place` may be null. Limits are those of one request, memory of all together.
+  Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened = nullptr);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  // Never fails as a function: what went wrong is in the answer's diagnostics. The recipe's file, text and folder and
+  // the release must be those of the first request.
+  EvaluationAnswer Evaluate(const EvaluationRequest& request);
+
+ private:
+  Ask ask_;
+  StateLimits limits_;
+  LastPlace* last_place_;
+  OpenedInterpreter opened_;
+  std::unique_ptr<LoadedRecipe> recipe_;
+  std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next, so that who ends the process is spared its teardown
+};
 
 }  // namespace muster

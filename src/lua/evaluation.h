@@ -47,6 +47,16 @@ struct LibraryPlace {
 // What the site's rules are kept under, among the libraries.
 inline constexpr char kRulesLibrary[] = "rules";
 
+// How far a recipe is evaluated.
+enum class EvaluationDepth : std::uint8_t {
+  kParameters,  // they are settled; the plan function is not called
+  kDerived,     // the plan function has run; the values that it derived are the answer, and no problems are told
+  // The plan function has run, with all that it checks; roles are described, and no process is laid out. The plan of
+  // the answer has the hosts, parameters and derived values alone.
+  kJob,
+  kPlan,
+};
+
 struct EvaluationRequest {
   std::string recipe_file;  // as the user wrote it: what diagnostics show
   std::string recipe_text;
@@ -56,16 +66,16 @@ struct EvaluationRequest {
   std::vector<Override> pins;         // derived values that are forced; kText or kValue
   std::vector<std::string> args;      // the words after --
   Site site;
-  DeviceUse devices;           // what the command line says of them; its kind is the recipe's to say
-  std::string mindspore;       // a release to check against instead of the recipe's own, if that names any; or empty
-  bool describe_only = false;  // stop after the parameters
-  bool derive_only = false;    // stop once the recipe has derived its values: no plan, and no problems told
+  DeviceUse devices;      // what the command line says of them; its kind is the recipe's to say
+  std::string mindspore;  // a release to check against instead of the recipe's own, if that names any; or empty
+  EvaluationDepth depth = EvaluationDepth::kPlan;
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
   // answer has; else, the role's first one.
   std::string explain = {};
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
   std::string rules = {};  // a file of the library kRulesLibrary that judges the plan; empty: there is none
   bool site_file = false;  // what is evaluated is no recipe: it is a site file, and the answer has what it says
+  bool last = true;        // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };

@@ -34,8 +34,9 @@ void Fields(A& archive, LibraryPlace& library) {
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
-          request.pins, request.args, request.site, request.devices, request.mindspore, request.describe_only,
-          request.derive_only, request.explain, request.libraries, request.rules, request.site_file);
+          request.pins, request.args, request.site, request.devices, request.mindspore);
+  InRange(archive, request.depth, EvaluationDepth::kPlan);
+  archive(request.explain, request.libraries, request.rules, request.site_file, request.last);
 }
 
 template <class A>

@@ -46,6 +46,15 @@ char kStopKey;  // its address is the error value of Stop
 
 Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
+void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported}; }
+
+void Host::BeginPlan() {
+  static_cast<PlanInTheMaking&>(*this) = PlanInTheMaking();
+  fallback = when_read.fallback;
+  diagnostics = when_read.diagnostics;
+  reported = when_read.reported;
+}
+
 int Host::Here(lua_State* lua) {
   const State::Frame frame = state->Here(lua);
   return frame.file.empty() ? Interned(fallback.file, fallback.line) : Interned(frame.file, frame.line);

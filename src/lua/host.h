@@ -1,4 +1,4 @@
-// The host of one evaluation: what the functions that Lua calls (bind_*.cc) work on. Collects diagnostics,
+// The host of an interpreter: what the functions that Lua calls (bind_*.cc) work on. Collects diagnostics,
 // contexts and the plan in the making. Knows Lua only through the state that it belongs to.
 #pragma once
 
@@ -23,23 +23,9 @@
 
 namespace muster {
 
-struct Host {
-  const EvaluationRequest* request = nullptr;
-  const Ask* ask = nullptr;
-  State* state = nullptr;
-
-  // Places are handed to Lua as numbers; 0 is "no place".
-  std::vector<Place> places = {Place{}};
-  std::map<std::string, std::map<std::uint32_t, int>, std::less<>> place_numbers;  // by file and line
-  Place fallback;                  // for when a tail call has taken the user's frame off the stack
-  std::vector<std::string> files;  // of the recipe, as they were named when they were loaded
-  Diagnostics diagnostics;         // no two are equal, and there are at most kMaxDiagnostics
-  std::set<std::string> reported;  // archives of `diagnostics`
-
-  Schema schema;
-  std::optional<Context> context;  // once the recipe has named its release
-  // Names of the context module that were taken before that, and where.
-  std::set<std::pair<std::string, int>> touched;
+// What one plan is made in.
+struct PlanInTheMaking {
+  std::optional<Context> context;               // once the recipe has named its release
   bool planning = false;                        // inside the plan function: context calls are allowed
   ShippedFiles shipped_files;                   // of muster.file, by the text that names them
   std::map<std::string, Place> shipped_places;  // the same by path below files/: where they were named
@@ -68,6 +54,35 @@ struct Host {
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles
   Provenance provenance;
   Origins origins;
+};
+
+// Besides, what reading the recipe made: it stays from plan to plan.
+struct Host : PlanInTheMaking {
+  const EvaluationRequest* request = nullptr;
+  const Ask* ask = nullptr;
+  State* state = nullptr;
+
+  // Places are handed to Lua as numbers; 0 is "no place".
+  std::vector<Place> places = {Place{}};
+  std::map<std::string, std::map<std::uint32_t, int>, std::less<>> place_numbers;  // by file and line
+  Place fallback;                  // for when a tail call has taken the user's frame off the stack
+  std::vector<std::string> files;  // of the recipe, as they were named when they were loaded
+  Diagnostics diagnostics;         // no two are equal, and there are at most kMaxDiagnostics
+  std::set<std::string> reported;  // archives of `diagnostics`
+
+  Schema schema;
+  std::optional<Diagnostics> schema_problems;  // once it is there
+  // Names of the context module that were taken before the recipe's release was known, and where.
+  std::set<std::pair<std::string, int>> touched;
+
+  // Of the recipe's own text: every plan begins with these.
+  struct WhenRead {
+    Place fallback;
+    Diagnostics diagnostics;
+    std::set<std::string> reported;
+  } when_read;
+  void KeepWhatWasRead();
+  void BeginPlan();
 
   // Interns the place of the nearest frame of a user's file, or `fallback`.
   int Here(lua_State* lua);

@@ -49,7 +49,8 @@ void JudgePlan(lua_State* lua, Host& host, int rules) {
   DropNulls(*plan);
   const std::string path = std::string("@") + kRulesLibrary + "/" + request.rules;
   host.fallback = {host.FileBeside(path), 1};
-  lua_getfield(lua, rules, "judge");
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, rules);
+  lua_getfield(lua, -1, "judge");
   PushText(lua, path);
   PushValue(lua, *plan);
   lua_call(lua, 2, 0);

@@ -89,6 +89,12 @@ State::~State() {
   lua_close(lua_);
 }
 
+void State::BeginAgain() {
+  instructions_ = 0;
+  // The interpreter does not collect when it is refused memory.
+  if (used_ > limits_.memory_bytes / kSmallShare) lua_gc(lua_, LUA_GCCOLLECT, 0);
+}
+
 State& State::Of(lua_State* lua) {
   lua_pushlightuserdata(lua, &kStateKey);
   lua_rawget(lua, LUA_REGISTRYINDEX);

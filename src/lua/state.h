@@ -29,6 +29,8 @@ class State {
   ~State();
 
   lua_State* lua() const { return lua_; }
+  // Counts instructions from nought again, and lets go of what is no longer reached if that is much.
+  void BeginAgain();
   // Whether the instruction limit ended the evaluation.
   bool out_of_instructions() const { return out_of_instructions_; }
   bool out_of_memory() const { return out_of_memory_; }

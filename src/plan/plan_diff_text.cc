@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -144,6 +145,28 @@ std::string GroupTitle(const ToldDiff& diff, const CausedChanges& group) {
 Json SideJson(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
 
 }  // namespace
+
+std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most) {
+  std::vector<std::size_t> all(changes.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::string> lines;
+  std::size_t left_out = 0;
+  for (const auto& [change, texts] : Rows(changes, all)) {
+    if (lines.size() == most) {
+      ++left_out;
+      continue;
+    }
+    std::string line = std::string(PlanChangeName(change->kind)) + " " + NameOf(*change);
+    if (!texts.empty()) {
+      line += ": " + ChangeText(texts.front().before, texts.front().after);
+      if (!texts.front().processes.empty()) line += " (" + Printable(texts.front().processes) + ")";
+      if (texts.size() > 1) line += ", …";
+    }
+    lines.push_back(std::move(line));
+  }
+  if (left_out > 0) lines.push_back("and " + Counted(left_out, "more change", "more changes"));
+  return lines;
+}
 
 bool IsSamePlan(const ToldDiff& diff) { return diff.a.plan_id == diff.b.plan_id; }
 

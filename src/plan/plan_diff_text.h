@@ -31,6 +31,10 @@ std::string DiffSummary(const ToldDiff& diff);
 // A summary, then each cause with what follows from it. Safe for a terminal.
 std::string DiffText(const ToldDiff& diff);
 
+// A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last one counts the others. Safe for
+// a terminal.
+std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most);
+
 // {"format": 1, "same_plan": …, …}: docs/explain.md.
 std::string DiffJson(const ToldDiff& diff);
 

@@ -50,6 +50,24 @@ TEST(CheckJson, SaysYesAndKeepsWarnings) {
   EXPECT_TRUE(whole["diagnostics"][0]["hint"].is_null());
 }
 
+TEST(CheckJson, OfADeepCheckHasLeaksProfilesAndWhatHasNoEffect) {
+  const OneRecipe recipe(
+      "job:workers { count = p.n, command = { 'x' } }",
+      "cluster = { devices_per_host = 0 }, params = { n = muster.int { 1, from_env = 'MUSTER_TEST_N' }, "
+      "m = muster.int { 1 } }, profiles = { two = { n = 2 } },");
+  const CommandResult result = Muster({"check", "--deep", recipe.path(), "--json"});
+  EXPECT_EQ(result.exit_code, 0) << "a warning is no error";
+  EXPECT_EQ(result.err, "");
+  const json whole = json::parse(result.out);
+  EXPECT_EQ(KeysOf(whole), (Keys{"format", "ok", "diagnostics", "leaks", "profiles", "no_effect", "locales", "plans"}));
+  ASSERT_EQ(whole["leaks"].size(), 1U);
+  EXPECT_EQ(whole["leaks"][0]["kind"], "leak");
+  EXPECT_EQ(whole["no_effect"], json::array({"m"}));
+  ASSERT_EQ(whole["profiles"].size(), 1U);
+  EXPECT_EQ(KeysOf(whole["profiles"][0]), (Keys{"profile", "ok", "plan", "diagnostics"}));
+  EXPECT_EQ(Muster({"check", "--deep", "--mindspore", "2.3", recipe.path()}).exit_code, 2) << "one after the other";
+}
+
 TEST(CheckJson, IsJsonWhateverTheFileIsCalled) {
   const TempDir folder;
   const std::string path = folder / "\xff\n\"x.lua";

@@ -71,7 +71,7 @@ TEST_F(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
 
 TEST_F(EvaluateTest, DescribesWithoutPlanning) {
   EvaluationOptions options = Options("while true do end", "params = { n = muster.int {} },");
-  options.describe_only = true;
+  options.depth = EvaluationDepth::kParameters;
   const auto evaluation = EvaluateRecipe(options);
   ASSERT_TRUE(evaluation);
   EXPECT_EQ(evaluation->parameters.size(), 1U);

@@ -51,8 +51,9 @@ Result<Evaluation> Plan(const std::vector<Override>& more) {
 }
 
 Explanation Explained(const std::string& name, ProcessFilter processes = {}) {
-  auto explanation = Explain({name, std::move(processes)}, nullptr,
-                             [](const std::vector<Override>& more, const std::string&) { return Plan(more); });
+  auto explanation =
+      Explain({name, std::move(processes)}, nullptr,
+              [](const std::vector<Override>& more, const std::string&, EvaluationDepth) { return Plan(more); });
   EXPECT_TRUE(explanation) << (explanation ? "" : explanation.error().front().message);
   return explanation ? *explanation : Explanation();
 }
@@ -134,12 +135,13 @@ TEST(Explain, FindsThePossibleNumbersAndWhoRefusesTheOthers) {
 }
 
 TEST(Explain, SaysWhereNothingCouldBeTried) {
-  auto explanation = Explain({"per", {}}, nullptr, [](const std::vector<Override>& more, const std::string&) {
-    if (!more.empty() && more.back().name == "workers") {
-      return Result<Evaluation>(Fail(Error("check", {"r.lua", 40}, "always three")));
-    }
-    return Plan(more);
-  });
+  auto explanation =
+      Explain({"per", {}}, nullptr, [](const std::vector<Override>& more, const std::string&, EvaluationDepth) {
+        if (!more.empty() && more.back().name == "workers") {
+          return Result<Evaluation>(Fail(Error("check", {"r.lua", 40}, "always three")));
+        }
+        return Plan(more);
+      });
   ASSERT_TRUE(explanation);
   EXPECT_EQ(Names(*explanation, Dependence::Kind::kUntried), Strings{"workers"});
   EXPECT_NE(
@@ -150,14 +152,15 @@ TEST(Explain, SaysWhereNothingCouldBeTried) {
 
 TEST(Explain, NamesTheNearestForANameThatMeansNothing) {
   const auto explanation =
-      Explain({"SHAER", {}}, nullptr, [](const std::vector<Override>& more, const std::string&) { return Plan(more); });
+      Explain({"SHAER", {}}, nullptr,
+              [](const std::vector<Override>& more, const std::string&, EvaluationDepth) { return Plan(more); });
   ASSERT_FALSE(explanation);
   EXPECT_EQ(explanation.error().front().kind, "unknown_name");
   EXPECT_EQ(explanation.error().front().hint, "did you mean \"SHARE\"?");
 }
 
 TEST(Explain, ListsWhatANameCouldMean) {
-  const auto plan_again = [](const std::vector<Override>& more, const std::string&) {
+  const auto plan_again = [](const std::vector<Override>& more, const std::string&, EvaluationDepth) {
     auto evaluation = Plan(more);
     if (evaluation) {
       ContextValues& context = evaluation->plan.roles[0].context;

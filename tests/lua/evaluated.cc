@@ -40,7 +40,7 @@ Evaluated Evaluate(const Request& request) {
   asked.recipe_dir = "/recipes";
   asked.overrides = request.overrides;
   asked.args = request.args;
-  asked.describe_only = request.describe_only;
+  asked.depth = request.depth;
   asked.site = request.site;
   asked.explain = request.explain;
   asked.profiles = request.profiles;
@@ -74,7 +74,7 @@ Evaluated Evaluate(const Request& request) {
     return {};
   };
   LastPlace last_place;
-  evaluated.answer = muster::Evaluate(asked, ask, request.limits, &last_place);
+  evaluated.answer = Engine(ask, request.limits, &last_place).Evaluate(asked);
   return evaluated;
 }
 

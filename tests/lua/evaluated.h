@@ -35,7 +35,7 @@ struct Request {
   std::vector<std::string> args = {};
   Outside outside = {};
   StateLimits limits = {};
-  bool describe_only = false;
+  EvaluationDepth depth = EvaluationDepth::kPlan;
   Site site = {};
   std::string explain = {};
   std::vector<std::string> profiles = {};

@@ -152,11 +152,11 @@ TEST(Errors, KeepTheirPlaceInFilesWithLongNames) {
   request.recipe_file = "/home/somebody/projects/with/a/rather/long/path/to/the/recipes/of/the/team/recipe.lua";
   request.recipe_text = "local x = 1\nlocal y = x.a.b";
   const auto nothing = [](const Question&) { return Reply{}; };
-  EvaluationAnswer answer = muster::Evaluate(request, nothing, {}, nullptr);
+  EvaluationAnswer answer = muster::Engine(nothing, {}, nullptr).Evaluate(request);
   ASSERT_EQ(answer.diagnostics.size(), 1U);
   EXPECT_EQ(answer.diagnostics[0].place, (Place{request.recipe_file, 2}));
   request.recipe_text = "local x = 1\nlocal y = = 2";
-  answer = muster::Evaluate(request, nothing, {}, nullptr);
+  answer = muster::Engine(nothing, {}, nullptr).Evaluate(request);
   ASSERT_EQ(answer.diagnostics.size(), 1U);
   EXPECT_EQ(answer.diagnostics[0].place, (Place{request.recipe_file, 2}));
 }

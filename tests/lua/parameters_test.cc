@@ -99,7 +99,7 @@ TEST(Parameters, AreWalkedInOrder) {
 TEST(Parameters, AreToldWithoutRunningThePlan) {
   Request request{
       Recipe("error('not called')", "doc = 'd', params = { a = muster.int { 1, doc = 'first' }, b = muster.int {} },")};
-  request.describe_only = true;
+  request.depth = EvaluationDepth::kParameters;
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_EQ(evaluated.answer.parameters.size(), 2U);

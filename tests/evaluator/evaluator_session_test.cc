@@ -1,0 +1,178 @@
+// An evaluator that makes plan after plan: each is what an evaluator of its own would have made.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "evaluator/evaluate.h"
+#include "support/command.h"
+#include "support/places.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+namespace {
+
+EvaluationOptions Of(const std::string& recipe_file) {
+  EvaluationOptions options;
+  options.recipe_file = recipe_file;
+  options.program = MusterProgram();
+  return options;
+}
+
+class EvaluatorSession : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return folder_ / name;
+  }
+  EvaluationOptions Recipe(const std::string& body, const std::string& before = "") {
+    return Of(Write("recipe.lua", "local muster = require \"muster\"\n" + before +
+                                      "\nreturn muster.recipe { name = \"t\", params = { n = muster.int { 1 } },\n"
+                                      "plan = function(p, job)\n" +
+                                      body + "\nend }\n"));
+  }
+  static EvaluationOptions With(EvaluationOptions options, std::int64_t n) {
+    options.overrides.push_back(ValueOverride("n", Value(n)));
+    return options;
+  }
+
+  TempDir folder_;
+};
+
+void ExpectSame(const Result<Evaluation>& a, const Result<Evaluation>& b) {
+  ASSERT_EQ(a.has_value(), b.has_value());
+  if (!a) {
+    EXPECT_EQ(a.error(), b.error());
+    return;
+  }
+  EXPECT_EQ(a->plan, b->plan);
+  EXPECT_EQ(a->parameters, b->parameters);
+  EXPECT_EQ(a->provenance, b->provenance);
+  EXPECT_EQ(a->origins, b->origins);
+  EXPECT_EQ(a->warnings, b->warnings);
+  EXPECT_EQ(a->inputs, b->inputs);
+  EXPECT_EQ(a->sources, b->sources);
+}
+
+// Errors and warnings, too: what the recipe's own lines report is told with every plan.
+TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsAFreshEvaluatorDoes) {
+  std::vector<std::string> files;
+  for (const char* folder : {"tests/golden", "recipes"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MUSTER_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() == ".lua") files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  ASSERT_GT(files.size(), 50U);
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const EvaluationOptions options = Of(file);
+    const auto fresh = EvaluateRecipe(options);
+    Evaluator evaluator;
+    ExpectSame(evaluator.Evaluate(options), fresh);
+    ExpectSame(evaluator.Evaluate(options), fresh);
+  }
+}
+
+TEST_F(EvaluatorSession, PlansEachTimeWithTheParametersOfThatRequest) {
+  const EvaluationOptions options =
+      Recipe("job:derive { twice = 2 * p.n } job:workers { count = p.n, command = { 'x' } }");
+  Evaluator evaluator;
+  for (const std::int64_t n : {3, 1, 7}) {
+    const auto evaluation = evaluator.Evaluate(With(options, n));
+    ASSERT_TRUE(evaluation);
+    EXPECT_EQ(evaluation->plan.processes.size(), static_cast<std::size_t>(n));
+    EXPECT_EQ(evaluation->plan.derived.at("twice"), Value(2 * n));
+  }
+}
+
+TEST_F(EvaluatorSession, GoesOnAfterAPlanThatWasRefused) {
+  const EvaluationOptions options =
+      Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
+  Evaluator evaluator;
+  ExpectSame(evaluator.Evaluate(With(options, 5)), EvaluateRecipe(With(options, 5)));
+  ExpectSame(evaluator.Evaluate(With(options, 2)), EvaluateRecipe(With(options, 2)));
+}
+
+TEST_F(EvaluatorSession, GoesOnAfterAPlanThatRanIntoItsLimits) {
+  for (const char* endless :
+       {"while true do end", "local t = { 'x' } while true do t[#t + 1] = ('x'):rep(1e6) .. #t end"}) {
+    SCOPED_TRACE(endless);
+    const EvaluationOptions options =
+        Recipe("if p.n == 2 then " + std::string(endless) + " end job:workers { count = p.n, command = { 'x' } }");
+    Evaluator evaluator;
+    EXPECT_TRUE(evaluator.Evaluate(With(options, 1)));
+    const auto refused = evaluator.Evaluate(With(options, 2));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().at(0).kind, "limit");
+    ExpectSame(evaluator.Evaluate(With(options, 3)), EvaluateRecipe(With(options, 3)));
+  }
+}
+
+TEST_F(EvaluatorSession, StartsAnotherProcessAfterOneThatWasKilled) {
+  EvaluationOptions options = Recipe(
+      "if p.n == 2 then local _ = ('a'):rep(3e4):find(('.-'):rep(30) .. 'b') end job:workers { count = p.n, command = "
+      "{ 'x' } }");
+  options.limits.wall_ms = 500;
+  Evaluator evaluator;
+  EXPECT_TRUE(evaluator.Evaluate(With(options, 1)));
+  EXPECT_FALSE(evaluator.Evaluate(With(options, 2)));
+  options.limits.wall_ms = 10'000;
+  EXPECT_TRUE(evaluator.Evaluate(With(options, 3)));
+}
+
+TEST_F(EvaluatorSession, HoldsTheMemoryLimitForEachPlanNotForAll) {
+  // Fifty times 20 MB of rubbish are more than an interpreter may have at once.
+  const EvaluationOptions options = Recipe(
+      "local t = {} for i = 1, 20 do t[i] = ('x'):rep(1e6) .. p.n .. i end job:workers { count = 1, command = { 'x' } "
+      "}");
+  Evaluator evaluator;
+  for (std::int64_t n = 1; n <= 50; ++n) ASSERT_TRUE(evaluator.Evaluate(With(options, n))) << n;
+}
+
+TEST_F(EvaluatorSession, ReadsAFileOnce) {
+  const EvaluationOptions options =
+      Recipe("job:workers { count = 1, command = { muster.read_json('facts.json').word } }");
+  Write("facts.json", R"({"word": "before"})");
+  Evaluator evaluator;
+  const auto first = evaluator.Evaluate(options);
+  Write("facts.json", R"({"word": "after"})");
+  const auto second = evaluator.Evaluate(options);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(first->plan, second->plan);
+  EXPECT_EQ(first->inputs, second->inputs);
+}
+
+// What the header says of recipes that are not pure.
+TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
+  const EvaluationOptions options =
+      Recipe("kept = kept + 1 job:workers { count = kept, command = { 'x' } }", "local kept = 0");
+  Evaluator evaluator;
+  EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 1U);
+  EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 2U);
+  EXPECT_EQ(EvaluateRecipe(options)->plan.processes.size(), 1U);
+}
+
+TEST_F(EvaluatorSession, DescribesAJobWithAllItsProblemsAndLaysOutNoProcess) {
+  EvaluationOptions options = Recipe(
+      "job:derive { half = muster.exact_div { n = p.n, by = { two = 2 } } }\n"
+      "job:check(p.n < 9, 'too many') job:workers { count = p.n, command = { 'x' } }");
+  options.depth = EvaluationDepth::kJob;
+  Evaluator evaluator;
+  const auto described = evaluator.Evaluate(With(options, 4));
+  ASSERT_TRUE(described);
+  EXPECT_EQ(described->plan.derived.at("half"), Value(std::int64_t{2}));
+  EXPECT_EQ(described->origins.divisions.size(), 1U);
+  EXPECT_TRUE(described->plan.processes.empty());
+  const auto refused = evaluator.Evaluate(With(options, 10));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().at(0).message, "too many");
+  EXPECT_FALSE(evaluator.Evaluate(With(options, 5)));
+}
+
+}  // namespace
+}  // namespace muster::testing
