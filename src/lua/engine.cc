@@ -449,7 +449,7 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   TellLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
   if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
-  const bool planned = request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  const bool planned = !request.site_file && request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);
