@@ -40,6 +40,7 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);

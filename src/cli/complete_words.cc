@@ -138,7 +138,7 @@ class Completer {
       Runs();
     } else if (name == "TOPIC") {
       Topics([](const Topic&) { return true; }, {});
-    } else if (name.starts_with("FOLDER")) {
+    } else if (name == "FOLDER" || name == "DIR") {
       answer_.files = true;
     } else if (name == "SHELL") {
       for (const char* shell : {"bash", "fish", "zsh"}) Add(shell, "the shell whose script is printed");

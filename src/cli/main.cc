@@ -32,6 +32,8 @@ constexpr Command kCommands[] = {
      "muster explain recipes/pipeline.lua layers=64 FIRST_LAYER --rank 5", true, SetupExplain},
     {"diff", "tell in what two recipes, plans, runs or ranks differ, by cause",
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
+    {"test", "compare the plans of a folder of recipes with those that are kept beside them",
+     "muster test recipes --update && git diff recipes/golden", false, SetupTest},
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
     {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},

@@ -130,7 +130,7 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
       problems.insert(problems.end(), override.error().begin(), override.error().end());
     }
   };
-  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr) {
+  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr && !options.believed) {
     std::istringstream lines(set);
     for (std::string line; std::getline(lines, line);) {
       if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
@@ -303,7 +303,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
-  if (const auto run = RunMeant(options.recipe)) {
+  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
+  if (run) {
     // As it was then, but for what is said now.
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
@@ -320,10 +321,14 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     if (!file) return Fail(file.error());
     evaluation.recipe_file = *std::move(file);
     evaluation.devices = *std::move(devices);
-    if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
+    if (options.believed) {
+      evaluation.site = *options.believed;
+    } else if (auto counted = CountOwnDevices(evaluation.site); !counted) {
+      return Fail(counted.error());
+    }
     evaluation.site.hosts = *std::move(hosts);
     evaluation.args = options.args;
-    if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+    if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
     ApplySite(*site, !NamesHosts(options), evaluation);

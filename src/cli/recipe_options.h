@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct RecipeOptions {
   std::string devices;               // --devices; empty: not given
   bool share_devices = false;
   std::vector<std::string> args;
+  // Facts that are believed: this machine is not looked at then, nor MUSTER_SET, and a recipe is a file.
+  std::optional<Site> believed;
   Without without = WithoutByEnvironment();
 };
 

@@ -239,6 +239,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
   request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
+  if (!options.told_folder.empty()) request.recipe_dir = options.told_folder;
   request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret

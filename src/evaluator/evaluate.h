@@ -29,7 +29,8 @@ Override ValueOverride(std::string name, Value value);
 
 struct EvaluationOptions {
   std::string recipe_file;
-  std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string beside = {};       // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string told_folder = {};  // what muster.here gives instead of the folder that it looks in
   std::vector<Override> overrides;
   std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
   std::vector<Override> pins;

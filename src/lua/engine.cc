@@ -316,7 +316,7 @@ int Load(lua_State* lua) {
   lua_pushliteral(lua, "a recipe");
   lua_call(lua, 2, 1);
   if (lua_isnil(lua, -1)) {
-    host.Report(Error("recipe", {request.recipe_file, 0}, "the file returns no recipe",
+    host.Report(Error("no_recipe", {request.recipe_file, 0}, "the file returns no recipe",
                       "end it with: return muster.recipe { … }"));
     Stop(lua);
   }
