@@ -284,6 +284,17 @@ struct SecretSource {
   bool operator==(const SecretSource&) const = default;
 };
 
+// What the site says of the environment that processes inherit, applied before their host is activated: first what
+// passes at all, then what is removed, then what is set.
+struct SiteEnvironment {
+  std::map<std::string, std::string> set;
+  std::vector<std::string> unset;  // NAME or PREFIX*
+  std::vector<std::string> pass;   // NAME or PREFIX*; empty: everything passes
+
+  bool empty() const { return set.empty() && unset.empty() && pass.empty(); }
+  bool operator==(const SiteEnvironment&) const = default;
+};
+
 struct Plan {
   std::string name;
   std::string framework;  // the contract's name
@@ -298,6 +309,7 @@ struct Plan {
   std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
   std::map<std::string, SecretSource> secrets;
   CheckpointPlace checkpoints;
+  SiteEnvironment site_environment;
   std::vector<ActivationStep> activation;  // done on every host, in order, before its first process
   // Limits of the whole job in ms; 0: none.
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work

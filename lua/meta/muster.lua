@@ -183,7 +183,31 @@ function muster.contract(contract) end
 ---@return muster.RecipeValue
 function muster.recipe(recipe) end
 
----The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`.
+---What a site file may say: facts about machines, never parameters (docs/site.md). Paths are relative to the file.
+---@class muster.Site
+---@field hosts? string|string[] the hosts that there are: "n[01-16]:8"
+---@field hostfile? string a file that names them instead
+---@field devices? integer of a host without a number of its own
+---@field memory? string|integer of a host: "512GiB"
+---@field transport? "ssh"|"local"
+---@field environment? muster.SiteEnvironment what processes inherit
+---@field run_root? string runs/ is below it
+---@field access? "user"|"group" who may read run directories
+---@field libraries? table<string, string> folders of recipes by name: { acme = "/opt/acme/recipes" }
+---@field rules? string a file that returns function(plan, check, warn)
+
+---Done in this order.
+---@class muster.SiteEnvironment
+---@field pass? string[] NAME or PREFIX_*: nothing else is inherited, but PATH
+---@field unset? string[] NAME or PREFIX_*
+---@field set? table<string, string|number>
+
+---What muster.site.lua returns.
+---@param facts muster.Site
+---@return any
+function muster.site(facts) end
+
+---The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`; "@acme/gpt" is one of a library.
 ---@param name string
 ---@return muster.RecipeValue
 function muster.load(name) end

@@ -133,13 +133,15 @@ end
 -- is lib/optim.lua in the recipe's folder.
 function env.require(name)
   local place = host.here()
-  if type(name) ~= "string" or not name:match("^[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
+  if type(name) ~= "string" or not name:match("^@?[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
     host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
   end
   local own = host.module(name)
   if own then return own end
-  local of_folder = folder(place)
-  local path = of_folder .. (name:find("%.lua$") and name or name:gsub("%.", "/") .. ".lua")
+  -- "@acme/lib.optim" and "@acme.lib.optim" are lib/optim.lua of the library acme, wherever they are asked for.
+  local library, rest = name:match("^(@[^/.]+)[/.](.+)$")
+  local of_folder, short = library and library .. "/" or folder(place), rest or name
+  local path = of_folder .. (short:find("%.lua$") and short or short:gsub("%.", "/") .. ".lua")
   local module = loaded[path]
   if module ~= nil then return module end
   if loading[path] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end

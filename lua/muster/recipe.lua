@@ -215,10 +215,21 @@ function api.load(name)
   if type(name) ~= "string" or name == "" or name:sub(1, 1) == "/" or name:find("%z") then
     host.stop("type", place, "muster.load wants the name of a recipe beside this one, got " .. shown(name),
               'muster.load "gpt.lua"')
-  elseif name:sub(1, 1) == "@" then
-    host.stop("type", place, ("muster.load: %s is no file beside this recipe"):format(name), 'muster.load "gpt.lua"')
   end
-  local path = normal(prelude.folder(place) .. name)
+  local library, rest = name:match("^(@[^/]+/)(.+)$")
+  if name:sub(1, 1) == "@" and not library then
+    host.stop("type", place, ("muster.load: %s names no recipe of a library"):format(name),
+              'muster.load "@acme/gpt" is gpt.lua of the library acme, which the site file names')
+  end
+  local folder = library and "" or prelude.folder(place)
+  local path = normal(folder .. name)
+  library = library or folder:match("^@[^/]+/")
+  if library then
+    if rest and not name:find("%.lua$") then path = path .. ".lua" end
+    if path:sub(1, #library) ~= library then
+      host.stop("recipe", place, ("muster.load: %s leads out of the library %s"):format(name, library:sub(1, -2)))
+    end
+  end
   if loaded[path] then return loaded[path] end
   for position, other in ipairs(loading) do
     if other == path then
@@ -233,7 +244,7 @@ function api.load(name)
   local text, file = host.read_beside(path)
   if not text then
     host.stop("recipe", place, ("muster.load: %s cannot be read: %s"):format(name, file),
-              not name:find("%.lua$") and ("a recipe is a file: muster.load %q"):format(name .. ".lua") or nil)
+              not name:find("%.lua$") and not rest and ("a recipe is a file: muster.load %q"):format(name .. ".lua") or nil)
   end
   loading[#loading + 1] = path
   local recipe = prelude.run(text, file, path:match("^(.*/)") or "")

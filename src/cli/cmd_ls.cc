@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
+#include "cli/recipe_list.h"
 #include "cli/run_conditions.h"
 #include "cli/run_facts.h"
 #include "cli/run_list.h"
@@ -29,6 +30,7 @@ struct Options {
   std::string columns;
   std::string sort;
   bool json = false;
+  bool recipes = false;
 };
 
 struct SortKey {
@@ -168,6 +170,7 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 }
 
 int Run(const Options& options) {
+  if (options.recipes) return ShowRecipes(options.json);
   const auto choice = ReadChoice(options);
   if (!choice) return Refuse(options, choice.error());
   auto listed = ListRuns(options.folders, false, false);
@@ -207,6 +210,9 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       ->type_name("NAME,…");
   app.add_option("--sort", options->sort, "by these columns; -NAME: the greatest first")->type_name("[-]NAME,…");
   app.add_flag("--json", options->json, "print JSON for programs");
+  app.add_flag("--recipes", options->recipes,
+               "the recipes that there are to run instead: muster's own, those here, libraries")
+      ->excludes(app.get_option("FOLDERS"));
   return [options] { return Run(*options); };
 }
 

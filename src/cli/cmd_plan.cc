@@ -127,6 +127,9 @@ int Run(const Options& options) {
     for (const Input& input : evaluation->inputs) {
       if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
     }
+    for (const auto& [field, source] : evaluation->site.sources) {
+      std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
+    }
   }
   return kExitOk;
 }

@@ -33,6 +33,7 @@
 #include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
+#include "cli/site_of_call.h"
 #include "cli/stored_recipe.h"
 #include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
@@ -97,6 +98,7 @@ Diagnostics RefusedByRun(const Diagnostics& warnings) {
 
 // The plan's hosts go by the names of the command line, if that names any.
 Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
+  if (!NamesHosts(options)) return {};
   auto named = NamedHosts(options);
   if (!named) return Fail(named.error());
   if (named->empty()) return {};
@@ -252,6 +254,12 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
 Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
                                                 std::vector<std::string> faults) {
   if (IsHereAlone(request.hosts) && request.spares.empty()) {
+    const auto site = GetSite();
+    if (site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
+      return Fail(Error("hosts", site->facts.places.at("transport"),
+                        "the site's transport is ssh, and nobody names hosts",
+                        "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
+    }
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
       if (given.empty()) continue;
       return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
@@ -333,13 +341,17 @@ int Run(Options& options) {
   if (!error) request.search_dirs.push_back(program.parent_path());
   request.run_dir = options.run_dir;
   for (const std::string& tag : options.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Refuse(sound.error());
+    if (auto sound = CheckTag(tag); !sound) return Refuse(options, sound.error());
   }
   auto tags = ChangedTags({}, options.tags);
-  if (!tags) return Refuse(tags.error());
+  if (!tags) return Refuse(options, tags.error());
   request.tags = *std::move(tags);
-  const char* home = std::getenv("MUSTER_HOME");
-  request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Refuse(options, runs_folder.error());
+  request.runs_folder = *std::move(runs_folder);
+  const auto site = GetSite();
+  if (!site) return Refuse(options, site.error());
+  request.for_group = site->facts.access == SiteAccess::kGroup;
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");

@@ -25,6 +25,7 @@ struct Command {
   const char* example;       // shown at the end of --help
   bool takes_words = false;  // words after -- are the recipe's, or another launcher's
   CommandSetup setup;
+  bool at_site = true;  // what it does depends on site files: --site names another one
 };
 
 // All of them, in the order in which they are listed.

@@ -13,6 +13,8 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/site_of_call.h"
+#include "cli/site_option.h"
 #include "evaluator/child.h"
 
 namespace muster {
@@ -20,7 +22,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"init", "write a first recipe, or the one that another launcher's command line comes to",
-     "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit},
+     "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit, false},
     {"params", "show a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
     {"check", "show everything that is wrong with a recipe", "muster check recipes/pipeline.lua pipeline_stages=3",
      true, SetupCheck},
@@ -42,7 +44,7 @@ constexpr Command kCommands[] = {
     {"doctor", "look at hosts before anything is started there: what is wrong, and in what they differ",
      "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
-     false, SetupDocs},
+     false, SetupDocs, false},
     {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},
     {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
     {"dump", "show what every process of a run is doing: stacks, what it waits for",
@@ -61,7 +63,7 @@ constexpr Command kCommands[] = {
      SetupClean},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
     {"completion", "print the script by which a shell completes muster's commands, options and parameters",
-     "eval \"$(muster completion bash)\"", true, SetupCompletion},
+     "eval \"$(muster completion bash)\"", true, SetupCompletion, false},
 };
 
 }  // namespace
@@ -126,6 +128,8 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   CLI::App app(command.summary, std::string("muster ") + command.name);
   app.footer(std::string("example: ") + command.example);
   const auto run = command.setup(app, invocation);
+  std::string site;
+  CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
     app.parse(reversed);
@@ -136,6 +140,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
     const std::string hint = OptionHint(app, words);
     return Usage(error.what(), hint.empty() ? std::string("muster ") + command.name + " --help tells more" : hint);
   }
+  if (site_option != nullptr && site_option->count() > 0) ChooseSite(site);
   return run();
 }
 

@@ -18,6 +18,7 @@
 #include "base/shell_quote.h"
 #include "base/utf8.h"
 #include "cli/resume.h"
+#include "cli/site_of_call.h"
 #include "cli/small_file.h"
 #include "cli/stored_recipe.h"
 #include "cli/wait_line.h"
@@ -174,16 +175,25 @@ Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
 
 namespace {
 
+Result<std::vector<SiteHost>> SiteHosts() {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return HostsOfSite(site->facts);
+}
+
 // All of them, spares too.
 Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
   Result<std::vector<SiteHost>> hosts;
-  const bool given = !options.hostfile.empty() || !options.hosts.empty();
+  bool given = !options.hostfile.empty() || !options.hosts.empty();
   if (!options.hostfile.empty()) {
     auto text = ReadSmallFile(options.hostfile);
     if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
     hosts = ParseHostFile(*text, options.hostfile);
   } else if (!options.hosts.empty()) {
     hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
+  } else if (auto of_site = SiteHosts(); !of_site || !of_site->empty()) {
+    hosts = std::move(of_site);
+    given = hosts.has_value();
   } else if (!options.exclude.empty()) {
     return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
   } else if (options.spares > 0) {
@@ -207,6 +217,8 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
 }
 
 }  // namespace
+
+bool NamesHosts(const RecipeOptions& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
 
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
   auto hosts = GivenHosts(options);
@@ -297,6 +309,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (!pins) return Fail(pins.error());
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
@@ -306,11 +320,17 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
     evaluation = *std::move(stored);
-    if (!hosts->empty()) evaluation.site.hosts = *std::move(hosts);
+    if (NamesHosts(options)) {
+      evaluation.site.hosts = *std::move(hosts);
+      evaluation.site.sources.erase("hosts");
+    }
+    ApplyRules(*site, evaluation);
     if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
     if (!options.args.empty()) evaluation.args = options.args;
   } else {
-    evaluation.recipe_file = options.recipe;
+    auto file = RecipeFileOf(options.recipe, site->facts);
+    if (!file) return Fail(file.error());
+    evaluation.recipe_file = *std::move(file);
     evaluation.devices = *std::move(devices);
     if (options.believed) {
       evaluation.site = *options.believed;
@@ -322,6 +342,7 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
+    ApplySite(*site, !NamesHosts(options), evaluation);
   }
   if (!options.resume.empty()) {
     auto run_dir = ResumedRun(options);

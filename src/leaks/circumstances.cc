@@ -145,6 +145,7 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
   const auto on = [&](const Site& site, const std::string& message, const char* word, const std::string& hint) {
     if (site == options.site) return;
     EvaluationOptions other = options;
+    other.rules.clear();  // they judge what is to run, not what might be elsewhere
     other.site = site;
     Place place = word == nullptr ? Place() : FirstMention(as_it_is, options.recipe_file, word);
     if (place.file.empty()) place = {options.recipe_file, 0};

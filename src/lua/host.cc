@@ -70,8 +70,22 @@ int Host::Interned(std::string_view file, std::uint32_t line) {
 }
 
 std::string Host::FileBeside(const std::string& path) const {
+  if (path.starts_with('@')) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const auto library = request->libraries.find(path.substr(1, end - 1));
+    if (library != request->libraries.end()) return library->second.folder + path.substr(end);
+  }
   const std::size_t slash = request->recipe_file.rfind('/');
   return (slash == std::string::npos ? "" : request->recipe_file.substr(0, slash + 1)) + path;
+}
+
+std::string Host::PathBeside(const std::string& path) const {
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const auto library =
+      path.starts_with('@') ? request->libraries.find(path.substr(1, end - 1)) : request->libraries.end();
+  if (library == request->libraries.end()) return request->recipe_dir + "/" + path;
+  const LibraryPlace& place = library->second;
+  return (place.beside.empty() ? place.folder : place.beside) + path.substr(end);
 }
 
 void Host::Report(Diagnostic diagnostic) {

@@ -90,6 +90,8 @@ struct Host : PlanInTheMaking {
   Place PlaceOf(int id) const;
   // A path below the folder of the recipe that is run, as its files are shown.
   std::string FileBeside(const std::string& path) const;
+  // The absolute path of what lies there for the processes of the job.
+  std::string PathBeside(const std::string& path) const;
   void Report(Diagnostic diagnostic);
   void Report(const Diagnostics& more);
 

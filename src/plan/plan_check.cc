@@ -59,6 +59,7 @@ class Validation {
     Names();
     HostsPortsFilesAndSecrets();
     Checkpoints();
+    SiteVariables();
     Activation();
     Roles();
     // What follows looks things up by index.
@@ -199,6 +200,20 @@ class Validation {
       Plain(*path, "a path of checkpoints");
       if (path->starts_with('/') || ("/" + *path + "/").find("/../") != std::string::npos)
         Wrong("a path of checkpoints leads out of their place");
+    }
+  }
+
+  void SiteVariables() {
+    for (const auto& [name, value] : plan_.site_environment.set) {
+      if (!IsVariableName(name)) Wrong("the site sets a variable with the name " + Shown(name));
+      Plain(value, "the site's variable " + Shown(name));
+      if (value.find(kHoleOpen) != std::string::npos) Wrong("the site's variable " + Shown(name) + " holds a hole");
+    }
+    for (const auto* patterns : {&plan_.site_environment.unset, &plan_.site_environment.pass}) {
+      for (const std::string& pattern : *patterns) {
+        if (!IsVariableName(pattern)) Wrong("the site names a variable " + Shown(pattern));
+        Plain(pattern, "the name of a variable");
+      }
     }
   }
 

@@ -199,6 +199,9 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
         out, "checkpoints",
         Json{{"dir", place.dir.marked}, {"latest", place.latest}, {"file", place.file}, {"complete", place.complete}});
   }
+  if (const SiteEnvironment& site = plan.site_environment; !site.empty()) {
+    Member(out, "site_environment", Json{{"set", site.set}, {"unset", site.unset}, {"pass", site.pass}});
+  }
   Json activation = Json::array();
   for (const ActivationStep& step : plan.activation) {
     activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});

@@ -199,6 +199,11 @@ std::string PlanText(const Plan& plan) {
               << Word{place.file.empty() ? place.latest : place.file};
     if (!place.complete.empty()) Line(out) << "checkpoints complete with " << Word{place.complete};
   }
+  for (const std::string& pattern : plan.site_environment.pass) Line(out) << "site pass " << Word{pattern};
+  for (const std::string& pattern : plan.site_environment.unset) Line(out) << "site unset " << Word{pattern};
+  for (const auto& [name, value] : plan.site_environment.set) {
+    Line(out) << "site env " << Word{name} << "=" << Word{value};
+  }
   for (const ActivationStep& step : plan.activation) {
     Line(out) << "activate " << ActivationKindName(step.kind) << " " << Word{step.what};
   }

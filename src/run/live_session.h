@@ -18,6 +18,7 @@
 
 #include "code/git_look.h"
 #include "muster/binding.h"
+#include "plan/site_environment.h"
 #include "run/checkpoint_watch.h"
 #include "run/code_shipment.h"
 #include "run/control_server.h"
@@ -45,7 +46,8 @@ class Session {
         plan_(request.plan),
         clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
         signals_(io_),
-        surroundings_{request.environment, request.cwd, request.search_dirs},
+        surroundings_{InheritedAtSite(request.plan.site_environment, request.environment), request.cwd,
+                      request.search_dirs},
         supervisor_(request.plan, request.spares),
         roll_(request.plan),
         host_files_(request.plan),

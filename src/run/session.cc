@@ -76,8 +76,8 @@ Result<void> Session::MakeDirectory() {
   Result<RunDirectory> made =
       request_.run_dir.empty()
           ? RunDirectory::MakeBelow(request_.runs_folder, request_.rehearsal ? plan_.name + ".rehearsal" : plan_.name,
-                                    StampText(clock_->Wall()), binding_.run_id)
-          : RunDirectory::MakeAt(request_.run_dir);
+                                    StampText(clock_->Wall()), binding_.run_id, request_.for_group)
+          : RunDirectory::MakeAt(request_.run_dir, request_.for_group);
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
   binding_.run_dir = directory_->path();

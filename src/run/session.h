@@ -84,6 +84,7 @@ struct RunRequest {
   // `runs_folder`/<name>/<time>-<id> (see RunsFolder in run/run_directory.h).
   std::string run_dir;
   std::string runs_folder;
+  bool for_group = false;  // the group of that folder may read the run directory
 
   // --pass-exit-code: RunOutcome::exit_code is the first failing process's own code (128+n for signal n).
   bool pass_exit_code = false;
