@@ -212,7 +212,10 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   app.add_flag("--json", options->json, "print JSON for programs");
   app.add_flag("--recipes", options->recipes,
                "the recipes that there are to run instead: muster's own, those here, libraries")
-      ->excludes(app.get_option("FOLDERS"));
+      ->excludes(app.get_option("FOLDERS"))
+      ->excludes("--where")
+      ->excludes("--columns")
+      ->excludes("--sort");
   return [options] { return Run(*options); };
 }
 

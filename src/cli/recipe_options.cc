@@ -191,7 +191,7 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
     hosts = ParseHostFile(*text, options.hostfile);
   } else if (!options.hosts.empty()) {
     hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
-  } else if (auto of_site = SiteHosts(); !of_site || !of_site->empty()) {
+  } else if (auto of_site = options.believed ? std::vector<SiteHost>() : SiteHosts(); !of_site || !of_site->empty()) {
     hosts = std::move(of_site);
     given = hosts.has_value();
   } else if (!options.exclude.empty()) {
@@ -309,8 +309,9 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (!pins) return Fail(pins.error());
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
-  const auto site = GetSite();
+  auto site = GetSite();
   if (!site) return Fail(site.error());
+  if (options.believed) *site = LibrariesAlone(*site);
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
@@ -347,9 +348,9 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (!options.resume.empty()) {
     auto run_dir = ResumedRun(options);
     if (!run_dir) return Fail(run_dir.error());
-    auto run = IdOfRun(*run_dir);
-    if (!run) return Fail(run.error());
-    evaluation.resumed = *std::move(run);
+    auto resumed = IdOfRun(*run_dir);
+    if (!resumed) return Fail(resumed.error());
+    evaluation.resumed = *std::move(resumed);
   }
   for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
   for (Override& pin : *pins) {

@@ -175,6 +175,12 @@ void ApplyRules(const SiteOfCall& site, EvaluationOptions& options) {
   TellSource(site.facts, "rules", "rules", options.site);
 }
 
+SiteOfCall LibrariesAlone(const SiteOfCall& site) {
+  SiteOfCall alone;
+  alone.facts.libraries = site.facts.libraries;
+  return alone;
+}
+
 void ApplySite(const SiteOfCall& site, bool its_hosts, EvaluationOptions& options) {
   const SiteFacts& facts = site.facts;
   Site& known = options.site;

@@ -32,6 +32,9 @@ Result<SiteOfCall> GetSite();
 // The hosts that the site names; none if it names none, or says that jobs run on this machine.
 Result<std::vector<SiteHost>> HostsOfSite(const SiteFacts& facts);
 
+// Without what it says of machines and plans: what a machine that is made believe has of it.
+SiteOfCall LibrariesAlone(const SiteOfCall& site);
+
 // What of the site decides about a plan put into what the evaluator is asked, but for the hosts: of those only, if they
 // are the site's, that they are.
 void ApplySite(const SiteOfCall& site, bool its_hosts, EvaluationOptions& options);

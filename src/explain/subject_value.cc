@@ -62,9 +62,7 @@ const std::string* Covering(const std::vector<std::string>& patterns, const std:
 }
 
 // The pattern by which the role removes what is inherited of the variable.
-const std::string* Removing(const Role& role, const std::string& variable) {
-  return Covering(role.unset, variable);
-}
+const std::string* Removing(const Role& role, const std::string& variable) { return Covering(role.unset, variable); }
 
 // What the process has of it; nothing if it has none.
 std::optional<std::string> ProcessValue(const Plan& plan, const Process& process, const Subject& subject) {

@@ -96,9 +96,9 @@ void Fields(A& archive, SiteEnvironment& environment) {
 template <class A>
 void Fields(A& archive, Plan& plan) {
   archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.device_use, plan.roles,
-          plan.processes, plan.ports, plan.files, plan.secrets, plan.checkpoints, plan.site_environment, plan.activation,
-          plan.time_limit_ms, plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.profiles, plan.params,
-          plan.derived, plan.pinned);
+          plan.processes, plan.ports, plan.files, plan.secrets, plan.checkpoints, plan.site_environment,
+          plan.activation, plan.time_limit_ms, plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.profiles,
+          plan.params, plan.derived, plan.pinned);
 }
 
 }  // namespace muster

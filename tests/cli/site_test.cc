@@ -120,7 +120,8 @@ TEST_F(AtSite, ProcessesInheritWhatTheSiteLeavesThem) {
   EXPECT_TRUE(Has(log, "FROM_SITE=a b\n") && Has(log, "LEVEL=3\n") && Has(log, "KEPT=1\n")) << log;
   EXPECT_FALSE(Has(log, "OMPI_X") || Has(log, "OTHER")) << log;
   const CommandResult explained = Muster({"explain", "recipe.lua", "FROM_SITE"});
-  EXPECT_TRUE(Has(explained.out, "a b") && Has(explained.out, "../muster.site.lua:4")) << explained.out << explained.err;
+  EXPECT_TRUE(Has(explained.out, "a b") && Has(explained.out, "../muster.site.lua:4"))
+      << explained.out << explained.err;
   const std::string shown = Muster({"plan", "recipe.lua", "--env", "worker:0"}).out;
   EXPECT_TRUE(Has(shown, "FROM_SITE=a b  (../muster.site.lua:4)")) << shown;
   EXPECT_TRUE(Has(shown, "of which pass KEPT OMPI_*")) << shown;
