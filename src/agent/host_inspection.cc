@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/host_name.h"
 #include "base/units.h"
+#include "base/write_all.h"
 #include "spawn/reap.h"
 
 namespace muster {
@@ -60,16 +61,6 @@ std::string ReadAll(int fd) {
     if (got <= 0) return bytes;
     bytes.append(buffer, static_cast<std::size_t>(got));
   }
-}
-
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return true;
 }
 
 // The last whole frame: what was known when it was written.
@@ -121,14 +112,14 @@ bool LookAround(int in, int out, const std::string& version) {
   Inspected told;
   told.facts = ReadHostFacts(wanted.variables, environment);
   told.facts.muster = version;
-  if (!WriteAll(out, EncodeFrame(AgentMessage(told)))) return false;
+  if (WriteAll(out, EncodeFrame(AgentMessage(told))) != 0) return false;
   if (wanted.trials) told.facts.trials = TryHost();
   told.facts.drivers = ReadDrivers();
   for (const PlaceSought& place : wanted.places) told.facts.disks.push_back(LookAtDisk(place));
   for (const ProgramSought& program : wanted.programs) {
     told.facts.programs.push_back(LookForProgram(program, wanted.search_dirs, wanted.cwd));
   }
-  return WriteAll(out, EncodeFrame(AgentMessage(told)));
+  return WriteAll(out, EncodeFrame(AgentMessage(told))) == 0;
 }
 
 HostInspection::HostInspection(boost::asio::io_context& io, Launcher& launcher, std::string agent, Observer observer)

@@ -10,6 +10,7 @@
 
 #include "base/shell_quote.h"
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 #include "plan/host_list.h"
 #include "run/private_files.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/group_access.h"
 #include "base/shell_quote.h"
+#include "base/write_all.h"
 
 namespace muster {
 namespace {
@@ -121,18 +122,6 @@ Result<void> WriteAt(int at, const std::string& path, std::uint64_t offset, std:
     return Refused("cannot write", path, errno);
   }
   return {};
-}
-
-int WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return 0;
 }
 
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes) {

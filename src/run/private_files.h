@@ -38,9 +38,6 @@ Result<void> WriteNewFile(int at, const std::string& path, std::string_view byte
 // what is written this way can be made again.
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes);
 
-// Writes everything; the error number, or 0.
-int WriteAll(int fd, std::string_view bytes);
-
 // At most `limit` bytes of a regular file. Kind "file" for what cannot be read, and for more than `limit`.
 // O_NOFOLLOW in `flags` refuses a link in the last part of the path.
 Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags = 0);

@@ -15,6 +15,7 @@
 #include "base/group_access.h"
 #include "base/host_name.h"
 #include "base/shell_quote.h"
+#include "base/write_all.h"
 
 namespace muster {
 namespace {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 #include "stub/account.h"
 #include "stub/command_files.h"
 #include "stub/contract_table.h"
@@ -87,16 +88,6 @@ std::optional<std::string> ReadFile(const char* path, std::size_t most) {
     bytes.append(buffer, static_cast<std::size_t>(got));
   }
   return std::nullopt;
-}
-
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return true;
 }
 
 const char* Variable(const char* name) { return std::getenv(name); }
@@ -203,7 +194,7 @@ int ByHand(const Options& options) {
   CheckDevices(kind, Variable, account);
   LookHere(asked, true, account);
   const std::string told = options.json ? StubAccountLine(account) + "\n" : StubAccountText(account);
-  if (!WriteAll(STDOUT_FILENO, told)) return kCannotTell;
+  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotTell;
   return std::any_of(account.findings.begin(), account.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
              ? 1
@@ -240,7 +231,7 @@ int InRehearsal(const Options& options) {
   greeting.process = options.process;
   FindMeeting(*facts, greeting, account);
   Greet(*facts, greeting, account);
-  return WriteAll(STDOUT_FILENO, StubAccountLine(account) + "\n") ? 0 : kCannotTell;
+  return WriteAll(STDOUT_FILENO, StubAccountLine(account) + "\n") == 0 ? 0 : kCannotTell;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "base/write_all.h"
 #include "run/log_follow.h"
 #include "run/output.h"
 #include "run/sample_plan.h"
