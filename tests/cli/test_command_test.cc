@@ -87,8 +87,7 @@ TEST_F(TestCommand, TakesNoRecipeOutOfARunDirectory) {
   const std::string said = Test().out;
   EXPECT_EQ(said.find("runs/"), std::string::npos) << said;
   EXPECT_EQ(said.find(".cache"), std::string::npos) << said;
-  EXPECT_NE(said.find("kept/small "), std::string::npos) << "a plan beside a recipe makes no run directory\n"
-                                                             << said;
+  EXPECT_NE(said.find("kept/small "), std::string::npos) << "a plan beside a recipe makes no run directory\n" << said;
 }
 
 TEST_F(TestCommand, RefusesTwoRecipesThatWouldKeepTheSamePlan) {
