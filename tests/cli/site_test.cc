@@ -207,6 +207,21 @@ TEST_F(AtSite, RulesJudgeEveryPlan) {
   EXPECT_EQ(Muster({"replay", run, "--quiet"}).exit_code, 0) << "a replay makes no plan";
 }
 
+TEST_F(AtSite, ARecipePutsNothingInThePlaceOfTheRules) {
+  Site("  rules = \"policy.lua\",");
+  Write("policy.lua", "return function(plan, check) check(false, \"not here\") end\n");
+  Write("work/@rules/policy.lua", "return function() end\n");
+  Write("work/sly.lua", R"(local muster = require "muster"
+local read = muster.file "./@rules/policy.lua"
+return muster.recipe { name = "sly",
+  plan = function(p, job) job:workers { count = 1, devices = 0, command = { "/usr/bin/env" } } end }
+)");
+  const CommandResult check = Muster({"check", "sly.lua"});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_TRUE(Has(check.err, "sly.lua:2: error: muster.file: ./@rules/policy.lua cannot be shipped: names that begin"))
+      << check.err;
+}
+
 class WithLibrary : public AtSite {
  protected:
   WithLibrary() {
@@ -255,6 +270,8 @@ TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
   EXPECT_TRUE(Has(told("@acme/gpd"), "the library is named here")) << told("@acme/gpd");
   EXPECT_TRUE(Has(told("@acme"), "@acme is a library, not a recipe")) << told("@acme");
   EXPECT_TRUE(Has(told("@acme/../muster.site"), "leads out of the library @acme"));
+  const std::string absolute = "@acme/" + (project_ / "work/recipe.lua");
+  EXPECT_TRUE(Has(told(absolute), absolute + " leads out of the library @acme")) << told(absolute);
   EXPECT_TRUE(Has(told("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << told("@torc");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@acme/gqt\"\n");
   EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
@@ -291,6 +308,20 @@ TEST_F(WithLibrary, LsListsRecipesWithWhatTheySay) {
   const CommandResult text = Muster({"ls", "--recipes"});
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_TRUE(Has(text.out, "broken: ")) << text.out;
+}
+
+TEST_F(WithLibrary, HiddenFilesAndRunsInItAreNotListed) {
+  Write("lib/.draft.lua", kEcho);
+  Write("lib/.git/x.lua", kEcho);
+  Write("lib/runs/sprint.lua", kEcho);
+  ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}, {"MUSTER_HOME=" + (project_ / "lib")}).exit_code, 0);
+  std::vector<std::string> names;
+  const auto json = nlohmann::json::parse(Muster({"ls", "--recipes", "--json"}).out);
+  for (const auto& recipe : json["recipes"]) {
+    if (const std::string name = recipe["recipe"]; name.starts_with("@acme/")) names.push_back(name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"@acme/broken", "@acme/gpt", "@acme/runs/sprint"}));
+  EXPECT_EQ(Muster({"completion", "--words", "--", "check", "@acme/."}).out, ":files\n");
 }
 
 TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
