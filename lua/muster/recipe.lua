@@ -230,6 +230,9 @@ function api.load(name)
       host.stop("recipe", place, ("muster.load: %s leads out of the library %s"):format(name, library:sub(1, -2)))
     end
   end
+  if not library and path:sub(1, 1) == "@" then
+    host.stop("recipe", place, ("muster.load: %s: names that begin with '@' are those of libraries"):format(name))
+  end
   if loaded[path] then return loaded[path] end
   for position, other in ipairs(loading) do
     if other == path then

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/resume.h"
 
 namespace muster {
 namespace {
@@ -76,7 +77,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  AddRecipeOptions(app, options->recipe, invocation);
+  AddRecipeOptions(app, options->recipe, invocation, false);
   app.add_option("--mindspore", options->mindspore,
                  "also tell what would be different on that MindSpore release, or on all of them")
       ->type_name("RELEASE|all");
@@ -86,7 +87,10 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
                "change nothing")
       ->excludes("--mindspore");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] {
+    SettleResumed(options->recipe);
+    return Run(*options);
+  };
 }
 
 }  // namespace muster

@@ -19,6 +19,7 @@
 #include "cli/host_memory.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/site_of_call.h"
 #include "cli/way_to_hosts.h"
@@ -151,7 +152,10 @@ std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
          "write what was found to a new site file, muster.site.lua if none is named")
       ->type_name("[FILE]")
       ->expected(0, 1);
-  return [options] { return Run(*options); };
+  return [options] {
+    SettleResumed(options->recipe);
+    return Run(*options);
+  };
 }
 
 }  // namespace muster

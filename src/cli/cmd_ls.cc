@@ -91,6 +91,28 @@ Result<void> CheckNames(const Choice& choice, std::vector<RunFacts>& runs) {
   return {};
 }
 
+// A condition that can be asked of no run that has such a value is a slip, too: it would only find nothing.
+Result<void> CheckConditions(const Choice& choice, std::vector<RunFacts>& runs) {
+  for (const RunCondition& condition : choice.conditions) {
+    Value example;
+    bool asked = false;
+    for (RunFacts& run : runs) {
+      const Value value = run.Of(condition.name);
+      if (value.IsNull()) continue;
+      asked = CanBeAsked(condition, value);
+      if (asked) break;
+      example = value;
+    }
+    if (asked || example.IsNull()) continue;
+    const std::string wanted = ToText(condition.value);
+    return Fail(Error(
+        "where", {},
+        fmt::format("--where: {} is {}, which cannot be compared with {}", condition.name, ToText(example), wanted),
+        example.IsNumber() ? fmt::format("for example {} > 5, 90s or 30GiB", condition.name) : ""));
+  }
+  return {};
+}
+
 std::vector<RunFacts> Sorted(const std::vector<SortKey>& keys, std::vector<RunFacts> runs) {
   struct Keyed {
     std::vector<Value> values;  // of the keys
@@ -178,6 +200,7 @@ int Run(const Options& options) {
   std::vector<RunFacts> runs;
   for (RunSummary& run : *listed) runs.emplace_back(std::move(run));
   if (auto known = CheckNames(*choice, runs); !known) return Refuse(options, known.error());
+  if (auto sound = CheckConditions(*choice, runs); !sound) return Refuse(options, sound.error());
   std::erase_if(runs, [&](RunFacts& run) {
     return !std::all_of(choice->conditions.begin(), choice->conditions.end(), [&](const RunCondition& condition) {
       return Holds(condition, [&](const std::string& name) { return run.Of(name); });

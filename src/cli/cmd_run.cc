@@ -99,7 +99,7 @@ Diagnostics RefusedByRun(const Diagnostics& warnings) {
 
 // The plan's hosts go by the names of the command line, if that names any.
 Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
-  if (!NamesHosts(options)) return {};
+  if (!NamesHosts(options)) return CheckListIsNamed(options, "the plan");
   auto named = NamedHosts(options);
   if (!named) return Fail(named.error());
   if (named->empty()) return {};
@@ -261,7 +261,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
                                                 std::vector<std::string> faults) {
   if (IsHereAlone(request.hosts) && request.spares.empty()) {
     const auto site = GetSite();
-    if (site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
+    if (!options.replay && site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
       return Fail(Error("hosts", site->facts.places.at("transport"),
                         "the site's transport is ssh, and nobody names hosts",
                         "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
@@ -297,6 +297,21 @@ int Refuse(const Options& options, const Diagnostics& problems) {
   if (options.rehearse && options.rehearse->json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
+}
+
+// The site's access is for folders that are made from now on: those that are there were perhaps closed on purpose.
+void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& site) {
+  if (!request.for_group || !request.run_dir.empty()) return;
+  std::string name = request.plan.name;
+  if (rehearsal) name += ".rehearsal";
+  const std::vector<std::string> closed = ClosedToGroup(request.runs_folder, name);
+  if (closed.empty()) return;
+  std::string command = "chmod 2770";
+  for (const std::string& folder : closed) command += " " + ShellQuoted(folder);
+  const auto place = site.places.find("access");
+  PrintDiagnostics({Warning(
+      "site", place == site.places.end() ? Place{} : place->second,
+      "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
 int Run(Options& options) {
@@ -358,6 +373,7 @@ int Run(Options& options) {
   const auto site = GetSite();
   if (!site) return Refuse(options, site.error());
   request.for_group = site->facts.access == SiteAccess::kGroup;
+  WarnIfClosed(request, options.rehearse.has_value(), site->facts);
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");
@@ -461,7 +477,10 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
   AddAgentOption(app, options->agent);
   AddElsewhereOptions(app, options->elsewhere);
-  return [options] { return Run(*options); };
+  return [options] {
+    if (options->plan_file.empty()) SettleResumed(options->recipe);
+    return Run(*options);
+  };
 }
 
 std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {

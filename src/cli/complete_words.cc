@@ -138,7 +138,7 @@ class Completer {
       Runs();
     } else if (name == "TOPIC") {
       Topics([](const Topic&) { return true; }, {});
-    } else if (name == "FOLDER" || name == "DIR") {
+    } else if (name == "FOLDER" || name == "FOLDERS" || name == "DIR") {
       answer_.files = true;
     } else if (name == "SHELL") {
       for (const char* shell : {"bash", "fish", "zsh"}) Add(shell, "the shell whose script is printed");

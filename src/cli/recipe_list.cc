@@ -30,6 +30,12 @@ bool LooksLikeRecipe(const std::string& text) {
   return text.find(".recipe") != std::string::npos || text.find(":extend") != std::string::npos;
 }
 
+// Whether the folder is of a run, in which copies of recipes are kept.
+bool IsRun(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "journal.jsonl", ignored);
+}
+
 // Files below the folder in the order of their paths, relative to it; hidden ones and runs are passed over.
 std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
   std::vector<std::string> files;
@@ -38,9 +44,10 @@ std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
   for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename();
     std::error_code ignored;
-    if (it->is_directory(ignored) && (!deep || name.starts_with('.') || it->is_symlink(ignored))) {
-      it.disable_recursion_pending();
-    } else if (it->is_regular_file(ignored) && it->path().extension() == ".lua" && name != kSiteFileName) {
+    const bool hidden = name.starts_with('.');
+    if (it->is_directory(ignored)) {
+      if (!deep || hidden || it->is_symlink(ignored) || IsRun(it->path())) it.disable_recursion_pending();
+    } else if (!hidden && it->is_regular_file(ignored) && it->path().extension() == ".lua" && name != kSiteFileName) {
       files.push_back(it->path().lexically_relative(folder));
     }
     if (files.size() >= kMostFiles) break;

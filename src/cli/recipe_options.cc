@@ -79,6 +79,9 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
   AddPlanningOptions(app, options, invocation);
+  if (recipe_required) return;
+  CLI::Option* const resume = app.get_option("--resume");
+  resume->description(resume->get_description() + "; RECIPE left out: with its stored recipe");
 }
 
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
@@ -97,9 +100,7 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->type_name("LIST|free");
   app.add_flag("--share-devices", options.share_devices,
                "other runs that say the same may use these devices at the same time");
-  auto* resume =
-      app.add_option("--resume", options.resume,
-                     "go on from the newest checkpoint of this run; RECIPE left out: with its stored recipe");
+  auto* resume = app.add_option("--resume", options.resume, "go on from the newest checkpoint of this run");
   resume->type_name("RUN");
   app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
       ->type_name("PATH")
@@ -220,6 +221,15 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
 
 bool NamesHosts(const RecipeOptions& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
 
+Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose) {
+  if (NamesHosts(options) || (options.exclude.empty() && options.spares == 0)) return {};
+  return Fail(Error("usage", {},
+                    fmt::format("{} without --host or --hostfile: the hosts are those of {}",
+                                options.exclude.empty() ? "--spares" : "--exclude", whose),
+                    options.exclude.empty() ? "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"
+                                            : "it leaves out hosts of a list: --host n[01-16]:8 --exclude n03"));
+}
+
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
   auto hosts = GivenHosts(options);
   if (hosts) hosts->resize(hosts->size() - options.spares);
@@ -312,10 +322,13 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto site = GetSite();
   if (!site) return Fail(site.error());
   if (options.believed) *site = LibrariesAlone(*site);
+  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
+  if (run) {
+    if (auto named = CheckListIsNamed(options, "the run " + Quoted(options.recipe)); !named) return Fail(named.error());
+  }
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
-  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
   if (run) {
     // As it was then, but for what is said now.
     auto stored = EvaluationOfRun(*run);

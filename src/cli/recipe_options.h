@@ -37,7 +37,7 @@ struct RecipeOptions {
 };
 
 // Adds RECIPE (or a RUN, whose stored sources are meant), name=value … and AddPlanningOptions. The options must live as
-// long as the app.
+// long as the app. Without `recipe_required`, RECIPE may be left out beside --resume: the caller calls SettleResumed.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
 // --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: RECIPE and name=value are the caller's.
@@ -57,6 +57,9 @@ Result<std::vector<Override>> ParsePins(const RecipeOptions& options);
 
 // Whether the command line names hosts.
 bool NamesHosts(const RecipeOptions& options);
+// Refuses --exclude and --spares where the command line names no list for them, and `whose` ("the plan") has hosts that
+// stay as they are. Kind "usage".
+Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose);
 // The hosts that the command line names, else those of the site, in order, without spares; none if neither names any.
 // Kinds "hosts", "usage" and those of GetSite.
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);

@@ -79,6 +79,7 @@ std::optional<int> Compare(const Value& a, const Value& b) {
   if (a.AsBool() != nullptr && b.AsBool() != nullptr) return order(*a.AsBool(), *b.AsBool());
   if (a.IsNumber() && b.AsString() != nullptr) {
     if (const auto seconds = ParseDuration(*b.AsString())) return order(a.Number(), *seconds);
+    if (const auto bytes = ParseBytes(*b.AsString())) return order(a.Number(), static_cast<double>(*bytes));
   }
   // A tag's value is text, whatever it looks like.
   if (a.AsString() != nullptr && b.IsNumber()) {
@@ -158,6 +159,12 @@ bool Holds(const RunCondition& condition, const RunValue& value_of) {
     default:
       return *order >= 0;
   }
+}
+
+bool CanBeAsked(const RunCondition& condition, const Value& value) {
+  using Op = RunCondition::Op;
+  if (condition.op == Op::kSet || condition.op == Op::kMatches || Compare(value, condition.value)) return true;
+  return value.AsString() != nullptr && (condition.op == Op::kEqual || condition.op == Op::kUnequal);
 }
 
 bool ComesBefore(const Value& a, const Value& b) {

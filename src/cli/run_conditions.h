@@ -28,9 +28,14 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text);
 // Null where a run has no such value.
 using RunValue = std::function<Value(const std::string& name)>;
 
-// Numbers are compared as numbers, texts byte by byte; a duration ("5m") is a number of seconds beside a number. What
-// is not there, and what cannot be compared, is only unequal.
+// Numbers are compared as numbers, texts byte by byte; beside a number a duration ("5m") is a number of seconds and a
+// size
+// ("30GiB") one of bytes. What is not there, and what cannot be compared, is only unequal.
 bool Holds(const RunCondition& condition, const RunValue& value);
+
+// Whether the condition can be asked of that value, which is there: no number is less than a word. Text may be asked
+// whether it equals anything.
+bool CanBeAsked(const RunCondition& condition, const Value& value);
 
 // Whether `a` comes before `b`: numbers before texts, and what is not there last.
 bool ComesBefore(const Value& a, const Value& b);

@@ -238,8 +238,7 @@ Result<std::string> RecipeFileOf(const std::string& word, const SiteFacts& facts
                           : DidYouMean(wanted, LibraryNames(facts))));
   }
   fs::path rest = word.substr(slash + 1);
-  for (const fs::path& part : rest) {
-    if (part != "..") continue;
+  if (rest.is_absolute() || std::find(rest.begin(), rest.end(), "..") != rest.end()) {
     return Fail(Error("recipe", {}, word + " leads out of the library " + word.substr(0, slash)));
   }
   if (rest.extension() != ".lua") rest += ".lua";

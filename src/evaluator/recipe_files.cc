@@ -182,9 +182,19 @@ std::string RecipeFiles::ShownPath(const std::string& folder, const std::string&
 
 tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {
   if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
-  const std::string normal = std::filesystem::path(name).lexically_normal();
-  if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
   const auto library = InLibrary(name);
+  const std::string rest = std::filesystem::path(library ? library->second : name).lexically_normal();
+  // What is kept below '@' is the site's, whatever way a recipe writes the name of a file of its own.
+  if (library && (rest.starts_with('/') || rest == ".." || rest.starts_with("../"))) {
+    return tl::unexpected(std::string("it is not below the library's folder"));
+  }
+  if (!name.starts_with('@') && rest.starts_with('@')) {
+    return tl::unexpected(
+        std::string("names that begin with '@' are those of libraries: rename what is beside the "
+                    "recipe"));
+  }
+  const std::string normal = library ? name.substr(0, name.find('/') + 1) + rest : rest;
+  if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
   if (!library && name.starts_with('@')) {
     std::vector<std::string> known;
     for (const auto& [each, unused] : libraries_) {

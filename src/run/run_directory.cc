@@ -135,6 +135,16 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   return made;
 }
 
+std::vector<std::string> ClosedToGroup(const std::string& runs_folder, std::string_view name) {
+  std::vector<std::string> closed;
+  for (const std::string& folder : {runs_folder, runs_folder + "/" + FolderName(name)}) {
+    struct stat status {};
+    const bool own = ::stat(folder.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+    if (own && !IsForGroup(status.st_mode)) closed.push_back(folder);
+  }
+  return closed;
+}
+
 std::string FolderName(std::string_view name) {
   std::string folder(name.substr(0, kMaxName));
   for (char& c : folder) {

@@ -39,6 +39,10 @@ class RunDirectory {
   UniqueFd lock_;
 };
 
+// Of `runs_folder` and the folder of the name in it those that are there, are the caller's own and keep the group out,
+// whatever the modes of runs in them.
+std::vector<std::string> ClosedToGroup(const std::string& runs_folder, std::string_view name);
+
 // The name with everything but [A-Za-z0-9._-] made "_", no dot or hyphen in front, 1 to 64 characters.
 std::string FolderName(std::string_view name);
 

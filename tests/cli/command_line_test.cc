@@ -52,7 +52,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
       {{""}, "there is no command \"\""},
       {{"--jsn"}, "there is no command \"--jsn\""},
       {{"plan"}, "no recipe is given"},
-      {{"check"}, "RECIPE is required"},
+      {{"check"}, "no recipe is given"},
       {{"params"}, "RECIPE is required"},
       {{"plan", "recipes/hello.lua", "--jsn"}, "did you mean \"--json\"?"},
       {{"plan", "recipes/hello.lua", "-j"}, "-j"},

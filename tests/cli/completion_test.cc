@@ -81,6 +81,10 @@ TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
   EXPECT_EQ(WordsFor({"init", "--from", "to"}), Words{"torchrun"});
   EXPECT_EQ(WordsFor({"test", "rec"}), Words{":files"});
   EXPECT_EQ(WordsFor({"run", "--plan", ""}), Words{":files"});
+  for (const char* command : {"ls", "ps"}) {
+    EXPECT_EQ(WordsFor({command, ""}), Words{":files"}) << command;
+    EXPECT_EQ(WordsFor({command, "runs", "mo"}), Words{":files"}) << command;
+  }
   EXPECT_EQ(WordsFor({"run", "@torch", "--", "tr"}), Words{":files"});
 }
 

@@ -23,7 +23,8 @@ class ListedRuns : public ::testing::Test {
         "no metric\\\\n{\\\"step\\\": 2, \\\"loss\\\": \" .. p.lr * 2 .. \"}\\\\n' > $MUSTER_METRICS; exit \" .. (p.lr "
         "> 1 "
         "and 3 or 0)) }",
-        "params = { lr = muster.float { 0.5 }, kind = muster.string { \"a b\" } },");
+        "params = { lr = muster.float { 0.5 }, kind = muster.string { \"a b\" }, mem = muster.bytes { \"30GiB\" }, "
+        "wait = muster.duration { \"90s\" } },");
     for (const std::vector<std::string>& more :
          {std::vector<std::string>{"lr=0.5", "--tag", "baseline", "--tag", "ticket=42"},
           {"lr=0.1", "--tag", "ticket=7"},
@@ -69,6 +70,10 @@ TEST_F(ListedRuns, AreChosenByWhatIsKnownOfThem) {
   EXPECT_EQ(Rates({"--where", "ticket != 42", "--sort", "lr"}), (Rated{0.1, 2})) << "what is not there is unequal";
   EXPECT_EQ(Rates({"--where", "loss <= 1 and took < 1h", "--sort", "metric.worker.loss"}), (Rated{0.1, 0.5}));
   EXPECT_EQ(Rates({"--where", "exit == 1"}), Rated{2});
+  EXPECT_EQ(Rates({"--where", "mem == 30GiB and wait == 90s", "--sort", "lr"}), (Rated{0.1, 0.5, 2}));
+  EXPECT_EQ(Rates({"--where", "mem < 31GB and lr == 2"}), Rated{});
+  EXPECT_EQ(Rates({"--where", "mem != 1GiB and wait <= 2m and lr == 2"}), Rated{2});
+  EXPECT_EQ(Rates({"--where", "kind == 3"}), Rated{}) << "a text that is none";
 }
 
 TEST_F(ListedRuns, AreShownByColumns) {
@@ -86,6 +91,10 @@ TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
            {{"--where", "outcom == ok"}, "did you mean \"outcome\"?"},
            {{"--where", "lr >"}, "a value is wanted after lr >"},
            {{"--where", "lr > 1 or lr < 0"}, "there is no \"or\""},
+           {{"--where", "took > abc"}, "which cannot be compared with \"abc\""},
+           {{"--where", "mem == 30GiBs"}, "mem is 32212254720, which cannot be compared with \"30GiBs\""},
+           {{"--where", "kind > 3"}, "kind is \"a b\", which cannot be compared with 3"},
+           {{"--where", "baseline < 1"}, "baseline is true, which cannot be compared with 1"},
            {{"--where", "lr > 1 lr"}, "\"and\" is wanted"},
            {{"--where", "kind ~ '('"}, "is no regular expression"},
            {{"--where", "kind == 'a"}, "is not closed"}}) {

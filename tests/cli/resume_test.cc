@@ -100,6 +100,19 @@ TEST_F(Resume, TakesAnotherRecipeAndAnotherCheckpointWhereTheyAreNamed) {
   EXPECT_NE(shown.out.find("goes on from \"" + first + "/checkpoints/step_3.txt\""), std::string::npos) << shown.out;
 }
 
+TEST_F(Resume, IsWhatOtherCommandsAreAskedAbout) {
+  const std::string first = Run({recipe_.path()});
+  for (const std::string command : {"check", "rehearse", "doctor"}) {
+    const CommandResult good = Call({command, "--resume", first});
+    EXPECT_EQ(good.exit_code, 0) << command << good.out << good.err;
+    const CommandResult bad = Call({command, "--resume", "nosuchrun"});
+    EXPECT_EQ(bad.exit_code, 2) << command;
+    EXPECT_EQ(bad.err.find("no recipe"), std::string::npos) << command << bad.err;
+    EXPECT_NE(Call({command, "--help"}).out.find("RECIPE left out"), std::string::npos) << command;
+  }
+  EXPECT_EQ(Call({"params", "--help"}).out.find("RECIPE left out"), std::string::npos);
+}
+
 TEST_F(Resume, SaysWhyItCannot) {
   const std::string run = Run({recipe_.path()});
   const CommandResult unused = Call({"run", MUSTER_SOURCE_DIR "/recipes/hello.lua", "--resume", run});

@@ -174,6 +174,21 @@ TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
   EXPECT_EQ(ModeOf(alone + "/plan.json"), 0600U);
 }
 
+TEST_F(AtSite, FoldersThatKeepTheGroupOutAreTold) {
+  ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
+  Site("  access = \"group\",");
+  const CommandResult warned = Muster({"run", "recipe.lua", "--quiet"});
+  EXPECT_EQ(warned.exit_code, 0);
+  EXPECT_TRUE(Has(warned.err, "../muster.site.lua:3: warning: access is \"group\"")) << warned.err;
+  const std::size_t at = warned.err.find("hint: chmod 2770 ");
+  ASSERT_NE(at, std::string::npos) << warned.err;
+  const std::string mend = warned.err.substr(at + 6, warned.err.find('\n', at) - at - 6);
+  ASSERT_EQ(RunCommand({.argv = {"/bin/sh", "-c", mend}}).exit_code, 0) << mend;
+  EXPECT_EQ(ModeOf(project_ / "work/runs"), 02770U);
+  EXPECT_EQ(ModeOf(project_ / "work/runs/echo"), 02770U);
+  EXPECT_EQ(Muster({"run", "recipe.lua", "--quiet"}).err, "");
+}
+
 TEST_F(AtSite, RulesJudgeEveryPlan) {
   Site("  rules = \"policy.lua\",");
   Write("policy.lua",
@@ -205,6 +220,21 @@ TEST_F(AtSite, RulesJudgeEveryPlan) {
   EXPECT_TRUE(Has(Muster({"check", run}).err, "today.lua:1: error: not today"))
       << "what is started today obeys today's";
   EXPECT_EQ(Muster({"replay", run, "--quiet"}).exit_code, 0) << "a replay makes no plan";
+}
+
+TEST_F(AtSite, ARecipePutsNothingInThePlaceOfTheRules) {
+  Site("  rules = \"policy.lua\",");
+  Write("policy.lua", "return function(plan, check) check(false, \"not here\") end\n");
+  Write("work/@rules/policy.lua", "return function() end\n");
+  Write("work/sly.lua", R"(local muster = require "muster"
+local read = muster.read_yaml "./@rules/policy.lua"
+return muster.recipe { name = "sly",
+  plan = function(p, job) job:workers { count = 1, devices = 0, command = { "/usr/bin/env" } } end }
+)");
+  const CommandResult check = Muster({"check", "sly.lua"});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_TRUE(Has(check.err, "sly.lua:2: error: muster.read_yaml: ./@rules/policy.lua is not beside the recipe"))
+      << check.err;
 }
 
 class WithLibrary : public AtSite {
@@ -255,6 +285,8 @@ TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
   EXPECT_TRUE(Has(told("@acme/gpd"), "the library is named here")) << told("@acme/gpd");
   EXPECT_TRUE(Has(told("@acme"), "@acme is a library, not a recipe")) << told("@acme");
   EXPECT_TRUE(Has(told("@acme/../muster.site"), "leads out of the library @acme"));
+  const std::string absolute = "@acme/" + (project_ / "work/recipe.lua");
+  EXPECT_TRUE(Has(told(absolute), absolute + " leads out of the library @acme")) << told(absolute);
   EXPECT_TRUE(Has(told("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << told("@torc");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@acme/gqt\"\n");
   EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
@@ -291,6 +323,20 @@ TEST_F(WithLibrary, LsListsRecipesWithWhatTheySay) {
   const CommandResult text = Muster({"ls", "--recipes"});
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_TRUE(Has(text.out, "broken: ")) << text.out;
+}
+
+TEST_F(WithLibrary, HiddenFilesAndRunsInItAreNotListed) {
+  Write("lib/.draft.lua", kEcho);
+  Write("lib/.git/x.lua", kEcho);
+  Write("lib/runs/sprint.lua", kEcho);
+  ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}, {"MUSTER_HOME=" + (project_ / "lib")}).exit_code, 0);
+  std::vector<std::string> names;
+  const auto json = nlohmann::json::parse(Muster({"ls", "--recipes", "--json"}).out);
+  for (const auto& recipe : json["recipes"]) {
+    if (const std::string name = recipe["recipe"]; name.starts_with("@acme/")) names.push_back(name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"@acme/broken", "@acme/gpt", "@acme/runs/sprint"}));
+  EXPECT_EQ(Muster({"completion", "--words", "--", "check", "@acme/."}).out, ":files\n");
 }
 
 TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
@@ -336,6 +382,10 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
       << nobody.err;
   EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
+  Site("");
+  const std::string run = Run({"run", "recipe.lua"});
+  Site("  transport = \"ssh\",");
+  EXPECT_FALSE(Log(Run({"replay", run})).empty()) << "a replay goes where the run was";
 }
 
 // The blocks of Lua in a page.
@@ -360,6 +410,24 @@ TEST_F(AtSite, ThePageAboutSiteFilesIsTrue) {
   EXPECT_TRUE(Has(plan.out, "named host7 n08\n")) << plan.out;
   const CommandResult many = Muster({"plan", "recipe.lua"});
   EXPECT_TRUE(Has(many.err, "policy.lua:3: error: at most 64 devices for one job, echo takes 128")) << many.err;
+}
+
+TEST_F(AtSite, WhatHasItsHostsAlreadyIsGivenNoPartOfAList) {
+  const std::string run = Run({"run", "recipe.lua"});
+  Site("  hosts = \"n[1-3]:1\",");
+  Write("work/a.plan.json", Muster({"plan", "recipe.lua", "--json"}).out);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"replay", run}, {"run", "--plan", "a.plan.json"}, {"plan", run}, {"check", run}}) {
+    for (const auto& [option, value] : {std::pair{"--exclude", "n2"}, std::pair{"--spares", "1"}}) {
+      std::vector<std::string> all = words;
+      all.insert(all.end(), {option, value});
+      const CommandResult refused = Muster(all);
+      EXPECT_EQ(refused.exit_code, 2) << words.front();
+      EXPECT_TRUE(Has(refused.err, std::string(option) + " without --host or --hostfile: the hosts are those of the "))
+          << words.front() << refused.err;
+    }
+  }
+  EXPECT_TRUE(Has(Muster({"plan", run, "--host", "m[1-2]", "--exclude", "m1"}).out, "named host0 m2\n"));
 }
 
 TEST_F(AtSite, HostsMayStandInAFile) {

@@ -70,6 +70,28 @@ TEST_F(RecipeFilesTest, LetsNothingLeadOutOfTheFolder) {
   EXPECT_EQ(files.inputs().size(), 1U);
 }
 
+TEST_F(RecipeFilesTest, GivesNoFileOfTheRecipeForOneOfALibrary) {
+  fs::create_directories(folder_ / "recipes/@rules/sub");
+  fs::create_directories(folder_ / "site/sub");
+  Write("recipes/@rules/policy.lua", "mine");
+  Write("site/policy.lua", "the site's");
+  auto files = RecipeFiles::Open(folder_ / "recipes/recipe.lua",
+                                 {{"rules", {folder_ / "site"}}, {"acme", {folder_ / "recipes"}}});
+  ASSERT_TRUE(files);
+  for (const std::string name : {"./@rules/policy.lua", "lib/../@rules/policy.lua", ".//@rules/sub/../policy.lua"}) {
+    EXPECT_EQ(Read(*files, name),
+              "refused: names that begin with '@' are those of libraries: rename what is beside the recipe");
+  }
+  EXPECT_EQ(Read(*files, "@rules/policy.lua"), "the site's");
+  for (const std::string name :
+       {"@acme/../@rules/policy.lua", "@acme/lib/../../@rules/policy.lua", "@acme//etc/hostname"}) {
+    EXPECT_EQ(Read(*files, name), "refused: it is not below the library's folder") << name;
+  }
+  EXPECT_EQ(Read(*files, "@acme/@rules/policy.lua"), "mine");
+  EXPECT_EQ(Read(*files, "@rules/./sub/../policy.lua"), "the site's");
+  EXPECT_EQ(files->sources().size(), 3U);
+}
+
 TEST_F(RecipeFilesTest, FollowsLinksThatStayInside) {
   fs::create_symlink("lib/a.lua", fs::path(folder_ / "recipes") / "inside.lua");
   RecipeFiles files = Open();
