@@ -102,6 +102,9 @@ TEST_F(PlanShell, SaysWhichProcessItCouldBe) {
   EXPECT_NE(Shown({recipe_.path()}, 2).find("these are 3"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--rank", "7"}, 2).find("no process has it"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--role", "serve"}, 2).find("did you mean \"server\"?"), std::string::npos);
+  const CommandResult both = Muster({"plan", recipe_.path(), "--role", "server", "--shell", "--env", "server"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
   EXPECT_NE(Shown({recipe_.path(), "--role", "server"}).find("# server.0 on host0"), std::string::npos);
 }
 
