@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -188,7 +189,7 @@ class Line {
         }
       }
     };
-    for (const auto& [name, unused] : exported_) keep(name);
+    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may read the same
     remove(role_.unset);
     if (HasSiteLayer() && !all) {
       remove(plan_.site_environment.unset);
@@ -198,8 +199,16 @@ class Line {
         find("*");
       }
     }
-    if (finds) words += " \\\n    $(env | sed -n" + expressions + ")";
-    return words;
+    if (!finds) return words;
+    // Lines within a secret may look like variables, and would be arguments.
+    std::set<std::string> secrets;
+    for (const auto& [name, unused] : exported_) secrets.insert(name);
+    for (const auto& [unused, source] : plan_.secrets) {
+      if (!source.from_env.empty()) secrets.insert(source.from_env);
+    }
+    std::string listed = "env";
+    for (const std::string& name : secrets) listed += " -u " + ShellQuoted(name);
+    return words + " \\\n    $(" + listed + " | sed -n" + expressions + ")";
   }
 
   std::string Comments() const {

@@ -98,7 +98,7 @@ TEST_F(PlanShell, PutsNoSecretWhereOthersSeeIt) {
   const std::string line =
       "for one in run_id run_dir host_name_0; do export muster_$one=x; done\n" + Shown({recipe.path(), "--rank", "0"});
   const CommandResult run =
-      InShell(line, {"PATH=" + runs_.path() + ":/usr/bin:/bin", "HUB=se'cret *", "MINE_OWN=se'cret *"});
+      InShell(line, {"PATH=" + runs_.path() + ":/usr/bin:/bin", "HUB=se'cret *\nMINE_KEY==", "MINE_OWN=se'cret *"});
   ASSERT_EQ(run.exit_code, 0) << run.err << line;
   for (const std::string name : {"TOKEN", "HUB", "MINE_TOO"}) {
     EXPECT_NE(("\n" + run.out).find("\n" + name + "=se'cret *\n"), std::string::npos) << name << "\n"
@@ -109,6 +109,7 @@ TEST_F(PlanShell, PutsNoSecretWhereOthersSeeIt) {
   const std::string seen{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_NE(seen.find("PLAIN=seen\n"), std::string::npos) << seen;
   EXPECT_EQ(seen.find("se'cret"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("MINE_KEY"), std::string::npos) << "no line of it either: " << seen;
   EXPECT_NE(InShell(line).exit_code, 0) << "without its secret nothing starts";
 }
 
