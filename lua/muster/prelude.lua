@@ -30,7 +30,8 @@ function env.xpcall(f, handler, ...)
   end, ...)
 end
 
--- Libraries are copies that cannot be changed, so that one module cannot alter another's world. `touched` is called with
+-- Libraries are copies that cannot be changed, so that one module cannot alter another's world; of a plain list in one
+-- everybody gets a copy. `touched` is called with
 -- the name of everything that is taken out, until it says that the name is fine.
 local function read_only(table, what, touched)
   local fine = touched and {}
@@ -42,6 +43,7 @@ local function read_only(table, what, touched)
                   host.suggest(host.tostring(key), host.keys(table)))
       end
       if touched and not fine[key] then fine[key] = touched(key) end
+      if type(value) == "table" and not host.raw_metatable(value) then return { unpack(value) } end
       return value
     end,
     __newindex = function(_, key)
@@ -148,6 +150,7 @@ function env.require(name)
   loading[path] = true
   local text, file = host.read_beside(path)
   if not text then
+    loading[path] = nil
     host.stop("require", place, ("module %q cannot be read: %s"):format(name, file),
               "modules are \"muster\", \"muster.context\", \"muster.mindspore\" and files beside the recipe")
   end

@@ -40,6 +40,7 @@
 #include "plan/host_list.h"
 #include "plan/plan_json.h"
 #include "run/process_choice.h"
+#include "run/rehearsal_plan.h"
 #include "run/run_directory.h"
 #include "run/run_summary.h"
 #include "run/run_tags.h"
@@ -159,6 +160,11 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     }
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
+    if (IsRehearsalPlan(*plan)) {
+      return Fail(Error("plan_file", {options.plan_file, 0}, "this is the plan of a rehearsal: it starts stubs",
+                        "name the rehearsal itself instead of a recipe, or make a plan with: muster plan RECIPE "
+                        "--json > FILE"));
+    }
     request.plan = *std::move(plan);
     if (!options.recipe.resume.empty()) {
       if (auto used = CheckUsesCheckpoint(request.plan); !used) return used;

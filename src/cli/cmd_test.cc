@@ -132,6 +132,7 @@ class Tester {
       for (GoldenCase& one : *some) cases.push_back(std::move(one));
     }
     if (!problems_.empty()) return Fail(problems_);
+    if (auto apart = CheckNames(cases); !apart) return Fail(apart.error());
     std::set<std::string> names;
     for (const GoldenCase& one : cases) names.insert(one.name);
     if (!options_.names.empty()) {
@@ -208,6 +209,27 @@ class Tester {
       all.push_back(std::move(one));
     }
     return all;
+  }
+
+  // What is kept of a case is kept of it alone.
+  Result<void> CheckNames(const std::vector<GoldenCase>& cases) const {
+    Diagnostics problems;
+    std::map<std::string, const GoldenCase*> by_name;
+    const auto text = [&](const GoldenCase& one) {
+      std::string told = Quoted(Shown(options_, one.recipe));
+      for (const std::string& word : one.words) told += " " + word;
+      return told;
+    };
+    for (const GoldenCase& one : cases) {
+      const auto [other, is_new] = by_name.emplace(one.name, &one);
+      if (is_new) continue;
+      problems.push_back(
+          Error("cases", one.place,
+                Shown(options_, one.plan()) + " would be kept of " + text(*other->second) + " and of " + text(one),
+                "rename one of the recipes, or the profile or case"));
+    }
+    if (!problems.empty()) return Fail(std::move(problems));
+    return {};
   }
 
   // Those that are asked for: "gpt" is all of gpt.lua, "gpt.smoke" one.

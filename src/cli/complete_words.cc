@@ -8,12 +8,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/command_options.h"
 #include "cli/own_reference.h"
 #include "cli/recipe_list.h"
 #include "cli/recipe_options.h"
 #include "cli/run_list.h"
 #include "cli/site_of_call.h"
-#include "cli/site_option.h"
 #include "muster/value.h"
 
 namespace muster {
@@ -45,9 +45,7 @@ class Completer {
   void OfCommand(const Command& command) {
     CLI::App app;
     const Invocation invocation;
-    const auto run = command.setup(app, invocation);  // owns what the options write to
-    std::string site;
-    const CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
+    const CommandOptions options = AddCommandOptions(app, command, invocation);
     const CLI::Option* waiting = nullptr;  // an option whose value comes next
     for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
       const std::string& word = words_[i];
@@ -57,7 +55,7 @@ class Completer {
       }
       if (waiting != nullptr) {
         if (waiting->get_type_name() == kProfile) profiles_.push_back(word);
-        if (waiting == site_option) ChooseSite(word);
+        if (waiting == options.site) ChooseSite(word);
         waiting = nullptr;
       } else if (word.starts_with('-') && word.size() > 1) {
         const CLI::Option* option = OptionOf(app, word.substr(0, word.find('=')));

@@ -46,7 +46,9 @@ bool IsCaseName(const std::string& name) {
 
 std::vector<std::string> LuaFilesHere() {
   const auto enter = [](const fs::path& folder) {
-    return folder != kGoldenFolder && !folder.filename().string().starts_with('.');
+    std::error_code error;
+    const bool is_run = fs::exists(folder / "journal.jsonl", error) && fs::exists(folder / "plan.json", error);
+    return !is_run && folder != kGoldenFolder && !folder.filename().string().starts_with('.');
   };
   std::vector<std::string> names;
   for (const fs::path& file : FilesBelow(".", enter)) {

@@ -29,8 +29,8 @@ struct GoldenCase {
   std::string problems() const { return std::string(kGoldenFolder) + "/" + name + ".err"; }
 };
 
-// "gpt.lua", "nlp/bert.lua": Lua files below the current folder, by name; hidden folders, links and kept plans left
-// out.
+// "gpt.lua", "nlp/bert.lua": Lua files below the current folder, by name; hidden folders, run directories (whose
+// recipes are copies), links and kept plans left out.
 std::vector<std::string> LuaFilesHere();
 
 // The cases that the recipe's file of cases holds; none if there is no file. Kind "cases".

@@ -12,9 +12,9 @@
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/command_options.h"
 #include "cli/exit_code.h"
 #include "cli/site_of_call.h"
-#include "cli/site_option.h"
 #include "evaluator/child.h"
 
 namespace muster {
@@ -127,9 +127,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   }
   CLI::App app(command.summary, std::string("muster ") + command.name);
   app.footer(std::string("example: ") + command.example);
-  const auto run = command.setup(app, invocation);
-  std::string site;
-  CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
+  const CommandOptions options = AddCommandOptions(app, command, invocation);
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
     app.parse(reversed);
@@ -140,8 +138,8 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
     const std::string hint = OptionHint(app, words);
     return Usage(error.what(), hint.empty() ? std::string("muster ") + command.name + " --help tells more" : hint);
   }
-  if (site_option != nullptr && site_option->count() > 0) ChooseSite(site);
-  return run();
+  if (options.site != nullptr && options.site->count() > 0) ChooseSite(*options.file);
+  return options.run();
 }
 
 int Main(int argc, char** argv) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
+#include "cli/command_options.h"
 
 namespace muster {
 namespace {
@@ -88,6 +89,11 @@ the folder below which
 .I runs/
 is, instead of the current one
 .TP
+.B MUSTER_SITE
+the site file, as
+.B \-\-site
+of the commands; empty, it is none
+.TP
 .B MUSTER_SET
 overrides of parameters, one a line, weaker than those of the command line
 .TP
@@ -121,6 +127,12 @@ and
 a run: the plan, the journal of everything that happened, the logs, and a report.
 .I latest
 beside them leads to the newest
+.TP
+.IR muster.site.lua ", " $XDG_CONFIG_HOME/muster/site.lua ", " /etc/muster/site.lua
+what holds at this site for every run: hosts, environment, where runs are kept, rules. The first is the project's, in the
+current folder or the nearest one above it; the second the user's, in
+.I ~/.config
+without the variable; nearer beats farther, field by field
 .TP
 .I golden/
 in a folder of recipes: the plans that
@@ -235,7 +247,7 @@ void AppendEntry(std::string& out, const std::string& head, const std::string& a
 void AppendCommand(std::string& out, const Command& command) {
   CLI::App app;
   const Invocation invocation;
-  const auto run = command.setup(app, invocation);  // owns what the options write to
+  const CommandOptions options = AddCommandOptions(app, command, invocation);
   std::string call = std::string("muster ") + command.name;
   for (const CLI::Option* option : app.get_options()) {
     if (!IsHidden(*option) && IsPositional(*option)) call += " " + PositionalText(*option);

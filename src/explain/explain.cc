@@ -247,13 +247,23 @@ class Explainer {
         varies = true;
         fits = fits && std::find(depends_on.begin(), depends_on.end(), changed_[i]) != depends_on.end();
       }
-      if (!varies || !fits) continue;
+      if (!varies || !fits || !CanBePart(derived)) continue;
       for (ChainLink& link : ChainFrom(plans, name)) {
         if (std::find(explanation_.chain.begin(), explanation_.chain.end(), link) == explanation_.chain.end()) {
           explanation_.chain.push_back(std::move(link));
         }
       }
     }
+  }
+
+  // A number may be part of anything; a text shows where it is one.
+  bool CanBePart(const Subject& derived) const {
+    return std::all_of(plans_.begin(), plans_.end(), [&](const auto& plan) {
+      const auto value = WholeValue(*plan, derived);
+      if (!value || value->AsString() == nullptr) return true;
+      const auto told = OneText(*plan);
+      return told && told->find(*value->AsString()) != std::string::npos;
+    });
   }
 
   // "devices" tells of hosts and devices_per_host.

@@ -459,10 +459,10 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     }
     answer.origins = std::move(host.origins);
   }
-  // An interpreter that ran into its limits refuses everything from then on; and where the plan function failed while
-  // it read a file, that file counts as being read.
+  // An interpreter that ran into its limits refuses everything from then on. A file that was first read in the plan
+  // function has run: what its own lines reported and shipped would be missing from the next plan.
   const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
-  if (spoilt || (!done && files != host.files.size())) spoilt_ = std::move(recipe_);
+  if (spoilt || files != host.files.size()) spoilt_ = std::move(recipe_);
   return std::move(evaluation.answer);
 }
 

@@ -46,10 +46,12 @@ char kStopKey;  // its address is the error value of Stop
 
 Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
-void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported}; }
+void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported, shipped_files, shipped_places}; }
 
 void Host::BeginPlan() {
   static_cast<PlanInTheMaking&>(*this) = PlanInTheMaking();
+  shipped_files = when_read.shipped_files;
+  shipped_places = when_read.shipped_places;
   fallback = when_read.fallback;
   diagnostics = when_read.diagnostics;
   reported = when_read.reported;

@@ -80,6 +80,8 @@ struct Host : PlanInTheMaking {
     Place fallback;
     Diagnostics diagnostics;
     std::set<std::string> reported;
+    ShippedFiles shipped_files;
+    std::map<std::string, Place> shipped_places;
   } when_read;
   void KeepWhatWasRead();
   void BeginPlan();

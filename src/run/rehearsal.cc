@@ -137,13 +137,14 @@ class Judge {
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       if (accounts_[i]) continue;
       const Fate& fate = told_.fates[i];
-      made_.failures.push_back({Check::kStart,
-                                {i},
-                                {},
-                                !fate.why.empty() ? fmt::format("{} before it told what it found", fate.why)
-                                : fate.started    ? "it has told nothing"
-                                                  : "it was not started",
-                                "muster logs and muster report tell more"});
+      made_.failures.push_back(
+          {Check::kStart,
+           {i},
+           {},
+           fate.started       ? fate.why.empty() ? "it has told nothing" : fate.why + " before it told what it found"
+           : fate.why.empty() ? "it was not started"
+                              : fate.why,
+           "muster logs and muster report tell more"});
     }
   }
 
@@ -174,18 +175,17 @@ class Judge {
     }
   }
 
-  // Each rank of a world is said by one process, and by no two.
+  // Each rank of a world is said by one process, and by no two. Of processes that told nothing nothing is known.
   void JudgeRanks() {
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::uint32_t>> saying;
-    std::set<std::pair<std::string, std::int64_t>> wanted;
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       const Process& process = plan_.processes[i];
       if (!process.rank) continue;
       const std::string& world = plan_.roles[process.role].world;
-      wanted.emplace(world, *process.rank);
+      ++ranks_wanted_;
       if (accounts_[i] && accounts_[i]->says_rank) saying[{world, *accounts_[i]->says_rank}].push_back(i);
     }
-    ranks_ = wanted.size();
+    ranks_said_ = saying.size();
     for (const auto& [key, processes] : saying) {
       if (processes.size() == 1) continue;
       for (const std::uint32_t process : processes) {
@@ -276,6 +276,11 @@ class Judge {
           failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
     }
     if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
+    if (StubsThatTold() == 0 && !accounts_.empty()) {
+      const bool started =
+          std::any_of(told_.fates.begin(), told_.fates.end(), [](const Fate& fate) { return fate.started; });
+      return {check, Outcome::kNotChecked, started ? "no stub told what it found" : "no stub started"};
+    }
     const Count& count = counts_[static_cast<std::size_t>(check)];
     if (check == Check::kStart) {
       return {check, Outcome::kOk,
@@ -284,8 +289,11 @@ class Judge {
     }
     if (check == Check::kHello && plan_.processes.size() == 1)
       return {check, Outcome::kNotChecked, "there is one process"};
-    if (check == Check::kRanks && ranks_ > 0 && count.why_not.empty())
-      return {check, Outcome::kOk, fmt::format("{} rank{}, each once", ranks_, ranks_ == 1 ? "" : "s")};
+    if (check == Check::kRanks && ranks_said_ > 0 && count.why_not.empty()) {
+      const std::string of = ranks_said_ < ranks_wanted_ ? fmt::format("{} of ", ranks_said_) : "";
+      return {check, Outcome::kOk,
+              fmt::format("{}{} rank{}, each once", of, ranks_wanted_, ranks_wanted_ == 1 ? "" : "s")};
+    }
     if (count.well > 0) return {check, Outcome::kOk, WellText(check, count)};
     return {check, Outcome::kNotChecked, count.why_not.empty() ? NothingToCheck(check) : count.why_not};
   }
@@ -312,7 +320,15 @@ class Judge {
     return fmt::format("{} processes{}", count.well, partly);
   }
 
+  std::size_t StubsThatTold() const {
+    return static_cast<std::size_t>(
+        std::count_if(accounts_.begin(), accounts_.end(), [](const auto& account) { return account.has_value(); }));
+  }
+
+  // Why nothing was told of it. That there is nothing to tell is known only if every stub has told what it found.
   std::string NothingToCheck(Check check) const {
+    if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
+    if (StubsThatTold() < accounts_.size()) return "the stubs that told found nothing of it";
     switch (check) {
       case Check::kRanks:
         return "no process has a rank";
@@ -322,9 +338,6 @@ class Judge {
         return fmt::format("processes of framework {} meet nowhere", plan_.framework);
       case Check::kDevices:
         return "no process has devices";
-      case Check::kVersions:
-      case Check::kClock:
-        return "there is one host";
       default:
         return "nothing was told of it";
     }
@@ -335,7 +348,8 @@ class Judge {
   std::span<const std::optional<StubAccount>> accounts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
-  std::size_t ranks_ = 0;
+  std::size_t ranks_wanted_ = 0;  // processes of the plan with one
+  std::size_t ranks_said_ = 0;
 };
 
 // The last line of the log that is an account of this process.

@@ -62,6 +62,8 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     if (!accounts[i]) continue;
     const std::uint32_t host = plan.processes[i].host;
     for (const SeenFile& file : accounts[i]->files) {
+      // Whether it is there as for the others is not known, and its stub has said so.
+      if (file.kind == SeenFile::Kind::kPath && !file.path.empty() && !file.why.empty()) continue;
       Sight& sight = seen[{plan.processes[i].role, file.kind, file.word}];
       (file.path.empty() ? sight.missing : sight.there).emplace(host, i);
       if (file.path.empty() || file.hash.empty()) continue;

@@ -15,6 +15,7 @@ namespace {
 // The agent's own program, whatever it is called on its host and wherever it lies: in the child that the agent has made
 // this is what it still is. Decision 41.
 constexpr const char* kAgentItself = "/proc/self/exe";
+constexpr const char* kStubWord = "--stub";
 constexpr std::uint32_t kMoreForEach = 10;     // ms
 constexpr std::uint64_t kMoreForAll = 30'000;  // between the limit of the stubs and that of the whole rehearsal
 constexpr std::uint32_t kStubGrace = 2'000;
@@ -78,7 +79,7 @@ StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
 
 std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalWishes& wishes) {
   const Process& process = plan.processes[number];
-  std::vector<Text> words = {kAgentItself, "--stub",
+  std::vector<Text> words = {kAgentItself, kStubWord,
                              "--facts",    Text(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
                              "--process",  Text(std::to_string(number))};
   for (const std::string& folder : wishes.search_dirs) {
@@ -122,6 +123,13 @@ Plan RehearsalPlan(Plan plan, const RehearsalWishes& wishes) {
   plan.silent_limit_ms = 0;
   Fold(plan);
   return plan;
+}
+
+bool IsRehearsalPlan(const Plan& plan) {
+  return std::any_of(plan.processes.begin(), plan.processes.end(), [&plan](const Process& process) {
+    const std::vector<Text>& words = EffectiveCommand(plan, process);
+    return words.size() > 1 && words[0] == Text(kAgentItself) && words[1] == Text(kStubWord);
+  });
 }
 
 std::vector<Text> RehearsedWords(const Plan& rehearsal, const Process& process) {

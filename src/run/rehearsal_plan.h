@@ -22,6 +22,9 @@ inline constexpr const char* kRehearsalFacts = "files/rehearsal.json";
 // is started again, and every role has ended when its stubs have.
 Plan RehearsalPlan(Plan plan, const RehearsalWishes& wishes);
 
+// Whether a plan is one that RehearsalPlan has made: its processes are stubs, and nobody means to run those as the job.
+bool IsRehearsalPlan(const Plan& plan);
+
 // The words of the command that a stub stands for: those behind its "--".
 std::vector<Text> RehearsedWords(const Plan& rehearsal, const Process& process);
 

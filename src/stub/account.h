@@ -43,8 +43,8 @@ struct SeenFile {
   enum class Kind : std::uint8_t { kProgram, kScript, kPath };
   Kind kind = Kind::kPath;
   std::string word;  // of the command
-  std::string path;  // absolute, links resolved; empty: it is not there
-  std::string why;   // … for this reason
+  std::string path;  // absolute, links resolved; empty: it is not there, or is a script that cannot be read
+  std::string why;   // … for this reason; with a path: it cannot be read, or not even looked for
   std::uint64_t bytes = 0;
   std::string hash;  // of its content; empty: it was not read
 

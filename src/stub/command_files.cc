@@ -6,7 +6,9 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -72,7 +74,11 @@ void Measure(SeenFile& file, bool read) {
 SeenFile Look(SeenFile::Kind kind, const std::string& word, const std::string& path, bool read) {
   SeenFile file{kind, word, RealPath(path), {}, 0, {}};
   if (file.path.empty()) {
-    file.why = std::strerror(errno);
+    const int error = errno;
+    file.why = std::strerror(error);
+    // Whether it is there cannot be told. Unlike a file that is not there, nobody may hope that the job writes it.
+    std::error_code ignored;
+    if (kind == SeenFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
   } else if (::access(file.path.c_str(), R_OK) != 0) {
     file.why = std::strerror(errno);
     if (kind == SeenFile::Kind::kScript) file.path.clear();
@@ -94,6 +100,13 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
   const auto fail = [&](std::string text, std::string hint) {
     failed = true;
     account.findings.push_back({Check::kFiles, Outcome::kFailed, std::move(text), std::move(hint), {}});
+  };
+  const auto take_path = [&](SeenFile file) {
+    if (!file.path.empty() && !file.why.empty()) {
+      fail(fmt::format("{} cannot be read: {}", Quoted(file.word), file.why),
+           "this user needs the right to it, and to the folders above it");
+    }
+    take(std::move(file));
   };
 
   SpawnSpec spec;
@@ -122,18 +135,19 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
       const std::size_t equals = word.find('=');
       if (equals == std::string::npos) continue;
       word = word.substr(equals + 1);
-      if (LooksLikePath(word)) take(Look(SeenFile::Kind::kPath, word, word, command.read));
+      if (LooksLikePath(word)) take_path(Look(SeenFile::Kind::kPath, word, word, command.read));
       continue;
     }
     if (!LooksLikePath(word)) continue;
-    const bool is_script = script && EndsWithOne(word, kScripts);
-    SeenFile file = Look(is_script ? SeenFile::Kind::kScript : SeenFile::Kind::kPath, word, word, command.read);
-    if (is_script) {
-      script = false;
-      if (file.path.empty()) {
-        fail(fmt::format("the script {} cannot be read: {}", Quoted(word), file.why),
-             "name it from a folder that all hosts have, or bring it: --ship-code");
-      }
+    if (!script || !EndsWithOne(word, kScripts)) {
+      take_path(Look(SeenFile::Kind::kPath, word, word, command.read));
+      continue;
+    }
+    script = false;
+    SeenFile file = Look(SeenFile::Kind::kScript, word, word, command.read);
+    if (file.path.empty()) {
+      fail(fmt::format("the script {} cannot be read: {}", Quoted(word), file.why),
+           "name it from a folder that all hosts have, or bring it: --ship-code");
     }
     take(std::move(file));
   }

@@ -19,8 +19,9 @@ struct RehearsedCommand {
 // What is read of a file at most; of a longer one only the length is told.
 inline constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
 
-// Fills `files`, and adds findings of kFiles: the program and the script have to be there. What else may be missing is
-// told by comparing hosts: nobody can say here whether the job would write it.
+// Fills `files`, and adds findings of kFiles: the program and the script have to be there, and what else is there has
+// to be readable. Whether it may be missing is told by comparing hosts: nobody can say here whether the job would write
+// it.
 void LookAtCommand(const RehearsedCommand& command, StubAccount& account);
 
 }  // namespace muster

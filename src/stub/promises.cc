@@ -165,26 +165,30 @@ class Promises {
 
 bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
 
+// What the contract's variables say to a process that plays a part in it.
+void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubAccount& account) {
+  for (const PromisedVariable& row : PromisesOf(facts.framework)) {
+    if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
+  }
+  if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
+  if (IsKnownContract(facts.framework)) return;
+  for (const Check check : {Check::kCounts, Check::kMeeting}) {
+    account.findings.push_back(
+        {check,
+         Outcome::kNotChecked,
+         fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
+         {},
+         {}});
+  }
+}
+
 }  // namespace
 
 void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
                    const std::optional<std::string>& context, StubAccount& account) {
   const StubPeer& self = facts.processes[process];
   Promises promises(facts, self, variable, account);
-  for (const PromisedVariable& row : PromisesOf(facts.framework)) {
-    if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
-  }
-  if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
-  if (!IsKnownContract(facts.framework)) {
-    for (const Check check : {Check::kCounts, Check::kMeeting}) {
-      account.findings.push_back(
-          {check,
-           Outcome::kNotChecked,
-           fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
-           {},
-           {}});
-    }
-  }
+  if (self.plays != "other") CheckContract(facts, self, promises, account);
   if (context) promises.LookAtContext(*context);
   // Every process has these, whatever the contract, and nothing can contradict them.
   if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)

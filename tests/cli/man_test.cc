@@ -54,6 +54,16 @@ TEST(ManPage, NamesEveryCommandAndEachOfItsOptions) {
   EXPECT_GT(options_named, 80U);
 }
 
+TEST(ManPage, NamesSiteFilesAndWhatNamesOne) {
+  const std::string page = Muster({"docs", "--man"}).out;
+  for (const char* said : {".B MUSTER_SITE\n", "muster.site.lua", "/muster/site.lua", "/etc/muster/site.lua"})
+    EXPECT_NE(page.find(said), std::string::npos) << said;
+  const std::size_t run = page.find(".SS muster run");
+  EXPECT_LT(page.find("\\-\\-site\\fR \\fIFILE|none", run), page.find("\n.SS", run + 1));
+  const std::size_t docs = page.find(".SS muster docs");
+  EXPECT_GT(page.find("\\-\\-site\\fR", docs), page.find("\n.SS", docs + 1)) << "it asks no site file";
+}
+
 TEST(ManPage, RendersWithoutAComplaint) {
   if (!std::filesystem::exists("/usr/bin/groff")) GTEST_SKIP() << "there is no groff here";
   const TempDir folder;

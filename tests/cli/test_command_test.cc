@@ -78,6 +78,31 @@ TEST_F(TestCommand, SaysWhatItLeavesOutAndWhy) {
   EXPECT_NE(said.find("as it stands it wants a value for data"), std::string::npos) << said;
 }
 
+TEST_F(TestCommand, TakesNoRecipeOutOfARunDirectory) {
+  for (const char* name : {"journal.jsonl", "plan.json", "recipe/train.lua"})
+    Put(std::string("runs/train/20260102T030405-abcd/") + name, "return {}");
+  Put(".cache/train.lua", "return {}");
+  Put("kept/plan.json", "{}");
+  Put("kept/small.lua", Get("train.lua"));
+  const std::string said = Test().out;
+  EXPECT_EQ(said.find("runs/"), std::string::npos) << said;
+  EXPECT_EQ(said.find(".cache"), std::string::npos) << said;
+  EXPECT_NE(said.find("kept/small "), std::string::npos) << "a plan beside a recipe makes no run directory\n"
+                                                             << said;
+}
+
+TEST_F(TestCommand, RefusesTwoRecipesThatWouldKeepTheSamePlan) {
+  Put("train.tiny.lua", Get("train.lua"));
+  const CommandResult result = Test({"--update"});
+  EXPECT_EQ(result.exit_code, 2) << Said(result);
+  const std::string folder = folder_.path() + "/";
+  EXPECT_NE(result.err.find(folder + "golden/train.tiny.plan would be kept of \"" + folder +
+                            "train.lua\" --profile tiny and of \"" + folder + "train.tiny.lua\""),
+            std::string::npos)
+      << result.err;
+  EXPECT_FALSE(fs::exists(folder_ / "golden/train.tiny.plan"));
+}
+
 TEST_F(TestCommand, TellsWhatDiffersByCause) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   PutTrain("64");

@@ -56,7 +56,7 @@ TEST(SiteFiles, ThatAreNoneAreRefused) {
 
 TEST(Recipes, ThatReturnASiteAreNone) {
   EXPECT_EQ(Evaluate({"return require('muster').site {}"}).problems(),
-            Lines{"recipe.lua error recipe: the file returns no recipe"});
+            Lines{"recipe.lua error no_recipe: the file returns no recipe"});
 }
 
 Evaluated Judged(const std::string& rules,

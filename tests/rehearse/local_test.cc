@@ -6,10 +6,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/tcp_socket.h"
 #include "rehearse/rehearsed.h"
 #include "support/run_folder.h"
+#include "support/temp_dir.h"
 
 namespace muster::testing {
 namespace {
@@ -101,6 +103,27 @@ TEST(LocalRehearsal, CanBeOfAnEarlierRunAndOfAPlan) {
                   .env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"},
                   .cwd = four.Folder()});
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+  const std::string file = four.Folder() + "/plan.json";
+  std::ofstream(file) << four.Muster({"plan", "recipe.lua", "--json"}).out;
+  const CommandResult of_plan =
+      RunCommand({.argv = {MusterProgram(), "rehearse", "--plan", file, "--run-dir", four.Folder() + "/planned"},
+                  .env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"},
+                  .cwd = four.Folder()});
+  EXPECT_EQ(of_plan.exit_code, 0) << of_plan.out << of_plan.err;
+  EXPECT_NE(of_plan.out.find("rehearsal of job: 4 processes on 1 host"), std::string::npos) << of_plan.out;
+}
+
+TEST(LocalRehearsal, HasAPlanThatIsNoJobs) {
+  const Four four("");
+  ASSERT_EQ(four.Rehearse().result.exit_code, 0);
+  for (const char* command : {"run", "rehearse"}) {
+    const std::string run_dir = four.Folder() + "/refused-" + command;
+    const CommandResult refused = four.Muster({command, "--plan", four.RunDir() + "/plan.json", "--run-dir", run_dir});
+    EXPECT_EQ(refused.exit_code, 2) << refused.out << refused.err;
+    EXPECT_NE(refused.err.find("plan.json: error: this is the plan of a rehearsal: it starts stubs"), std::string::npos)
+        << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(run_dir));
+  }
 }
 
 TEST(LocalRehearsal, NamesARankThatIsThereTwice) {
@@ -185,6 +208,27 @@ TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
   const CommandResult wrong = four.Muster({"stub", "--", "sh", "other.py"});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_NE(wrong.out.find("files     FAILED"), std::string::npos) << wrong.out;
+}
+
+// As a user who is not root: nobody's rights keep root from a file.
+TEST(Stub, NamesAFileThatItMayNotRead) {
+  namespace fs = std::filesystem;
+  const TempDir folder;
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::create_directory(folder / "closed");
+  for (const char* name : {"data.csv", "closed/more.csv"}) std::ofstream(folder / name) << "1\n";
+  fs::permissions(folder / "data.csv", fs::perms(::getuid() == 0 ? 0600 : 0));
+  fs::permissions(folder / "closed", fs::perms(::getuid() == 0 ? 0700 : 0));
+  Words words = {MusterProgram(), "stub", "--", "sh", "-x", "data.csv", "--more=./closed/more.csv", "gone.csv"};
+  if (::getuid() == 0)
+    words.insert(words.begin(), {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  const CommandResult result = RunCommand({.argv = words, .env = {"PATH=/usr/bin:/bin"}, .cwd = folder.path()});
+  fs::permissions(folder / "closed", fs::perms(0755));
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  for (const char* said :
+       {"\"data.csv\" cannot be read: Permission denied", "\"./closed/more.csv\" cannot be read: Permission denied"})
+    EXPECT_NE(result.out.find(said), std::string::npos) << result.out << result.err;
+  EXPECT_EQ(result.out.find("gone.csv"), std::string::npos) << "the job may write it\n" << result.out;
 }
 
 }  // namespace

@@ -76,6 +76,11 @@ TEST(RehearsalPlan, PutsAStubInThePlaceOfEachCommand) {
   EXPECT_FALSE(rehearsal.roles[1].shell);
 }
 
+TEST(RehearsalPlan, IsToldFromThatOfAJob) {
+  EXPECT_FALSE(IsRehearsalPlan(Two()));
+  EXPECT_TRUE(IsRehearsalPlan(RehearsalPlan(Two(), {})));
+}
+
 TEST(RehearsalPlan, EndsByItself) {
   const Plan rehearsal = RehearsalPlan(Two(), {2000, {}});
   for (const Role& role : rehearsal.roles) {

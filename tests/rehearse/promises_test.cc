@@ -110,6 +110,18 @@ TEST(Promises, CountTheTasksOfTensorFlow) {
             "counts: TF_CONFIG has 1 tasks of worker, and the plan 2\n");
 }
 
+TEST(Promises, AreNoneToARoleOutsideTheContract) {
+  for (const char* framework : {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite",
+                                "tensorflow", "torch", "ours"}) {
+    StubFacts facts = Workers(framework, 3);
+    facts.processes[2].plays = "other";
+    facts.processes[2].rank.reset();
+    StubAccount account;
+    CheckPromises(facts, 2, In({}), {}, account);
+    EXPECT_TRUE(account.findings.empty()) << framework << ": " << account.findings.front().text;
+  }
+}
+
 TEST(Promises, SayOfAContractOfTheRecipesOwnThatItIsNotKnown) {
   StubAccount account;
   CheckPromises(Workers("ours", 2), 0, In({}), {}, account);

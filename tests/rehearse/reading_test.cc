@@ -128,6 +128,32 @@ TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
   EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
 }
 
+TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
+  std::vector<JournalEntry> entries;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    SpawnFailed failed;
+    failed.process = i;
+    failed.stage = "directory";
+    failed.error = 2;
+    entries.emplace_back(failed);
+  }
+  std::vector<std::optional<StubAccount>> accounts(4);
+  const Rehearsal none = JudgeRehearsal(Four(), Journal(entries, Cause::kSpawn), accounts);
+  EXPECT_EQ(Row(none, Check::kStart).text, "4 of 4 processes");
+  for (int i = static_cast<int>(Check::kRanks); i < kChecks; ++i) {
+    const auto check = static_cast<Check>(i);
+    EXPECT_EQ(Row(none, check), (RehearsalRow{check, Outcome::kNotChecked, "no stub started"})) << CheckName(check);
+  }
+  const Rehearsal silent = JudgeRehearsal(Four(), Journal({ProcessStarted{}}, Cause::kTimeLimit), accounts);
+  EXPECT_EQ(Row(silent, Check::kMeeting).text, "no stub told what it found");
+  accounts[1] = Well()[1];
+  std::erase_if(accounts[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
+  const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), accounts);
+  EXPECT_EQ(Row(one, Check::kRanks), (RehearsalRow{Check::kRanks, Outcome::kOk, "1 of 4 ranks, each once"}));
+  EXPECT_EQ(Row(one, Check::kCounts),
+            (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "the stubs that told found nothing of it"}));
+}
+
 TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   auto accounts = Well();
   for (auto& account : accounts) {
@@ -140,6 +166,16 @@ TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is not there, and it is on n1\n");
   ASSERT_EQ(rehearsal.notes.size(), 2U) << "one for each host";
   EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" is not there; the job may write it");
+}
+
+TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
+  auto accounts = Well();
+  accounts[0]->files.push_back({SeenFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
+  accounts[2]->files.push_back({SeenFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Failures(rehearsal), "");
+  ASSERT_EQ(rehearsal.notes.size(), 1U);
+  EXPECT_EQ(PartyText(rehearsal, rehearsal.notes[0].processes), "rank 2 (worker.2) on n2");
 }
 
 TEST(Rehearsal, TellsProgramsThatAreNotTheSame) {
