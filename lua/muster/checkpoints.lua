@@ -7,6 +7,7 @@ local function shown(value) return host.show(value) end
 
 local KEYS = { "dir", "latest", "complete", "signal", "wait", "roles" }
 local WAIT_MS = 30000
+local NOT_CAUGHT = { KILL = true, STOP = true }
 local EXAMPLE = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt", signal = "USR1" }'
 
 -- A path below the folder, or nil after a report.
@@ -16,6 +17,32 @@ local function below(value, place, what)
     return value
   end
   host.report("error", "format", place, ("checkpoint: %s is a path below dir, got %s"):format(what, shown(value)), EXAMPLE)
+end
+
+-- Whether each "[" in a part of a pattern has its "]", and each "\" what it quotes, as fnmatch(3) reads them.
+local function is_closed(part)
+  part = part:gsub("\\.", "x"):gsub("%[:%a+:%]", "x")
+  local at = part:find("[", 1, true)
+  while at do
+    local first = part:match("^[!^]?()", at + 1)  -- a "]" here is one of the characters
+    local close = part:find("]", first + 1, true)
+    if not close then return false end
+    at = part:find("[", close + 1, true)
+  end
+  return not part:find("\\", 1, true)
+end
+
+-- A pattern of paths below the folder, or nil after a report.
+local function read_pattern(latest, place)
+  if not below(latest, place, "latest") then return nil end
+  for part in latest:gmatch "[^/]+" do
+    if not is_closed(part) then
+      host.report("error", "format", place, ("checkpoint: latest is %s, in which %s ends within a [ or after a \\"):format(shown(latest), shown(part)),
+                  'latest = "step_[0-9]*.pt"; the characters themselves are "[[]" and "\\\\"')
+      return nil
+    end
+  end
+  return latest
 end
 
 local function read_dir(dir, place)
@@ -53,12 +80,16 @@ local function read(recipe, p)
     host.report("error", "missing", place, "checkpoint: latest says by what the newest one is told",
                 'a pattern such as latest = "step_*.pt", or latest = { file = "latest" } for a file that holds its name')
   else
-    checkpoint.latest = below(latest, place, "latest")
+    checkpoint.latest = read_pattern(latest, place)
   end
   if said.complete ~= nil then checkpoint.complete = below(said.complete, place, "complete") end
   if said.signal ~= nil then
     if type(said.signal) == "string" and host.is_signal(said.signal) then
       checkpoint.signal = said.signal:gsub("^SIG", "")
+      if NOT_CAUGHT[checkpoint.signal] then
+        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it does not see"):format(shown(said.signal)),
+                    'for example "USR1"')
+      end
     else
       host.report("error", "enum", place, ("checkpoint: %s is no signal"):format(shown(said.signal)), 'for example "USR1"')
     end
@@ -78,6 +109,10 @@ local function read(recipe, p)
   if type(roles) == "string" then roles = { roles } end
   if roles ~= nil and type(roles) ~= "table" then
     host.report("error", "type", place, ("checkpoint: roles is a list of names, got %s"):format(shown(said.roles)))
+    roles = nil
+  elseif roles and #roles == 0 then
+    host.report("error", "missing", place, "checkpoint: roles names none, and nobody would get the signal",
+                'roles = { "trainer" }; without it the workers get the signal')
     roles = nil
   end
   checkpoint.roles = roles

@@ -66,6 +66,13 @@ std::set<std::string> SecretFiles(const Plan& plan) {
   return paths;
 }
 
+// Of what is neither file, folder nor link, and holds nothing that could be packed.
+const char* KindOf(fs::file_type type) {
+  if (type == fs::file_type::fifo) return "a named pipe";
+  if (type == fs::file_type::socket) return "a socket";
+  return type == fs::file_type::character || type == fs::file_type::block ? "a device" : "no file";
+}
+
 struct Choice {
   std::vector<std::string> packed;  // sorted
   std::vector<std::string> left;    // lines that say what is not there, and why
@@ -83,13 +90,16 @@ Result<Choice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
   for (fs::recursive_directory_iterator it(run_dir, error), end; !error && it != end; it.increment(error)) {
     const std::string path = it->path().lexically_relative(run_dir);
     std::error_code ignored;
-    const bool is_file = it->is_symlink(ignored) || it->is_regular_file(ignored);
-    if (!is_file || IsOfTheMoment(path)) continue;
-    const auto size = it->is_symlink(ignored) ? 0 : static_cast<std::int64_t>(it->file_size(ignored));
+    const fs::file_type type = it->symlink_status(ignored).type();
+    if (type == fs::file_type::directory || IsOfTheMoment(path)) continue;
+    const bool is_file = type == fs::file_type::regular || type == fs::file_type::symlink;
+    const auto size = type == fs::file_type::regular ? static_cast<std::int64_t>(it->file_size(ignored)) : 0;
     if (secrets.contains(path)) {
       choice.left.push_back(path + ": it holds a secret");
     } else if (!all && !IsMusters(path)) {
       foreign.insert(path.substr(0, path.find('/')));
+    } else if (!is_file) {
+      choice.left.push_back(path + ": " + KindOf(type));
     } else if (!all && size > most) {
       choice.left.push_back(fmt::format("{}: {} MiB", path, size >> 20));
     } else {

@@ -143,12 +143,12 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
-  app.add_option("--env", options->env, "print the variables of one process instead, with who set or removed each")
-      ->type_name("ROLE[:RANK]")
-      ->excludes(id);
+  auto* env =
+      app.add_option("--env", options->env, "print the variables of one process instead, with who set or removed each");
+  env->type_name("ROLE[:RANK]")->excludes(id);
   auto* shell = app.add_flag("--shell", options->shell.asked,
                              "print one process as a command line for a shell instead; of a RUN, as it was bound");
-  shell->excludes(json)->excludes(id);
+  shell->excludes(json)->excludes(id)->excludes(env);
   app.add_option("--rank", options->shell.rank,
                  "with --shell: the process of this rank; in roles without ranks, of this number")
       ->type_name("N")

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -65,7 +67,12 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
   for (const std::string& path : order.paths) list += path + '\0';
   if (!WriteTo(names.get(), list)) return std::strerror(errno);
 
+  // Made here and written over by tar, which would let others read what is in the run.
   const std::string half = order.out + ".part";
+  ::unlink(half.c_str());
+  if (!UniqueFd(::open(half.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR))) {
+    return fmt::format("{}: {}", Quoted(half), std::strerror(errno));
+  }
   SpawnSpec spec;
   spec.argv = {"tar", "--create", "--file", half, "--force-local", "--directory", order.folder};
   for (const char* option :

@@ -1,15 +1,39 @@
 #include "plan/shell_line.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/shell_quote.h"
+#include "plan/environment.h"
 #include "plan/plan_text.h"
+#include "plan/site_environment.h"
 
 namespace muster {
 namespace {
+
+// Names of variables, as sed finds them in what env prints; exported functions of bash are among them.
+constexpr const char* kInName = "[A-Za-z0-9_.%()-]*";
+
+// For sed: the lines of variables that a NAME or PREFIX* covers, up to their "=".
+std::string Covered(std::string_view pattern) {
+  const bool prefix = pattern.ends_with('*');
+  std::string text;
+  for (const char c : prefix ? pattern.substr(0, pattern.size() - 1) : pattern) {
+    if (std::string_view("\\.*[]^$/").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  if (!prefix) return text;
+  return (text.empty() ? "[A-Za-z_]" : text) + kInName;
+}
+
+bool IsShellName(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+}
 
 class Line {
  public:
@@ -18,9 +42,18 @@ class Line {
 
   Result<std::string> Write() {
     const Text& cwd = EffectiveCwd(plan_, process_);
-    std::string command = cwd.marked.empty() ? "" : "cd " + Word(cwd) + " && \\\n  ";
+    const Variables variables = EffectiveEnv(plan_, process_);
+    std::string command = Exported(variables);
+    if (!cwd.marked.empty()) command += "cd " + Word(cwd) + " && \\\n  ";
     command += "env" + Removed();
-    for (const auto& [name, value] : EffectiveEnv(plan_, process_)) {
+    if (HasSiteLayer()) {
+      for (const auto& [name, value] : plan_.site_environment.set) {
+        if (variables.contains(name) || IsUnset(name)) continue;
+        command += " \\\n    " + ShellQuoted(name) + "=" + (value.empty() ? "" : ShellQuoted(value));
+      }
+    }
+    for (const auto& [name, value] : variables) {
+      if (exported_.contains(name)) continue;
       command += " \\\n    " + ShellQuoted(name) + "=" + (value.marked.empty() ? "" : Word(value, true));
     }
     command += " \\\n  ";
@@ -40,6 +73,29 @@ class Line {
   }
 
  private:
+  // An activation is done above the site's layer, and so before this line.
+  bool HasSiteLayer() const { return plan_.activation.empty() && !plan_.site_environment.empty(); }
+
+  bool IsUnset(const std::string& name) const {
+    return std::any_of(role_.unset.begin(), role_.unset.end(),
+                       [&](const std::string& pattern) { return Matches(pattern, name); });
+  }
+
+  // What holds a secret is exported by the subshell itself: everybody on the machine sees what env is called with.
+  std::string Exported(const Variables& variables) {
+    std::string text;
+    for (const auto& [name, value] : variables) {
+      if (value.marked.find("${muster:secret:") == std::string::npos) continue;
+      if (!IsShellName(name)) {
+        Refuse(Text(name), "no shell can export a variable of this name, and it is to hold a secret");
+        continue;
+      }
+      text += name + "=" + Word(value, true) + " && export " + name + " && \\\n  ";
+      exported_.emplace(name, value.marked);
+    }
+    return text;
+  }
+
   // As one word of the shell; `variable`: it is the value of one.
   std::string Word(const Text& text, bool variable = false) {
     const auto pieces = Pieces(text);
@@ -60,7 +116,7 @@ class Line {
         return OfSecret(hole.name);
       case Hole::Kind::kInheritedPath:
         if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can go on with an inherited value");
-        return "\"${" + hole.name + ":+:$" + hole.name + "}\"";
+        return OfInherited(hole.name);
       default:
         break;
     }
@@ -71,13 +127,26 @@ class Line {
     return {};
   }
 
+  std::string OfInherited(const std::string& name) const {
+    if (HasSiteLayer()) {
+      const SiteEnvironment& site = plan_.site_environment;
+      if (const auto set = site.set.find(name); set != site.set.end()) {
+        return set->second.empty() ? "" : ShellQuoted(":" + set->second);
+      }
+      const auto left = InheritedAtSite(site, {name + "="});
+      if (std::find(left.begin(), left.end(), name + "=") == left.end()) return "";
+    }
+    return "\"${" + name + ":+:$" + name + "}\"";
+  }
+
   std::string OfSecret(const std::string& name) {
     const SecretSource& source = plan_.secrets.at(name);
     if (source.from_env.empty()) return "\"$(cat " + ShellQuoted(source.from_file) + ")\"";
-    const bool plain = std::all_of(source.from_env.begin(), source.from_env.end(), [](char c) {
-      return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    });
-    if (!plain) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
+    const std::string hole = HoleText({Hole::Kind::kSecret, name, 0});
+    if (const auto taken = exported_.find(source.from_env); taken != exported_.end() && taken->second != hole) {
+      return Refuse(Text(hole), "it is in the variable " + source.from_env + ", which gets another secret before");
+    }
+    if (!IsShellName(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
     return "\"${" + source.from_env + ":?the secret " + name + "}\"";
   }
 
@@ -97,25 +166,49 @@ class Line {
     return hole.kind == Hole::Kind::kNewestCheckpoint ? "\"${" + name + "-}\"" : "\"${" + name + ":?}\"";
   }
 
-  // Expanded, like the values, before env removes anything.
+  // Expanded, like the values, before env removes anything. The first expression that fits a line decides.
   std::string Removed() const {
-    if (std::find(role_.unset.begin(), role_.unset.end(), "*") != role_.unset.end()) return " -i";
+    const bool all = std::find(role_.unset.begin(), role_.unset.end(), "*") != role_.unset.end();
+    if (all && exported_.empty()) return " -i";
     std::string words;
-    std::string patterns;
-    for (const std::string& name : role_.unset) {
-      if (!name.ends_with('*')) {
-        words += " -u " + ShellQuoted(name);
-        continue;
+    std::string expressions;
+    bool finds = false;
+    const auto keep = [&](const std::string& pattern) {
+      expressions += " -e " + ShellQuoted("/^" + Covered(pattern) + "=/d");
+    };
+    const auto find = [&](const std::string& pattern) {
+      expressions += " -e " + ShellQuoted("s/^\\(" + Covered(pattern) + "\\)=.*/-u \\1/p");
+      finds = true;
+    };
+    const auto remove = [&](const std::vector<std::string>& patterns) {
+      for (const std::string& pattern : patterns) {
+        if (pattern.ends_with('*')) {
+          find(pattern);
+        } else if (!exported_.contains(pattern)) {
+          words += " -u " + ShellQuoted(pattern);
+        }
       }
-      std::string literal;
-      for (const char c : name.substr(0, name.size() - 1)) {
-        if (std::string_view("\\.*[]^$/").find(c) != std::string_view::npos) literal += '\\';
-        literal += c;
+    };
+    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may read the same
+    remove(role_.unset);
+    if (HasSiteLayer() && !all) {
+      remove(plan_.site_environment.unset);
+      if (!plan_.site_environment.pass.empty()) {
+        keep("PATH");
+        for (const std::string& pattern : plan_.site_environment.pass) keep(pattern);
+        find("*");
       }
-      patterns += " -e " + ShellQuoted("s/^\\(" + literal + "[A-Za-z0-9_]*\\)=.*/-u \\1/p");
     }
-    if (!patterns.empty()) words += " \\\n    $(env | sed -n" + patterns + ")";
-    return words;
+    if (!finds) return words;
+    // Lines within a secret may look like variables, and would be arguments.
+    std::set<std::string> secrets;
+    for (const auto& [name, unused] : exported_) secrets.insert(name);
+    for (const auto& [unused, source] : plan_.secrets) {
+      if (!source.from_env.empty()) secrets.insert(source.from_env);
+    }
+    std::string listed = "env";
+    for (const std::string& name : secrets) listed += " -u " + ShellQuoted(name);
+    return words + " \\\n    $(" + listed + " | sed -n" + expressions + ")";
   }
 
   std::string Comments() const {
@@ -128,11 +221,27 @@ class Line {
     for (const auto& [variable, what] : wanted_) {
       text += "# set first: " + variable + "=…  (" + Printable(what.substr(0, what.size() - 1)) + ")\n";
     }
-    if (!plan_.activation.empty()) text += "# the host's activation is yours to do before\n";
+    if (!plan_.activation.empty()) text += "# the host's activation is yours to do before\n" + SiteBeneathActivation();
     for (const auto& [key, value] : EffectiveContext(plan_, process_)) {
       const std::string* words = value.AsString();
       if (words == nullptr || words->find("${muster:secret:") == std::string::npos) continue;
       text += "# its context holds a secret (" + Printable(key) + "), which it reads at a descriptor: there is none\n";
+    }
+    return text;
+  }
+
+  std::string SiteBeneathActivation() const {
+    const SiteEnvironment& site = plan_.site_environment;
+    std::string text;
+    const auto words = [](const std::vector<std::string>& patterns) {
+      std::string joined;
+      for (const std::string& pattern : patterns) joined += " " + Printable(pattern);
+      return joined + "\n";
+    };
+    if (!site.pass.empty()) text += "#   before it, by the site, nothing is inherited but PATH" + words(site.pass);
+    if (!site.unset.empty()) text += "#   before it, by the site, unset" + words(site.unset);
+    for (const auto& [name, value] : site.set) {
+      text += "#   before it, by the site, " + Printable(name + "=" + ShellQuoted(value)) + "\n";
     }
     return text;
   }
@@ -146,6 +255,7 @@ class Line {
   const Process& process_;
   const Role& role_;
   const ShellBinding& bound_;
+  std::map<std::string, std::string> exported_;              // by name: the texts that hold secrets
   std::vector<std::pair<std::string, std::string>> wanted_;  // variable, and the hole that it stands for
   Diagnostics problems_;
 };

@@ -19,8 +19,10 @@ struct ShellBinding {
 
 // Comments first: which process it is, and what has to be set before. Then one command in a subshell, which leaves the
 // shell that it is pasted into as it was. What the process inherits is what that shell has, less what the plan removes.
-// A secret is read where its value is taken from and stands nowhere. The attempt is the first. Kind "binding" if the
-// binding lacks what a hole names.
+// A secret is read where its value is taken from and exported by the subshell: it stands nowhere, and is an argument of
+// nothing. What the site says of the environment lies beneath what the role says; where the plan has an activation,
+// which comes between the two, comments tell of it. The attempt is the first. Kind "binding" if the binding lacks what
+// a hole names, or a shell can not export a variable that holds a secret.
 Result<std::string> ShellLine(const Plan& plan, const Process& process, const ShellBinding& bound);
 
 }  // namespace muster

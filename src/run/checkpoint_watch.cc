@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <sys/inotify.h>
@@ -39,14 +38,15 @@ void CheckpointWatch::WatchFolders() {
     if (number >= 0) folders_[number] = folder;
     return number >= 0;
   };
-  fs::path there = place_.dir.marked;
-  while (!watch(there) && there.has_relative_path()) there = there.parent_path();
-  if (there != place_.dir.marked) return;
-  std::error_code error;
-  for (fs::directory_iterator it(there, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    if (it->is_directory(ignored)) watch(it->path());
-  }
+  // What is made in a folder between the look and the watch is told of by neither: looked at until none is new.
+  std::size_t known = 0;
+  do {
+    known = folders_.size();
+    fs::path there = place_.dir.marked;
+    while (!watch(there) && there.has_relative_path()) there = there.parent_path();
+    if (there != place_.dir.marked) continue;
+    for (const std::string& folder : CheckpointFolders(place_)) watch(folder);
+  } while (folders_.size() != known);
 }
 
 void CheckpointWatch::Await() {

@@ -1,7 +1,7 @@
 // Waits for a checkpoint to be written: tells of the first complete one that was not there before.
 //
-// inotify(7) on the folder where they appear and the folders in it; nothing is polled. A file that somebody has open
-// for writing is not whole yet.
+// inotify(7) on the folder where they appear and those below it in which one becomes whole; nothing is polled. A file
+// in these that somebody has open for writing is not whole yet. The kernel tells only of what this machine writes.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class CheckpointWatch {
 
  private:
   void Await();
-  // The folder, those in it, or what is there on the way to it.
+  // The folder and those below it that count, or what is there on the way to it.
   void WatchFolders();
   void Look();
 

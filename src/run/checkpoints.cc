@@ -164,4 +164,44 @@ tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const Che
   return checkpoints;
 }
 
+std::vector<std::string> CheckpointFolders(const CheckpointPlace& place) {
+  std::vector<std::string> folders;
+  const auto add = [&](const std::string& below) {
+    std::error_code error;
+    std::string path = place.dir.marked + "/" + below;
+    if (folders.size() < kMostFound && fs::is_directory(path, error)) folders.push_back(std::move(path));
+  };
+  // One folder after the other, each in the one before, the first in `below`.
+  const auto add_way = [&](std::string below, const std::vector<std::string>& way) {
+    for (const std::string& part : way) {
+      below += (below.empty() ? "" : "/") + part;
+      add(below);
+    }
+  };
+  const auto parent = [](const std::string& path) {
+    std::vector<std::string> parts = Components(path);
+    if (!parts.empty()) parts.pop_back();
+    return parts;
+  };
+  const std::vector<std::string> within = parent(place.complete);
+  if (!place.file.empty()) {
+    add_way("", parent(place.file));
+    if (const auto named = Named(place)) {
+      add_way("", Components(*named));
+      add_way(*named, within);
+    }
+    return folders;
+  }
+  const std::vector<std::string> pattern = Components(place.latest);
+  for (std::size_t depth = 1; depth <= pattern.size(); ++depth) {
+    std::vector<std::string> found;
+    Match(place.dir.marked, "", {pattern.begin(), pattern.begin() + static_cast<std::ptrdiff_t>(depth)}, 0, found);
+    for (const std::string& below : found) {
+      add(below);
+      if (depth == pattern.size()) add_way(below, within);
+    }
+  }
+  return folders;
+}
+
 }  // namespace muster

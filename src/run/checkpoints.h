@@ -33,4 +33,9 @@ tl::expected<CheckpointPlace, std::string> PlaceInRun(const CheckpointPlace& pla
 tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const CheckpointPlace& place,
                                                                        const std::set<Checkpoint>& besides = {});
 
+// The folders below `place.dir`, as paths, in which something may be written that makes a checkpoint: those on the way
+// to what the pattern matches, what it matches, and within that those on the way to the file that completes it. Where a
+// file names the newest: those on the way to that file, and to and within what it names now. Only what is there.
+std::vector<std::string> CheckpointFolders(const CheckpointPlace& place);
+
 }  // namespace muster

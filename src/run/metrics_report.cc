@@ -41,6 +41,7 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
       continue;
     }
     for (const auto& [name, one] : *value->AsMap()) {
+      if (one.IsNull()) metrics.last.erase(name);  // beside a later step, the value before would mislead
       if (!IsTold(name, one)) continue;
       if (metrics.last.size() < kMostNames || metrics.last.contains(name)) metrics.last[name] = one;
     }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "cli/muster_command.h"
 
@@ -77,6 +78,27 @@ TEST_F(Pack, TakesEverythingButSecretsIfAsked) {
   EXPECT_EQ(names.find("files/token"), std::string::npos) << names;
   ASSERT_EQ(Muster({"pack", RunDir(), "--most", "10B", "-o", archive}).exit_code, 0);
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("plan.json"), std::string::npos);
+}
+
+TEST_F(Pack, TellsOfWhatIsNoFile) {
+  ASSERT_EQ(::mkfifo((RunDir() + "/logs/pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((RunDir() + "/checkpoints/pipe").c_str(), 0600), 0);
+  const std::string archive = folder_ / "run.tar";
+  const std::string usual = Muster({"pack", RunDir(), "-o", archive}).err;
+  EXPECT_NE(usual.find("left out: logs/pipe: a named pipe\n"), std::string::npos) << usual;
+  EXPECT_EQ(usual.find("checkpoints/pipe"), std::string::npos) << "its folder is left out: " << usual;
+  const CommandResult all = Muster({"pack", RunDir(), "--all", "-o", archive});
+  EXPECT_NE(all.err.find("left out: checkpoints/pipe: a named pipe\n"), std::string::npos) << all.err;
+  EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("pipe"), std::string::npos);
+}
+
+TEST_F(Pack, MakesAnArchiveThatOthersCannotRead) {
+  for (const std::string ending : {"tar.gz", "tar"}) {
+    const std::string archive = folder_ / ("run." + ending);
+    { std::ofstream(archive + ".part") << "of an earlier one, for everybody"; }
+    ASSERT_EQ(Muster({"pack", RunDir(), "-o", archive}).exit_code, 0);
+    EXPECT_EQ(fs::status(archive).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  }
 }
 
 TEST_F(Pack, SaysWhyThereIsNone) {

@@ -1,5 +1,6 @@
 // muster plan --shell: the line, read by a real shell, starts the process as muster would have.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -11,6 +12,7 @@
 namespace muster::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 CommandResult InShell(const std::string& line, std::vector<std::string> variables = {}) {
@@ -46,7 +48,7 @@ class PlanShell : public ::testing::Test {
 
 TEST_F(PlanShell, StartsTheProcessAsItWouldBe) {
   const std::string line = Shown({recipe_.path(), "word=" + kAwkward, "--rank", "1"});
-  const CommandResult unset = InShell(line);
+  const CommandResult unset = InShell(line, {"HUB=x"});
   EXPECT_NE(unset.exit_code, 0);
   EXPECT_NE(unset.err.find("muster_"), std::string::npos) << "the shell says what is to be set: " << unset.err;
   // What it wants, set as it says.
@@ -83,6 +85,124 @@ TEST_F(PlanShell, StartsTheProcessAsItWouldBe) {
   EXPECT_EQ(line.find("se'cret"), std::string::npos);
 }
 
+// An env that writes down what it is called with, before the usual one.
+TEST_F(PlanShell, PutsNoSecretWhereOthersSeeIt) {
+  const std::string record = runs_ / "record";
+  const std::string env = runs_ / "env";
+  std::ofstream(env) << "#!/bin/sh\nprintf '%s\\n' \"$@\" >> '" << record << "'\nexec /usr/bin/env \"$@\"\n";
+  fs::permissions(env, fs::perms::owner_all);
+  const OneRecipe recipe(
+      "job:workers { count = 1, devices = 0, env = { TOKEN = p.token, HUB = p.token, PLAIN = \"seen\", "
+      "[\"MINE_*\"] = muster.unset, MINE_TOO = p.token }, command = { \"/usr/bin/env\" } }",
+      "params = { token = muster.secret { from_env = \"HUB\" } },");
+  const std::string line =
+      "for one in run_id run_dir host_name_0; do export muster_$one=x; done\n" + Shown({recipe.path(), "--rank", "0"});
+  const CommandResult run =
+      InShell(line, {"PATH=" + runs_.path() + ":/usr/bin:/bin", "HUB=se'cret *\nMINE_KEY==", "MINE_OWN=se'cret *"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << line;
+  for (const std::string name : {"TOKEN", "HUB", "MINE_TOO"}) {
+    EXPECT_NE(("\n" + run.out).find("\n" + name + "=se'cret *\n"), std::string::npos) << name << "\n"
+                                                                                      << run.out << line;
+  }
+  EXPECT_EQ(run.out.find("MINE_OWN"), std::string::npos) << run.out;
+  std::ifstream stream(record);
+  const std::string seen{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_NE(seen.find("PLAIN=seen\n"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("se'cret"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("MINE_KEY"), std::string::npos) << "no line of it either: " << seen;
+  EXPECT_NE(InShell(line).exit_code, 0) << "without its secret nothing starts";
+}
+
+class PlanShellAtSite : public PlanShell {
+ protected:
+  // The variables of the process, one a line, as the line starts it in a shell that has `variables`.
+  std::string Environment(const std::string& site, const std::string& role, std::vector<std::string> variables,
+                          const std::string& fields = "", const std::string& before = "") {
+    const std::string file = runs_ / "site.lua";
+    std::ofstream(file) << "return require(\"muster\").site { environment = { " << site << " } }\n";
+    const OneRecipe recipe(
+        before + "job:workers { count = 1, devices = 0, " + role + " command = { \"/usr/bin/env\" } }", fields);
+    line_ = Shown({recipe.path(), "--site", file, "--rank", "0"});
+    std::string preface;
+    for (const char* name : {"run_id", "run_dir", "host_name_0"}) preface += "muster_" + std::string(name) + "=x\n";
+    const CommandResult run = InShell(preface + line_, std::move(variables));
+    EXPECT_EQ(run.exit_code, 0) << run.err << line_;
+    return "\n" + run.out;
+  }
+  static bool Has(const std::string& text, const std::string& line) {
+    return text.find("\n" + line + "\n") != std::string::npos;
+  }
+
+  std::string line_;
+};
+
+TEST_F(PlanShellAtSite, PutsTheSitesEnvironmentBeneathTheRoles) {
+  const std::string env =
+      Environment("set = { A = \"of 'site'\", B = \"of site\", C = \"of site\" }, unset = { \"GONE\", \"OMPI_*\" }",
+                  "env = { B = \"of role\", C = muster.unset, "
+                  "OMPI_X = \"of role\" },",
+                  {"A=x", "B=x", "C=x", "GONE=x", "OMPI_X=x", "OMPI_Y=x", "KEPT=x"});
+  for (const char* line : {"A=of 'site'", "B=of role", "OMPI_X=of role", "KEPT=x"}) {
+    EXPECT_TRUE(Has(env, line)) << line << env << line_;
+  }
+  for (const char* name : {"\nC=", "\nGONE=", "\nOMPI_Y="}) EXPECT_EQ(env.find(name), std::string::npos) << name << env;
+}
+
+TEST_F(PlanShellAtSite, InheritsNothingButWhatPasses) {
+  const std::string env = Environment(
+      "pass = { \"LC_*\", \"HERE\" }, set = { S = \"1\" }",
+      "env = { LC_GONE = muster.unset, [\"LC_X*\"] = muster.unset, T = p.token },",
+      {"LC_ALL=C", "LC_GONE=x", "LC_X1=x", "HERE=x", "HEREBY=x", "OTHER=x", "HUB=se'cret", "MANY=1\nT=2\nS=3"},
+      "params = { token = muster.secret { from_env = \"HUB\" } },");
+  for (const char* line : {"LC_ALL=C", "HERE=x", "S=1", "T=se'cret"}) {
+    EXPECT_TRUE(Has(env, line)) << line << env << line_;
+  }
+  EXPECT_NE(env.find("\nPATH="), std::string::npos) << env;
+  for (const char* name : {"\nLC_GONE=", "\nLC_X1=", "\nHEREBY=", "\nOTHER=", "\nHUB=", "\nMANY="}) {
+    EXPECT_EQ(env.find(name), std::string::npos) << name << env << line_;
+  }
+}
+
+TEST_F(PlanShellAtSite, LeavesNothingButSecretsWhereTheRoleRemovesEverything) {
+  const std::string env =
+      Environment("set = { S = \"1\" }", "env = { [\"*\"] = muster.unset, T = p.token, U = \"2\" },",
+                  {"OTHER=x", "HUB=se'cret"}, "params = { token = muster.secret { from_env = \"HUB\" } },");
+  EXPECT_TRUE(Has(env, "T=se'cret")) << env << line_;
+  EXPECT_TRUE(Has(env, "U=2")) << env;
+  for (const char* name : {"\nS=", "\nOTHER=", "\nHUB=", "\nPATH="})
+    EXPECT_EQ(env.find(name), std::string::npos) << name << env;
+}
+
+TEST_F(PlanShellAtSite, ContinuesAPathWithWhatTheSiteLeavesOfIt) {
+  const OneRecipe recipe(
+      "require(\"muster.context\").set_context { device_target = \"Ascend\" }\n"
+      "job:workers { count = 1, command = { \"python3\", \"x.py\" } }",
+      "framework = \"mindspore\", mindspore = \"1.6\",");
+  const auto path = [&](const std::string& site) {
+    std::ofstream(runs_ / "site.lua") << "return require(\"muster\").site { environment = { " << site << " } }\n";
+    const std::string line = Shown({recipe.path(), "--site", runs_ / "site.lua", "--rank", "0"});
+    const std::size_t at = line.find("PYTHONPATH=");
+    return at == std::string::npos ? line : line.substr(at, line.find(" \\\n", at) - at);
+  };
+  const std::string inherited = "\"${PYTHONPATH:+:$PYTHONPATH}\"";
+  EXPECT_TRUE(path("set = { A = \"1\" }").ends_with(inherited)) << path("set = { A = \"1\" }");
+  EXPECT_TRUE(path("pass = { \"PYTHON*\" }").ends_with(inherited));
+  const std::string set = path("set = { PYTHONPATH = \"/of site\" }");
+  EXPECT_TRUE(set.ends_with("/python':/of site'")) << set;
+  EXPECT_TRUE(path("pass = { \"HOME\" }").ends_with("/python"));
+  EXPECT_TRUE(path("unset = { \"PYTHONPATH\" }").ends_with("/python"));
+}
+
+// Done by the line it would undo what the activation did.
+TEST_F(PlanShellAtSite, LeavesToYouWhatIsBeneathAnActivation) {
+  const std::string env = Environment("set = { S = \"1\" }, pass = { \"LC_*\" }, unset = { \"LC_X\" }", "",
+                                      {"S=2", "OTHER=x"}, "", "job:activate { source = \"/dev/null\" }\n");
+  EXPECT_TRUE(Has(env, "S=2") && Has(env, "OTHER=x")) << env << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, by the site, nothing is inherited but PATH LC_*")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, by the site, unset LC_X")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, by the site, S=1")) << line_;
+}
+
 TEST_F(PlanShell, GivesTheValuesThatARunHad) {
   const std::string run_dir = runs_ / "one run";
   ASSERT_EQ(Muster({"run", recipe_.path(), "word=" + kAwkward, "--quiet", "--run-dir", run_dir}, {"HUB=x"}).exit_code,
@@ -102,6 +222,9 @@ TEST_F(PlanShell, SaysWhichProcessItCouldBe) {
   EXPECT_NE(Shown({recipe_.path()}, 2).find("these are 3"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--rank", "7"}, 2).find("no process has it"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--role", "serve"}, 2).find("did you mean \"server\"?"), std::string::npos);
+  const CommandResult both = Muster({"plan", recipe_.path(), "--role", "server", "--shell", "--env", "server"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
   EXPECT_NE(Shown({recipe_.path(), "--role", "server"}).find("# server.0 on host0"), std::string::npos);
 }
 

@@ -1,0 +1,78 @@
+// A checkpoint is told of when it becomes whole, however deep below its folder that happens.
+#include "run/checkpoint_watch.h"
+
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CheckpointWatching : public ::testing::Test {
+ protected:
+  void Put(const std::string& path) {
+    fs::create_directories(fs::path(folder_ / path).parent_path());
+    PutFile(folder_ / path, "x");
+  }
+  void Start(const std::string& latest, const std::string& file, const std::string& complete,
+             const std::string& dir = "") {
+    watch_.Start({Text(folder_.path() + dir), latest, file, complete},
+                 [this](const Checkpoint& written) { told_ = written.path.substr(folder_.path().size() + 1); });
+  }
+  // What was told, once all that the kernel has to tell is taken.
+  std::string Told() {
+    io_.poll();
+    return told_;
+  }
+
+  ScratchFolder folder_;
+  boost::asio::io_context io_;
+  CheckpointWatch watch_{io_};
+  std::string told_;
+};
+
+TEST_F(CheckpointWatching, SeesWhatCompletesAFolderBelowOthers) {
+  Put("epoch_1/step_1/weights");
+  Start("epoch_*/step_*", "", "DONE");
+  EXPECT_EQ(Told(), "");
+  Put("epoch_1/step_1/DONE");
+  EXPECT_EQ(Told(), "epoch_1/step_1");
+}
+
+TEST_F(CheckpointWatching, FollowsFoldersThatAreMadeMeanwhile) {
+  Start("epoch_*/step_*/*", "", "meta/parts/DONE", "/not/yet");
+  for (const std::string made : {"epoch_2", "epoch_2/step_3", "epoch_2/step_3/rank_0", "epoch_2/step_3/rank_0/meta",
+                                 "epoch_2/step_3/rank_0/meta/parts"}) {
+    fs::create_directories(folder_ / ("not/yet/" + made));
+    EXPECT_EQ(Told(), "") << made;
+  }
+  Put("not/yet/epoch_2/step_3/rank_0/meta/parts/DONE");
+  EXPECT_EQ(Told(), "not/yet/epoch_2/step_3/rank_0");
+}
+
+TEST_F(CheckpointWatching, SeesWhatCompletesTheOneThatAFileNames) {
+  Put("runs/a/weights");
+  Put("now/latest");
+  Start("", "now/latest", "DONE");
+  PutFile(folder_ / "now/latest", "runs/a");
+  EXPECT_EQ(Told(), "");
+  Put("runs/a/DONE");
+  EXPECT_EQ(Told(), "runs/a");
+}
+
+TEST_F(CheckpointWatching, TellsOfNothingThatWasThereBefore) {
+  Put("step_1/DONE");
+  Start("step_*", "", "DONE");
+  Put("elsewhere/DONE");
+  EXPECT_EQ(Told(), "");
+  Put("step_2/DONE");
+  EXPECT_EQ(Told(), "step_2");
+}
+
+}  // namespace
+}  // namespace muster
