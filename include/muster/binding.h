@@ -25,7 +25,9 @@ struct HostBinding {
 
 struct Binding {
   std::string run_id;
-  std::string run_dir;             // absolute
+  std::string run_dir;  // absolute
+  // What processes that start now go on from: absolute; empty: nothing.
+  std::string checkpoint = {};
   std::vector<HostBinding> hosts;  // one per Plan::hosts
   std::map<std::string, std::uint16_t> ports;
   std::map<std::uint32_t, std::vector<std::uint32_t>> cores;  // of processes that got some, by index into the plan's

@@ -280,6 +280,15 @@ struct DeadlinePassed {
   bool operator==(const DeadlinePassed&) const = default;
 };
 
+// There is a checkpoint that processes can go on from: the one that the run resumes, the newest before a restart, or
+// one that was written on the way to the end.
+struct CheckpointSeen {
+  std::string path;
+  std::string run;  // whose it is: empty for this run's own
+
+  bool operator==(const CheckpointSeen&) const = default;
+};
+
 // The user wants to know what every process is doing.
 struct DumpRequested {
   bool operator==(const DumpRequested&) const = default;
@@ -287,6 +296,7 @@ struct DumpRequested {
 
 using Event = std::variant<ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty, AgentLost, StopRequested,
                            DeadlinePassed, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, PlanRebound,
-                           ProcessDumped, HostDumped, DumpRequested, PtyOpened, PtyClosed, ClockCompared, HostReplaced>;
+                           ProcessDumped, HostDumped, DumpRequested, PtyOpened, PtyClosed, ClockCompared, HostReplaced,
+                           CheckpointSeen>;
 
 }  // namespace muster

@@ -52,6 +52,15 @@ struct PythonFact {
   bool operator==(const PythonFact&) const = default;
 };
 
+// Something that was tried there, and why it did not work.
+struct TrialFact {
+  std::string kind;   // "mechanism", "cgroup", "node", "name", "ports", "time" (docs/doctor.md)
+  std::string what;   // "pidfd", "/dev/davinci0"
+  std::string error;  // empty: it works
+
+  bool operator==(const TrialFact&) const = default;
+};
+
 struct HostFacts {
   std::string muster;       // version of the agent
   std::string system;       // "Debian GNU/Linux 12 (bookworm)"
@@ -69,6 +78,7 @@ struct HostFacts {
   std::vector<DiskFact> disks;
   std::vector<ProgramFact> programs;
   std::vector<PythonFact> pythons;
+  std::vector<TrialFact> trials;
 
   bool operator==(const HostFacts&) const = default;
 };

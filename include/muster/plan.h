@@ -29,6 +29,8 @@ namespace muster {
 //   ${muster:devices:INDEX:LIST} what the devices of host INDEX are called there, joined by ','; LIST has the plan's
 //                                numbers of them, "0,1,5"
 //   ${muster:attempt}            0 for the first start of a process, then 1, 2, …
+//   ${muster:checkpoint}         path of the checkpoint that a start goes on from; a start that has none fails
+//   ${muster:newest_checkpoint}  the same, or nothing where there is none
 //   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable, attribute or file
 //   ${muster:inherited_path:NAME} allowed in variables only: ':' and the inherited value of NAME, if the process
 //                                inherits one that is not empty; else nothing
@@ -41,6 +43,8 @@ struct Hole {
     kHostName,
     kHostAddress,
     kAttempt,
+    kCheckpoint,
+    kNewestCheckpoint,
     kSecret,
     kInheritedPath,
     kDevices,
@@ -91,6 +95,10 @@ using ContextValues = std::map<std::string, Value>;
 struct StopPolicy {
   std::string signal = "TERM";      // name without SIG
   std::uint32_t grace_ms = 10'000;  // then KILL
+  // Where the user or a time limit ends the job: this signal comes first (name without SIG; empty: none), and `signal`
+  // once the job's newest checkpoint is another one, or `checkpoint_ms` have passed.
+  std::string checkpoint_signal = {};
+  std::uint32_t checkpoint_ms = 0;
 
   bool operator==(const StopPolicy&) const = default;
 };
@@ -258,12 +266,33 @@ struct PlanFile {
   bool operator==(const PlanFile&) const = default;
 };
 
+// Where the job's processes write checkpoints, and by what the newest complete one is told (docs/recipes.md).
+struct CheckpointPlace {
+  Text dir;              // absolute, or below the run directory; empty: nothing is known of checkpoints
+  std::string latest;    // pattern of paths below `dir`, by components (fnmatch(3)); or empty, and …
+  std::string file;      // … this file below `dir` holds the path
+  std::string complete;  // a checkpoint that is a folder counts only with this file in it; empty: it counts as it is
+
+  bool operator==(const CheckpointPlace&) const = default;
+};
+
 // Where a secret's value is taken from at start; the value is never part of a plan.
 struct SecretSource {
   std::string from_env;   // name of a variable of muster's own environment, or
   std::string from_file;  // absolute path of a file whose content (less one final newline) it is
 
   bool operator==(const SecretSource&) const = default;
+};
+
+// What the site says of the environment that processes inherit, applied before their host is activated: first what
+// passes at all, then what is removed, then what is set.
+struct SiteEnvironment {
+  std::map<std::string, std::string> set;
+  std::vector<std::string> unset;  // NAME or PREFIX*
+  std::vector<std::string> pass;   // NAME or PREFIX*; empty: everything passes
+
+  bool empty() const { return set.empty() && unset.empty() && pass.empty(); }
+  bool operator==(const SiteEnvironment&) const = default;
 };
 
 struct Plan {
@@ -279,6 +308,8 @@ struct Plan {
   std::map<std::string, PlanPort> ports;
   std::map<std::string, PlanFile> files;  // path relative to the run directory, below files/
   std::map<std::string, SecretSource> secrets;
+  CheckpointPlace checkpoints;
+  SiteEnvironment site_environment;
   std::vector<ActivationStep> activation;  // done on every host, in order, before its first process
   // Limits of the whole job in ms; 0: none.
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work

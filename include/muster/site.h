@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "muster/plan.h"
 
 namespace muster {
 
@@ -23,6 +26,14 @@ struct Site {
   std::uint64_t host_memory_bytes = 0;  // of the local host; 0 unknown
   std::uint32_t host_devices = 0;       // of the local host, as far as they can be counted; 0 unknown
   std::string device_kind;              // of those: "cuda", …; empty unknown
+
+  // What a site file says. Where it names hosts they are those that there are: the recipe says how many it takes.
+  std::optional<std::uint32_t> devices_per_host;  // of hosts without a number of their own
+  SiteEnvironment environment;
+  // By field ("hosts", "devices", "memory", "environment.set.NAME", …): the line that said it, and the whole of it as
+  // it is told: "muster.site.lua:4 (project site file)". No "hosts": the command line named them.
+  std::map<std::string, Place> places;
+  std::map<std::string, std::string> sources;
 
   bool operator==(const Site&) const = default;
 };

@@ -28,6 +28,8 @@ local muster = {}
 ---@field limits? muster.Limits
 ---How long logs may become, in roles that do not say so themselves.
 ---@field logs? muster.Logs
+---Where the job writes checkpoints, and how it is asked for one.
+---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
@@ -48,7 +50,23 @@ local muster = {}
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---@field logs? muster.Logs
+---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
+
+---Where the job's processes write checkpoints.
+---@class muster.Checkpoints
+---Their folder: absolute, or below the run directory.
+---@field dir string
+---A pattern of paths below `dir`, or the file there that holds the newest one's path.
+---@field latest string|{ file: string }
+---A folder counts only once it holds this file.
+---@field complete? string
+---Sent before the job is stopped: "USR1".
+---@field signal? string
+---How long the stop waits for a new checkpoint; "30s" unless given.
+---@field wait? string|number
+---Who gets the signal; the workers unless given.
+---@field roles? string|string[]
 
 ---A recipe as a value: it can be extended, and is what a recipe file returns.
 ---@class muster.RecipeValue
@@ -165,7 +183,31 @@ function muster.contract(contract) end
 ---@return muster.RecipeValue
 function muster.recipe(recipe) end
 
----The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`.
+---What a site file may say: facts about machines, never parameters (docs/site.md). Paths are relative to the file.
+---@class muster.Site
+---@field hosts? string|string[] the hosts that there are: "n[01-16]:8"
+---@field hostfile? string a file that names them instead
+---@field devices? integer of a host without a number of its own
+---@field memory? string|integer of a host: "512GiB"
+---@field transport? "ssh"|"local"
+---@field environment? muster.SiteEnvironment what processes inherit
+---@field run_root? string runs/ is below it
+---@field access? "user"|"group" who may read run directories
+---@field libraries? table<string, string> folders of recipes by name: { acme = "/opt/acme/recipes" }
+---@field rules? string a file that returns function(plan, check, warn)
+
+---Done in this order.
+---@class muster.SiteEnvironment
+---@field pass? string[] NAME or PREFIX_*: nothing else is inherited, but PATH
+---@field unset? string[] NAME or PREFIX_*
+---@field set? table<string, string|number>
+
+---What muster.site.lua returns.
+---@param facts muster.Site
+---@return any
+function muster.site(facts) end
+
+---The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`; "@acme/gpt" is one of a library.
 ---@param name string
 ---@return muster.RecipeValue
 function muster.load(name) end
@@ -433,6 +475,10 @@ function muster.read_yaml(name) end
 ---@field args string[]
 ---The run directory, known when the job starts.
 ---@field run_dir string
+---`dir`, and `newest`: the checkpoint that each start goes on from, or nothing. Only with `checkpoint` in the recipe.
+---@field checkpoint { dir: string, newest: string }
+---With --resume: `run`, whose checkpoint it is, and `checkpoint`, its path; nil at a first start.
+---@field resume? { run: string, checkpoint: string }
 local Job = {}
 
 ---The role "scheduler".

@@ -327,8 +327,8 @@ local function add_file(job, name, text, place, wanted)
   return host.hole("run_dir") .. "/files/" .. name
 end
 
--- `contract` says what a role may be, and which may go without a command.
-local function new_job(cluster, args, contract)
+-- `contract` says what a role may be, and which may go without a command; `progress` is that of checkpoints.lua.
+local function new_job(cluster, args, contract, progress)
   local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, activation = {},
                 ports = {}, files = {}, derived = {}, args_used = false }
   for _, word in ipairs(PLAYS) do job.plays[word] = true end
@@ -472,13 +472,14 @@ local function new_job(cluster, args, contract)
   object.run_dir = host.hole "run_dir"
   object.cluster = prelude.read_only(cluster, "job.cluster")
   local names = host.keys(object)
-  names[#names + 1] = "args"
+  for _, name in ipairs { "args", "checkpoint", "resume" } do names[#names + 1] = name end
   job.object = setmetatable({}, {
     __index = function(_, key)
       if key == "args" then
         job.args_used = true
         return args
       end
+      if key == "checkpoint" or key == "resume" then return progress(key) end
       local value = object[key]
       if job.closed and DESCRIBES[key] then
         host.stop("order", host.here(), ("job:%s cannot be called inside each"):format(key), "describe the job in the plan function itself")

@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes = ...
+local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints = ...
 
 local function shown(value) return host.show(value) end
 
@@ -281,6 +281,7 @@ local function describe_processes(job, contract, ask, asked, stages)
     host.role {
       name = role.name, plays = role.plays, world = role.world, done = role.done, linger_ms = role.linger_ms,
       signal = role.stop and role.stop.signal, grace_ms = role.stop and role.stop.grace_ms,
+      checkpoint_signal = role.checkpoint_signal, checkpoint_ms = role.checkpoint_ms,
       after = role.after_positions, ready = role.ready, restart = role.restart,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
       log_bytes = role.log_bytes,
@@ -344,7 +345,8 @@ end
 local function make_plan(recipe, values, variants, cluster, args)
   local p = parameters.view(values, variants)
   local contract = contracts.load(recipe)
-  local job = jobs.new(cluster, args, contract)
+  local checkpoint = checkpoints.read(recipe, p)
+  local job = jobs.new(cluster, args, contract, checkpoints.offered(checkpoint))
   recipes.run_plan(recipe, p, job.object)
   job.closed = true
   local depth = host.depth()
@@ -368,6 +370,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   job.device_kind = kind_of_devices(recipe)
   settle_roles(job, contract, recipe)
   settle_devices(job, recipe)
+  checkpoints.settle(checkpoint, job)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
   local asked = contract_job(job, contract, option, recipe)

@@ -30,7 +30,8 @@ function env.xpcall(f, handler, ...)
   end, ...)
 end
 
--- Libraries are copies that cannot be changed, so that one module cannot alter another's world. `touched` is called with
+-- Libraries are copies that cannot be changed, so that one module cannot alter another's world; of a plain list in one
+-- everybody gets a copy. `touched` is called with
 -- the name of everything that is taken out, until it says that the name is fine.
 local function read_only(table, what, touched)
   local fine = touched and {}
@@ -42,6 +43,7 @@ local function read_only(table, what, touched)
                   host.suggest(host.tostring(key), host.keys(table)))
       end
       if touched and not fine[key] then fine[key] = touched(key) end
+      if type(value) == "table" and not host.raw_metatable(value) then return { unpack(value) } end
       return value
     end,
     __newindex = function(_, key)
@@ -133,19 +135,22 @@ end
 -- is lib/optim.lua in the recipe's folder.
 function env.require(name)
   local place = host.here()
-  if type(name) ~= "string" or not name:match("^[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
+  if type(name) ~= "string" or not name:match("^@?[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
     host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
   end
   local own = host.module(name)
   if own then return own end
-  local of_folder = folder(place)
-  local path = of_folder .. (name:find("%.lua$") and name or name:gsub("%.", "/") .. ".lua")
+  -- "@acme/lib.optim" and "@acme.lib.optim" are lib/optim.lua of the library acme, wherever they are asked for.
+  local library, rest = name:match("^(@[^/.]+)[/.](.+)$")
+  local of_folder, short = library and library .. "/" or folder(place), rest or name
+  local path = of_folder .. (short:find("%.lua$") and short or short:gsub("%.", "/") .. ".lua")
   local module = loaded[path]
   if module ~= nil then return module end
   if loading[path] then host.stop("require", place, ("module %q requires itself, or could not be loaded before"):format(name)) end
   loading[path] = true
   local text, file = host.read_beside(path)
   if not text then
+    loading[path] = nil
     host.stop("require", place, ("module %q cannot be read: %s"):format(name, file),
               "modules are \"muster\", \"muster.context\", \"muster.mindspore\" and files beside the recipe")
   end

@@ -8,7 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "profiles", "cluster",
-                      "limits", "logs", "plan" }
+                      "limits", "logs", "checkpoint", "plan" }
 local MOST_LOADED = 16  -- inside each other
 
 local methods = {}
@@ -61,6 +61,7 @@ local function read(given, place, base)
   want("cluster", "table")
   want("limits", "table")
   want("logs", "table")
+  if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
@@ -99,6 +100,15 @@ local function inherit(recipe, base)
       for name, value in pairs(source) do merged[name] = value end
     end
     recipe[key] = (base[key] or recipe[key]) and merged
+  end
+  if type(recipe.checkpoint) == "table" and type(base.checkpoint) == "table" then
+    local merged = {}
+    for _, source in ipairs { base.checkpoint, recipe.checkpoint } do
+      for name, value in pairs(source) do merged[name] = value end
+    end
+    recipe.checkpoint = merged
+  elseif recipe.checkpoint == nil then
+    recipe.checkpoint = base.checkpoint
   end
   local own = recipe.cluster or {}
   local merged, places = {}, {}
@@ -205,10 +215,21 @@ function api.load(name)
   if type(name) ~= "string" or name == "" or name:sub(1, 1) == "/" or name:find("%z") then
     host.stop("type", place, "muster.load wants the name of a recipe beside this one, got " .. shown(name),
               'muster.load "gpt.lua"')
-  elseif name:sub(1, 1) == "@" then
-    host.stop("type", place, ("muster.load: %s is no file beside this recipe"):format(name), 'muster.load "gpt.lua"')
   end
-  local path = normal(prelude.folder(place) .. name)
+  local library, rest = name:match("^(@[^/]+/)(.+)$")
+  if name:sub(1, 1) == "@" and not library then
+    host.stop("type", place, ("muster.load: %s names no recipe of a library"):format(name),
+              'muster.load "@acme/gpt" is gpt.lua of the library acme, which the site file names')
+  end
+  local folder = library and "" or prelude.folder(place)
+  local path = normal(folder .. name)
+  library = library or folder:match("^@[^/]+/")
+  if library then
+    if rest and not name:find("%.lua$") then path = path .. ".lua" end
+    if path:sub(1, #library) ~= library then
+      host.stop("recipe", place, ("muster.load: %s leads out of the library %s"):format(name, library:sub(1, -2)))
+    end
+  end
   if loaded[path] then return loaded[path] end
   for position, other in ipairs(loading) do
     if other == path then
@@ -223,7 +244,7 @@ function api.load(name)
   local text, file = host.read_beside(path)
   if not text then
     host.stop("recipe", place, ("muster.load: %s cannot be read: %s"):format(name, file),
-              not name:find("%.lua$") and ("a recipe is a file: muster.load %q"):format(name .. ".lua") or nil)
+              not name:find("%.lua$") and not rest and ("a recipe is a file: muster.load %q"):format(name .. ".lua") or nil)
   end
   loading[#loading + 1] = path
   local recipe = prelude.run(text, file, path:match("^(.*/)") or "")

@@ -30,13 +30,14 @@
 #include "base/isolation.h"
 #include "spawn/descendants.h"
 #include "spawn/pid_namespace.h"
+#include "stub/stub.h"
 
 namespace muster {
 namespace {
 
 constexpr const char* kHelp =
     R"(usage: muster-agent --fd N | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
-       muster-agent --collapse LOG | --inspect
+       muster-agent --collapse LOG | --inspect | --stub WORDS …
        muster-agent --help | --version
 
 Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
@@ -53,6 +54,7 @@ itself; there is no need to run one by hand.
   --collapse LOG
              what an agent calls for a log that is longer than its limit: cut off its head
   --inspect  what an agent calls to look at its host: is asked, and answers, over standard input and output
+  --stub     first: stand in for a process in a rehearsal, as muster stub does
   --help     show this text
   --version  show the version
 
@@ -190,6 +192,7 @@ void PrepareSignals() {
 
 int Main(int argc, char** argv) {
   if (!FillStandardDescriptors()) return kAgentFailed;
+  if (argc > 1 && std::string_view(argv[1]) == kStubOption) return StubMain({argv + 2, argv + argc});
   const auto options = ParseOptions(argc, argv);
   if (!options) return 2;
   if (options->help) return std::fputs(kHelp, stdout) < 0 ? kAgentFailed : 0;

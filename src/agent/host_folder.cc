@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLogs = "logs/";
 // What is brought to the head; what else a process writes below the run directory is its own, and stays.
-constexpr std::array<std::string_view, 4> kBrought = {"logs", "errors", "context", "dumps"};
+constexpr std::array<std::string_view, 5> kBrought = {"logs", "errors", "context", "dumps", "metrics"};
 
 bool IsCleanRelative(const std::string& path) {
   const fs::path parts(path);

@@ -10,8 +10,10 @@
 
 #include "agent/account.h"
 #include "agent/host_facts.h"
+#include "agent/host_trials.h"
 #include "agent/passed_text.h"
 #include "base/clock.h"
+#include "base/host_name.h"
 #include "base/units.h"
 #include "spawn/reap.h"
 
@@ -45,6 +47,9 @@ print("muster-python\twhole")
 
 // The shell looks for the program, which may take a file system that does not answer.
 constexpr const char* kShell = R"(cd -- "$0" 2>/dev/null; exec "$@")";
+
+// A static program cannot ask for names, so another one does.
+constexpr const char* kNameShell = R"(exec getent ahosts "$0")";
 
 std::string ReadAll(int fd) {
   std::string bytes;
@@ -117,6 +122,7 @@ bool LookAround(int in, int out, const std::string& version) {
   told.facts = ReadHostFacts(wanted.variables, environment);
   told.facts.muster = version;
   if (!WriteAll(out, EncodeFrame(AgentMessage(told)))) return false;
+  if (wanted.trials) told.facts.trials = TryHost();
   told.facts.drivers = ReadDrivers();
   for (const PlaceSought& place : wanted.places) told.facts.disks.push_back(LookAtDisk(place));
   for (const ProgramSought& program : wanted.programs) {
@@ -140,7 +146,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
   command_ = std::move(command);
   accounts_.clear();
   failures_.clear();
-  for (std::uint32_t number = 0; number <= command_.pythons.size(); ++number) {
+  for (std::uint32_t number = 0; number <= command_.pythons.size() + (command_.trials ? 1 : 0); ++number) {
     if (const auto started = Start(number, descriptors); !started) {
       failures_.emplace(number, SpawnErrorText(started.error()));
     }
@@ -170,6 +176,9 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     question = std::move(*held);
     spec.argv = {agent_, "--inspect"};
     for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  } else if (number == NameNumber()) {
+    spec.argv = {"/bin/sh", "-c", kNameShell, OwnHostName()};
+    spec.env = EnvPointers(command_.environment);
   } else {
     spec.argv = {"/bin/sh", "-c", kShell, command_.cwd, command_.pythons[number - 1], "-c", kScript};
     spec.argv.insert(spec.argv.end(), command_.packages.begin(), command_.packages.end());
@@ -221,6 +230,10 @@ void HostInspection::Tell() {
         account == accounts_.end() ? std::string() : ReadAccount(account->second.get(), kMostAccount));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
     told.facts.pythons.push_back(std::move(fact));
+  }
+  if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
+    told.facts.trials.push_back(
+        NameTrial(OwnHostName(), ReadAccount(account->second.get(), kMostAccount), !failures_.contains(NameNumber())));
   }
   accounts_.clear();
   told.asked_at = asked_at_;

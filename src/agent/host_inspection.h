@@ -61,7 +61,8 @@ class HostInspection {
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
-  // By number: 0 looks around, n asks the Python n - 1.
+  // By number: 0 looks around, n asks the Python n - 1, and the one after these looks up the host's name.
+  std::uint32_t NameNumber() const { return static_cast<std::uint32_t>(command_.pythons.size()) + 1; }
   tl::expected<void, SpawnError> Start(std::uint32_t number, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
   void TellSoon();

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/group_access.h"
 #include "base/shell_quote.h"
 
 namespace muster {
@@ -12,7 +13,10 @@ tl::expected<UniqueFd, SpawnError> CreateLogFile(const std::string& path, int ac
   int error = EINVAL;
   if (path.starts_with('/') && path.find('\0') == std::string::npos) {
     UniqueFd file(::open(path.c_str(), access | kFlags, 0600));
-    if (file) return file;
+    if (file) {
+      ShareWithGroup(file.get(), path);
+      return file;
+    }
     error = errno;
   }
   return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kLog, error, Quoted(path)});

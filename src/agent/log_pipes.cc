@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/group_access.h"
 #include "base/log_bytes.h"
 
 namespace muster {
@@ -92,6 +93,7 @@ void LogPipes::Shorten(const Key& key, Pipe& pipe, std::uint64_t room) {
 void LogPipes::Begin(Pipe& pipe) {
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
   pipe.next = UniqueFd(::open(NextPath(pipe.path).c_str(), kFlags, 0600));
+  if (pipe.next) ShareWithGroup(pipe.next.get(), pipe.path);
   pipe.next_begin = pipe.copied = pipe.size - pipe.head.limit / 2;
 }
 

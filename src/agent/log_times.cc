@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file_changes.h"
+#include "base/group_access.h"
 #include "base/log_bytes.h"
 
 namespace muster {
@@ -108,6 +109,7 @@ void LogTimes::Write(Log& log) {
   if (!log.index) {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     log.index = UniqueFd(::open(TimeIndexPath(log.path).c_str(), kFlags, 0600));
+    if (log.index) ShareWithGroup(log.index.get(), log.path);
   }
   if (!log.index || !WriteHead(log)) return;
   std::string bytes;

@@ -1,98 +1,16 @@
 #include "agent/path_trial.h"
 
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/tcp_socket.h"
+
 namespace muster {
-namespace {
-
-constexpr const char* kNoAnswer = "no answer";
-
-// The words that are told of ssh, where it is the same.
-std::string ErrorText(int error) {
-  switch (error) {
-    case 0:
-      return {};
-    case ECONNREFUSED:
-      return "connection refused";
-    case ETIMEDOUT:
-      return kNoAnswer;
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-      return "there is no way to it";
-    default:
-      return std::strerror(error);
-  }
-}
-
-// A socket that listens on every address of IPv4 and IPv6, or errno. 0: a port of the kernel's choice, which is told.
-tl::expected<UniqueFd, int> ListenAt(std::uint16_t& port) {
-  int error = EAFNOSUPPORT;
-  for (const int family : {AF_INET6, AF_INET}) {
-    UniqueFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket) {
-      error = errno;
-      continue;
-    }
-    const int on = 1;
-    const int off = 0;
-    // Beside the socket that holds the port, which has set both, too.
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-    if (family == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    sockaddr_in6 six = {};
-    six.sin6_family = AF_INET6;
-    six.sin6_port = htons(port);
-    sockaddr_in four = {};
-    four.sin_family = AF_INET;
-    four.sin_port = htons(port);
-    const bool is_six = family == AF_INET6;
-    const auto* any = is_six ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
-    if (::bind(socket.get(), any, is_six ? sizeof six : sizeof four) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
-      error = errno;
-      if (error == EADDRNOTAVAIL && is_six) continue;
-      return tl::unexpected<int>(error);
-    }
-    sockaddr_in6 bound = {};
-    socklen_t size = sizeof bound;
-    ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size);
-    port = ntohs(bound.sin6_port);  // both families have it in the same place
-    return socket;
-  }
-  return tl::unexpected<int>(error);
-}
-
-// A connection that is being made, or errno.
-tl::expected<UniqueFd, int> ConnectTo(const PathTarget& to) {
-  sockaddr_in6 six = {};
-  sockaddr_in four = {};
-  const bool is_six = ::inet_pton(AF_INET6, to.address.c_str(), &six.sin6_addr) == 1;
-  if (!is_six && ::inet_pton(AF_INET, to.address.c_str(), &four.sin_addr) != 1) return tl::unexpected<int>(EINVAL);
-  six.sin6_family = AF_INET6;
-  six.sin6_port = htons(to.port);
-  four.sin_family = AF_INET;
-  four.sin_port = htons(to.port);
-  UniqueFd socket(::socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) return tl::unexpected<int>(errno);
-  // It ends without leaving a trace (TIME_WAIT) on either side.
-  const linger at_once = {1, 0};
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  const auto* address = is_six ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
-  if (::connect(socket.get(), address, is_six ? sizeof six : sizeof four) != 0 && errno != EINPROGRESS) {
-    return tl::unexpected<int>(errno);
-  }
-  return socket;
-}
-
-}  // namespace
 
 PathTrial::PathTrial(boost::asio::io_context& io) : io_(io), deadline_(io.get_executor()) {}
 
@@ -105,7 +23,7 @@ PathsOpen PathTrial::Open(const OpenPaths& command) {
   ports.push_back(0);
   for (std::uint16_t port : ports) {
     const bool own = port == 0;
-    auto socket = ListenAt(port);
+    auto socket = ListenAt(port, PortUse::kShared);  // beside the socket that holds the port
     if (!socket) {
       open.error = fmt::format("port {} cannot be listened at: {}", port, std::strerror(socket.error()));
       listening_.clear();
@@ -137,7 +55,7 @@ void PathTrial::Try(const TryPaths& command, Done done) {
 }
 
 void PathTrial::Begin(std::size_t target, const PathTarget& to) {
-  auto socket = ConnectTo(to);
+  auto socket = ConnectTo(to.address, to.port);
   if (!socket) return Ended(target, socket.error());
   auto watched = std::make_unique<WatchedFd>(io_.get_executor());
   boost::system::error_code refused;
@@ -156,7 +74,7 @@ void PathTrial::Begin(std::size_t target, const PathTarget& to) {
 }
 
 void PathTrial::Ended(std::size_t target, int error) {
-  told_.errors[target] = ErrorText(error);
+  told_.errors[target] = ConnectErrorText(error);
   going_[target].reset();
   if (--left_ == 0) Tell();
 }

@@ -222,7 +222,8 @@ void Fields(A& archive, ProgramSought& m) {
 }
 template <class A>
 void Fields(A& archive, Inspect& m) {
-  archive(m.places, m.programs, m.pythons, m.packages, m.variables, m.environment, m.search_dirs, m.cwd, m.within_ms);
+  archive(m.places, m.programs, m.pythons, m.packages, m.variables, m.environment, m.search_dirs, m.cwd, m.trials,
+          m.within_ms);
 }
 template <class A>
 void Fields(A& archive, LimitFact& m) {
@@ -241,9 +242,13 @@ void Fields(A& archive, PythonFact& m) {
   archive(m.program, m.version, m.packages, m.error);
 }
 template <class A>
+void Fields(A& archive, TrialFact& m) {
+  archive(m.kind, m.what, m.error);
+}
+template <class A>
 void Fields(A& archive, HostFacts& m) {
   archive(m.muster, m.system, m.kernel, m.machine, m.root, m.cores, m.memory_bytes, m.drivers, m.device_kind, m.devices,
-          m.addresses, m.limits, m.variables, m.disks, m.programs, m.pythons);
+          m.addresses, m.limits, m.variables, m.disks, m.programs, m.pythons, m.trials);
 }
 template <class A>
 void Fields(A& archive, Inspected& m) {

@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 5.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 6.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -22,8 +22,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
-inline constexpr std::string_view kMagic = "muster-agent/5\n";
+inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::string_view kMagic = "muster-agent/6\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -246,6 +246,7 @@ struct Inspect {
   std::vector<std::string> environment;  // "NAME=value": what pythons begin with
   std::vector<std::string> search_dirs;  // as in StartProcess
   std::string cwd;                       // absolute: where relative names begin
+  bool trials = false;                   // whether to try what the host lets an agent do, and to look up its name
   std::uint32_t within_ms = 0;           // then what is not known yet is not told
 };
 

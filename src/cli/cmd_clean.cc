@@ -121,13 +121,6 @@ int Refuse(const Diagnostics& problems) {
   return ExitCodeFor(problems);
 }
 
-std::string RunsHere() {
-  std::error_code error;
-  const std::string cwd = std::filesystem::current_path(error);
-  const char* home = std::getenv("MUSTER_HOME");
-  return RunsFolder(cwd, home == nullptr ? "" : home);
-}
-
 Result<std::vector<std::string>> Chosen(const Options& options) {
   std::vector<std::string> folders;
   if (!options.run.empty()) {
@@ -144,8 +137,10 @@ Result<std::vector<std::string>> Chosen(const Options& options) {
     }
     age = *given;
   }
+  const auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Fail(runs_folder.error());
   const auto now = static_cast<double>(WallNowNs());
-  for (const FoundRun& kept : RunsBelow(RunsHere())) {
+  for (const FoundRun& kept : RunsBelow(*runs_folder)) {
     if (now - static_cast<double>(kept.made_ns) >= age * 1e9) folders.push_back(kept.path);
   }
   return folders;

@@ -1,5 +1,6 @@
 // muster diff: in what two recipes, plans or runs differ, or two ranks of one, folded by cause.
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,14 @@
 #include "cli/planned_thing.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/run_facts.h"
+#include "cli/stored_recipe.h"
 #include "cli/wait_line.h"
 #include "plan/folded_texts.h"
 #include "plan/plan_diff_text.h"
 #include "plan/plan_text.h"
 #include "run/process_choice.h"
+#include "run/run_summary.h"
 
 namespace muster {
 namespace {
@@ -98,6 +102,26 @@ int DiffRanks(const Options& options, const Named& named) {
   return Show(options, diff, diff.changes.empty());
 }
 
+// Of both that are runs, as far as they reported any.
+std::vector<DiffedMetric> DiffMetrics(const Named& a, const Named& b) {
+  std::map<std::string, DiffedMetric> metrics;
+  const auto add = [&](const Named& named, std::optional<std::string> DiffedMetric::*side) {
+    const auto run_dir = named.overrides.empty() ? RunMeant(named.word) : std::nullopt;
+    if (!run_dir) return;
+    const auto summary = SummarizeRun(*run_dir, false);
+    if (!summary) return;
+    for (const auto& [name, value] : RunFacts(*summary).Metrics()) {
+      metrics[name].name = name;
+      metrics[name].*side = ToText(value);
+    }
+  };
+  add(a, &DiffedMetric::before);
+  add(b, &DiffedMetric::after);
+  std::vector<DiffedMetric> told;
+  for (auto& [name, metric] : metrics) told.push_back(std::move(metric));
+  return told;
+}
+
 int Run(const Options& options) {
   auto named = ReadWords(options.words);
   if (!named) return Refuse(options, named.error());
@@ -140,6 +164,7 @@ int Run(const Options& options) {
   waiting.Clear();
   diff.causes = std::move(causes.causes);
   diff.notes = std::move(causes.notes);
+  diff.metrics = DiffMetrics((*named)[0], (*named)[1]);
   return Show(options, diff, IsSamePlan(diff));
 }
 

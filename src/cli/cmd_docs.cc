@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/man_page.h"
 #include "cli/own_reference.h"
 #include "cli/print_diagnostics.h"
 #include "reference/context_reference.h"
@@ -24,6 +25,7 @@ struct Options {
   bool json = false;
   bool markdown = false;
   bool stub = false;
+  bool man = false;
 };
 
 int Refuse(const Diagnostics& diagnostics, const Options& options) {
@@ -55,6 +57,10 @@ void Print(const std::vector<Page>& pages, const Options& options) {
 }
 
 int Run(const Options& options) {
+  if (options.man) {
+    std::fputs(ManPage(Commands()).c_str(), stdout);
+    return kExitOk;
+  }
   const auto loaded = OwnReference::Load(options.mindspore);
   if (!loaded) return Refuse(loaded.error(), options);
   OwnReference& reference = **loaded;
@@ -101,6 +107,11 @@ std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
   auto* markdown =
       app.add_flag("--markdown", options->markdown, "print Markdown; without a topic all of docs/attributes.md");
   app.add_flag("--stub", options->stub, "print the definitions of muster.context for editors (docs/editors.md)")
+      ->excludes(topic)
+      ->excludes(group)
+      ->excludes(json)
+      ->excludes(markdown);
+  app.add_flag("--man", options->man, "print the manual page muster(1): man -l <(muster docs --man)")
       ->excludes(topic)
       ->excludes(group)
       ->excludes(json)

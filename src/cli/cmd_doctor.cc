@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,11 +12,15 @@
 #include <unistd.h>
 
 #include "base/host_name.h"
+#include "base/shell_quote.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/first_site.h"
 #include "cli/host_memory.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/run_argument.h"
+#include "cli/site_of_call.h"
 #include "cli/way_to_hosts.h"
 #include "run/environment_record.h"
 #include "run/host_differences.h"
@@ -35,6 +40,7 @@ struct Options {
   RecipeOptions recipe;
   std::string agent;
   bool json = false;
+  std::optional<std::string> site_file;  // --write-site
 };
 
 // Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them; and the spares.
@@ -65,6 +71,10 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 
 int Run(const Options& options) {
   Plan plan;
+  if (options.site_file && !options.recipe.recipe.empty()) {
+    return Refuse(options, {Error("usage", {}, "--write-site is about machines, and a recipe is given",
+                                  "muster doctor --host n[01-04] --write-site " + ShellQuoted(*options.site_file))});
+  }
   if (options.recipe.recipe.empty()) {
     if (!options.recipe.devices.empty() || options.recipe.share_devices || HasRecipeChanges(options.recipe)) {
       return Refuse(
@@ -97,7 +107,10 @@ int Run(const Options& options) {
   HostQuestion wanted;
   wanted.environment = environment;
   wanted.cwd = cwd;
-  wanted.any_python = true;
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Refuse(options, runs_folder.error());
+  wanted.run_dir = *std::move(runs_folder);
+  wanted.any_python = wanted.trials = true;
   wanted.within_ms = kWithinMs;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) wanted.search_dirs.push_back(program.parent_path());
@@ -117,6 +130,11 @@ int Run(const Options& options) {
                            : InspectionText(inspected, comparison, remembered))
                  .c_str(),
              stdout);
+  if (options.site_file) {
+    const auto written = WriteNewSite(*options.site_file, FirstSite(inspected, here));
+    if (!written) return Refuse({}, written.error());
+    std::fprintf(stderr, "%s is written\n", Printable(*options.site_file).c_str());
+  }
   return comparison.faults.empty() ? kExitOk : kExitMachine;
 }
 
@@ -127,6 +145,12 @@ std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
   AddRecipeOptions(app, options->recipe, invocation, false);
   AddAgentOption(app, options->agent);
   app.add_flag("--json", options->json, "print JSON for programs: everything that was found");
+  app.add_option_function<std::string>(
+         "--write-site",
+         [options](const std::string& file) { options->site_file = file.empty() ? kSiteFileName : file; },
+         "write what was found to a new site file, muster.site.lua if none is named")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
   return [options] { return Run(*options); };
 }
 

@@ -63,6 +63,7 @@ int Run(Options& options) {
     EvaluationOptions evaluation = *thing;
     evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
     evaluation.explain = process;
+    if (plans > 0) evaluation.rules.clear();  // they judge the plan, not what it is compared with
     evaluation.depth = depth;
     if (plans == 0) {
       evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };

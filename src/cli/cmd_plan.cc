@@ -1,5 +1,5 @@
-// muster plan: the plan of a recipe, as text that reads and compares well, or as JSON; or the environment of one of its
-// processes, with who set what.
+// muster plan: the plan of a recipe, as text that reads and compares well, or as JSON; the environment of one of its
+// processes, with who set what; or one of them as a line for a shell.
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -13,8 +13,10 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/log_limit_option.h"
+#include "cli/plan_shell.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/resume.h"
 #include "cli/wrap_option.h"
 #include "plan/explained_environment.h"
 #include "plan/plan_json.h"
@@ -31,6 +33,7 @@ struct Options {
   std::vector<std::string> wraps;
   std::string log_max;
   std::optional<std::string> env;  // ROLE[:RANK]
+  ShellChoice shell;
 };
 
 // ROLE[:RANK] with the rank as a plain number, as EvaluationRequest::explain wants it; a role alone is its first
@@ -100,6 +103,12 @@ int ShowEnvironment(const Options& options) {
 
 int Run(const Options& options) {
   if (options.env) return ShowEnvironment(options);
+  if (options.shell.asked) {
+    const auto line = PlanAsShellLine(options.recipe, options.shell, options.wraps);
+    if (!line) return Refuse(options, line.error());
+    std::fputs(line->c_str(), stdout);
+    return kExitOk;
+  }
   auto evaluation = EvaluateFrom(options.recipe);
   if (evaluation) {
     auto changed = ApplyWraps(evaluation->plan, options.wraps);
@@ -115,6 +124,12 @@ int Run(const Options& options) {
   } else {
     std::fputs(PlanText(evaluation->plan).c_str(), stdout);
     std::fputs(PlanNotesText(evaluation->plan).c_str(), stdout);
+    for (const Input& input : evaluation->inputs) {
+      if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
+    }
+    for (const auto& [field, source] : evaluation->site.sources) {
+      std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
+    }
   }
   return kExitOk;
 }
@@ -123,7 +138,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  AddRecipeOptions(app, options->recipe, invocation);
+  AddRecipeOptions(app, options->recipe, invocation, false);
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
@@ -131,7 +146,20 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   app.add_option("--env", options->env, "print the variables of one process instead, with who set or removed each")
       ->type_name("ROLE[:RANK]")
       ->excludes(id);
-  return [options] { return Run(*options); };
+  auto* shell = app.add_flag("--shell", options->shell.asked,
+                             "print one process as a command line for a shell instead; of a RUN, as it was bound");
+  shell->excludes(json)->excludes(id);
+  app.add_option("--rank", options->shell.rank,
+                 "with --shell: the process of this rank; in roles without ranks, of this number")
+      ->type_name("N")
+      ->needs(shell);
+  app.add_option("--role", options->shell.role, "with --shell: the process is of this role")
+      ->type_name("ROLE")
+      ->needs(shell);
+  return [options] {
+    SettleResumed(options->recipe);
+    return Run(*options);
+  };
 }
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
+#include "run/rehearsal.h"
 #include "run/report.h"
 
 namespace muster {
@@ -30,6 +31,9 @@ int Run(const Options& options) {
     return ExitCodeFor(report.error());
   }
   std::fputs((options.json ? ReportJson(*report) : ReportText(*report)).c_str(), stdout);
+  if (report->rehearsal && !options.json) {
+    if (const auto rehearsal = ReadRehearsal(*folder)) std::fputs(RehearsalText(*rehearsal).c_str(), stdout);
+  }
   return kExitOk;
 }
 

@@ -29,8 +29,11 @@
 #include "cli/log_limit_option.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_options.h"
+#include "cli/rehearse.h"
+#include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
+#include "cli/site_of_call.h"
 #include "cli/stored_recipe.h"
 #include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
@@ -38,6 +41,8 @@
 #include "plan/plan_json.h"
 #include "run/process_choice.h"
 #include "run/run_directory.h"
+#include "run/run_summary.h"
+#include "run/run_tags.h"
 #include "run/session.h"
 #include "transport/local.h"
 #include "transport/ssh.h"
@@ -59,12 +64,14 @@ struct Options {
   bool detach = false;
   std::vector<std::string> wraps;
   std::string log_max;
+  std::vector<std::string> tags;
   std::string isolate;
   std::string agent;
   std::string lease;
   ElsewhereOptions elsewhere;
   std::string without;
   std::vector<std::string> faults;
+  std::optional<RehearseOptions> rehearse;  // muster rehearse
 };
 
 Result<Plan> ReadPlan(const std::string& file) {
@@ -91,6 +98,7 @@ Diagnostics RefusedByRun(const Diagnostics& warnings) {
 
 // The plan's hosts go by the names of the command line, if that names any.
 Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
+  if (!NamesHosts(options)) return {};
   auto named = NamedHosts(options);
   if (!named) return Fail(named.error());
   if (named->empty()) return {};
@@ -103,12 +111,25 @@ Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
   return {};
 }
 
+// What the processes go on from, if anything.
+Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest& request) {
+  if (!found) return Fail(found.error());
+  if (!*found) return {};
+  request.checkpoint = (*found)->checkpoint;
+  request.resumed = (*found)->run;
+  return {};
+}
+
 // The plan of an earlier run with what it was made of; only its binding will be another one.
 Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   const auto run_dir = FindRun(options.replayed);
   if (!run_dir) return Fail(run_dir.error());
   auto id = IdOfRun(*run_dir);
   if (!id) return Fail(id.error());
+  if (const auto run = SummarizeRun(*run_dir, false); run && run->rehearsal) {
+    return Fail(Error("run", {}, "run " + *id + " is a rehearsal: its plan starts stubs",
+                      "muster run " + *id + " runs its recipe, muster rehearse " + *id + " rehearses it again"));
+  }
   auto stored = PlanOfRun(*run_dir);
   if (!stored) return Fail(stored.error());
   request.plan = std::move(stored->plan);
@@ -116,6 +137,7 @@ Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
   request.evaluation = std::move(stored->evaluation);
   request.sources = std::move(stored->sources);
   request.parent = *std::move(id);
+  if (auto taken = TakeResumption(ResumptionOfRun(*run_dir), request); !taken) return taken;
   return NameHosts(options.recipe, request.plan);
 }
 
@@ -138,6 +160,13 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return Fail(plan.error());
     request.plan = *std::move(plan);
+    if (!options.recipe.resume.empty()) {
+      if (auto used = CheckUsesCheckpoint(request.plan); !used) return used;
+      auto found = FindResumption(options.recipe);
+      if (!found) return Fail(found.error());
+      request.checkpoint = found->checkpoint;
+      request.resumed = request.parent = found->run;
+    }
     return NameHosts(options.recipe, request.plan);
   }
   if (options.recipe.recipe.empty()) {
@@ -155,6 +184,12 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
   auto made_by = PrepareEvaluation(options.recipe);
   if (!made_by) return Fail(made_by.error());
   request.evaluation = EvaluationRecord(*made_by);
+  for (const Input& input : evaluation->inputs) {
+    if (input.kind != "checkpoint") continue;
+    request.checkpoint = input.name;
+    request.resumed = made_by->resumed;
+    if (!options.recipe.resume.empty()) request.parent = made_by->resumed;
+  }
   request.inputs = InputsValue(evaluation->inputs);
   request.sources = std::move(evaluation->sources);
   request.lockdown = std::move(evaluation->lockdown);
@@ -219,6 +254,12 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
 Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
                                                 std::vector<std::string> faults) {
   if (IsHereAlone(request.hosts) && request.spares.empty()) {
+    const auto site = GetSite();
+    if (site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
+      return Fail(Error("hosts", site->facts.places.at("transport"),
+                        "the site's transport is ssh, and nobody names hosts",
+                        "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
+    }
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
       if (given.empty()) continue;
       return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
@@ -246,7 +287,8 @@ std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
 }
 
-int Refuse(const Diagnostics& problems) {
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.rehearse && options.rehearse->json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
   PrintDiagnostics(problems);
   return ExitCodeFor(problems);
 }
@@ -254,34 +296,31 @@ int Refuse(const Diagnostics& problems) {
 int Run(Options& options) {
   const auto without = ParseWithout(options.without);
   if (!without) {
-    return Refuse(
-        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
-               "muster docs mechanisms lists them")});
+    return Refuse(options, {Error("usage", {},
+                                  "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
+                                  "muster docs mechanisms lists them")});
   }
   options.recipe.without.Add(*without);
   const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
   if (!isolation) {
-    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
-                         "--isolate pid, or none")});
+    return Refuse(options, {Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
+                                  "--isolate pid, or none")});
   }
   if (options.pty) {
-    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error());
+    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(options, terminal.error());
   }
   auto faults = ArmFaults(options.faults);
-  if (!faults) return Refuse(faults.error());
+  if (!faults) return Refuse(options, faults.error());
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
   auto filled = FillPlan(options, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
-  if (!filled) {
-    PrintDiagnostics(filled.error());
-    return ExitCodeFor(filled.error());
-  }
+  if (!filled) return Refuse(options, filled.error());
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsOf(request.plan);
   auto spares = SpareHosts(options.recipe, request.plan);
-  if (!spares) return Refuse(spares.error());
+  if (!spares) return Refuse(options, spares.error());
   request.spares = *std::move(spares);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.
@@ -301,8 +340,18 @@ int Run(Options& options) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) request.search_dirs.push_back(program.parent_path());
   request.run_dir = options.run_dir;
-  const char* home = std::getenv("MUSTER_HOME");
-  request.runs_folder = RunsFolder(request.cwd, home == nullptr ? "" : home);
+  for (const std::string& tag : options.tags) {
+    if (auto sound = CheckTag(tag); !sound) return Refuse(options, sound.error());
+  }
+  auto tags = ChangedTags({}, options.tags);
+  if (!tags) return Refuse(options, tags.error());
+  request.tags = *std::move(tags);
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Refuse(options, runs_folder.error());
+  request.runs_folder = *std::move(runs_folder);
+  const auto site = GetSite();
+  if (!site) return Refuse(options, site.error());
+  request.for_group = site->facts.access == SiteAccess::kGroup;
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");
@@ -316,16 +365,17 @@ int Run(Options& options) {
   request.console.tee = *std::move(tee);
   if (options.pty) {
     const auto process = ProcessAtTerminal(request.plan, *options.pty);
-    if (!process) return Refuse(process.error());
+    if (!process) return Refuse(options, process.error());
     request.pty = request.console.at_terminal = *process;
   }
 
   request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
-  if (!transport) return Refuse(transport.error());
+  if (!transport) return Refuse(options, transport.error());
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
-  if (!applied) return Refuse(applied.error());
+  if (!applied) return Refuse(options, applied.error());
+  if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
   if (!outcome) {
@@ -345,6 +395,9 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
+  app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")
+      ->type_name("TAG")
+      ->allow_extra_args(false);
   app.add_flag("--detach,-d", options->detach,
                "go into the background once the processes have been started; prints the run's id and folder");
   app.add_flag("--quiet,-q", options->quiet, "show only failures");
@@ -383,6 +436,25 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
       ->type_name("FILE");
   AddStartOptions(app, options);
+  return [options] {
+    if (options->plan_file.empty()) SettleResumed(options->recipe);
+    return Run(*options);
+  };
+}
+
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (what muster plan --json printed)")
+      ->type_name("FILE");
+  AddRehearseOptions(app, options->rehearse.emplace());
+  app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
+      ->type_name("DIR");
+  AddWrapOption(app, options->wraps);
+  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
+  AddAgentOption(app, options->agent);
+  AddElsewhereOptions(app, options->elsewhere);
   return [options] { return Run(*options); };
 }
 

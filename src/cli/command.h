@@ -25,6 +25,7 @@ struct Command {
   const char* example;       // shown at the end of --help
   bool takes_words = false;  // words after -- are the recipe's, or another launcher's
   CommandSetup setup;
+  bool at_site = true;  // what it does depends on site files: --site names another one
 };
 
 // All of them, in the order in which they are listed.
@@ -39,13 +40,18 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDocs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupPack(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTag(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);

@@ -9,8 +9,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/own_reference.h"
+#include "cli/recipe_list.h"
 #include "cli/recipe_options.h"
 #include "cli/run_list.h"
+#include "cli/site_of_call.h"
+#include "cli/site_option.h"
 #include "muster/value.h"
 
 namespace muster {
@@ -43,7 +46,9 @@ class Completer {
     CLI::App app;
     const Invocation invocation;
     const auto run = command.setup(app, invocation);  // owns what the options write to
-    const CLI::Option* waiting = nullptr;             // an option whose value comes next
+    std::string site;
+    const CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
+    const CLI::Option* waiting = nullptr;  // an option whose value comes next
     for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
       const std::string& word = words_[i];
       if (word == "--") {  // what follows is the job's
@@ -52,6 +57,7 @@ class Completer {
       }
       if (waiting != nullptr) {
         if (waiting->get_type_name() == kProfile) profiles_.push_back(word);
+        if (waiting == site_option) ChooseSite(word);
         waiting = nullptr;
       } else if (word.starts_with('-') && word.size() > 1) {
         const CLI::Option* option = OptionOf(app, word.substr(0, word.find('=')));
@@ -87,13 +93,16 @@ class Completer {
 
   // The values of an option, each behind `before`.
   void ValuesOf(const std::string& type, const std::string& before) {
-    if (type == "FILE" || type == "PATH" || type == "DIR") {
+    if (type.starts_with("FILE") || type == "[FILE]" || type == "PATH" || type == "DIR") {
       answer_.files = true;
+      if (type == "FILE|none") Add(before + "none", "no site file at all");
     } else if (type == "NAME") {
       for (const ParameterState& state : Described().parameters)
         Add(before + state.parameter.name, state.parameter.doc);
     } else if (type == kProfile) {
       for (const ProfileFacts& profile : Described().profiles) Add(before + profile.name, "a profile of the recipe");
+    } else if (type == "RUN") {
+      Runs();
     } else if (type == "LAUNCHER") {
       for (const char* name : {"torchrun", "msrun", "mpirun"})
         Add(before + name, "whose command line is given after --");
@@ -120,6 +129,9 @@ class Completer {
     const std::string name = positionals[at]->get_name(true);
     if (name == "RECIPE") {
       for (const char* own : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) Add(own, "a recipe of muster's own");
+      if (last_.starts_with('@')) {
+        for (const std::string& recipe : LibraryRecipes()) Add(recipe, "a recipe of a library");
+      }
       if (!last_.empty()) Runs();  // whose stored recipes are meant
       answer_.files = true;
     } else if (name == "OVERRIDES") {
@@ -128,7 +140,7 @@ class Completer {
       Runs();
     } else if (name == "TOPIC") {
       Topics([](const Topic&) { return true; }, {});
-    } else if (name.starts_with("FOLDER")) {
+    } else if (name == "FOLDER" || name == "DIR") {
       answer_.files = true;
     } else if (name == "SHELL") {
       for (const char* shell : {"bash", "fish", "zsh"}) Add(shell, "the shell whose script is printed");

@@ -13,6 +13,8 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/site_of_call.h"
+#include "cli/site_option.h"
 #include "evaluator/child.h"
 
 namespace muster {
@@ -20,7 +22,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"init", "write a first recipe, or the one that another launcher's command line comes to",
-     "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit},
+     "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit, false},
     {"params", "show a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
     {"check", "show everything that is wrong with a recipe", "muster check recipes/pipeline.lua pipeline_stages=3",
      true, SetupCheck},
@@ -30,13 +32,19 @@ constexpr Command kCommands[] = {
      "muster explain recipes/pipeline.lua layers=64 FIRST_LAYER --rank 5", true, SetupExplain},
     {"diff", "tell in what two recipes, plans, runs or ranks differ, by cause",
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
+    {"test", "compare the plans of a folder of recipes with those that are kept beside them",
+     "muster test recipes --update && git diff recipes/golden", false, SetupTest},
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
     {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},
+    {"rehearse", "try a recipe out with a stub in the place of each process: ranks, ports, ways, devices, files, disks",
+     "muster rehearse recipes/pipeline.lua --host n[01-04]", true, SetupRehearse},
+    {"stub", "look at what a process finds here: what a rehearsal starts in its place",
+     "muster stub -- python3 train.py --data data/digits.csv", true, SetupStub},
     {"doctor", "look at hosts before anything is started there: what is wrong, and in what they differ",
      "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
-     false, SetupDocs},
+     false, SetupDocs, false},
     {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},
     {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
     {"dump", "show what every process of a run is doing: stacks, what it waits for",
@@ -44,13 +52,18 @@ constexpr Command kCommands[] = {
     {"top", "show a run live: its processes with state, load and last line; keys choose, and open logs",
      "muster top parameter-server --role worker", false, SetupTop},
     {"stop", "ask a run to end", "muster stop parameter-server --wait", false, SetupStop},
-    {"ls", "show the runs there have been, and how each ended", "muster ls --json", false, SetupLs},
+    {"ls", "show the runs there have been, and how each ended",
+     "muster ls --where 'outcome == failed and lr > 0.1' --columns id,lr,outcome --sort=-lr", false, SetupLs},
+    {"tag", "show the tags of a run, and change them", "muster tag parameter-server baseline ticket=42", false,
+     SetupTag},
+    {"pack", "put a run into one archive, to be opened elsewhere with the same commands",
+     "muster pack parameter-server -o run.tar.zst", false, SetupPack},
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
     {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
     {"completion", "print the script by which a shell completes muster's commands, options and parameters",
-     "eval \"$(muster completion bash)\"", true, SetupCompletion},
+     "eval \"$(muster completion bash)\"", true, SetupCompletion, false},
 };
 
 }  // namespace
@@ -115,6 +128,8 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   CLI::App app(command.summary, std::string("muster ") + command.name);
   app.footer(std::string("example: ") + command.example);
   const auto run = command.setup(app, invocation);
+  std::string site;
+  CLI::Option* const site_option = command.at_site ? AddSiteOption(app, site) : nullptr;
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
     app.parse(reversed);
@@ -125,6 +140,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
     const std::string hint = OptionHint(app, words);
     return Usage(error.what(), hint.empty() ? std::string("muster ") + command.name + " --help tells more" : hint);
   }
+  if (site_option != nullptr && site_option->count() > 0) ChooseSite(site);
   return run();
 }
 

@@ -143,6 +143,7 @@ class CauseFinder {
     const auto devices = [](const DeviceUse& use) {
       return (use.any ? std::string("free") : NumberListText(use.given)) + (use.shared ? " shared" : "");
     };
+    add("--resume", a_.made_by->resumed, b_.made_by->resumed);
     add("--devices", devices(a_.made_by->devices), devices(b_.made_by->devices));
     add("hosts by name", HostListText(a_.made_by->site.hosts), HostListText(b_.made_by->site.hosts));
   }

@@ -69,8 +69,7 @@ int ExitCodeFor(const Diagnostics& diagnostics) {
   return kExitOk;
 }
 
-void PrintDiagnostics(const Diagnostics& diagnostics) {
-  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour) {
   Sources sources;
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) {
@@ -85,7 +84,12 @@ void PrintDiagnostics(const Diagnostics& diagnostics) {
         },
         colour);
   }
-  std::fputs(text.c_str(), stderr);
+  return text;
+}
+
+void PrintDiagnostics(const Diagnostics& diagnostics) {
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  std::fputs(DiagnosticsText(diagnostics, colour).c_str(), stderr);
 }
 
 nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {

@@ -9,6 +9,9 @@
 
 namespace muster {
 
+// As PrintDiagnostics writes them.
+std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour = false);
+
 // Writes them to stderr with the lines of source they are about, coloured on a terminal.
 void PrintDiagnostics(const Diagnostics& diagnostics);
 

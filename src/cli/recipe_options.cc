@@ -17,6 +17,8 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "cli/resume.h"
+#include "cli/site_of_call.h"
 #include "cli/small_file.h"
 #include "cli/stored_recipe.h"
 #include "cli/wait_line.h"
@@ -95,6 +97,13 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->type_name("LIST|free");
   app.add_flag("--share-devices", options.share_devices,
                "other runs that say the same may use these devices at the same time");
+  auto* resume =
+      app.add_option("--resume", options.resume,
+                     "go on from the newest checkpoint of this run; RECIPE left out: with its stored recipe");
+  resume->type_name("RUN");
+  app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
+      ->type_name("PATH")
+      ->needs(resume);
   options.args = invocation.words_after_dashes;
 }
 
@@ -129,7 +138,7 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
       problems.insert(problems.end(), override.error().begin(), override.error().end());
     }
   };
-  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr) {
+  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr && !options.believed) {
     std::istringstream lines(set);
     for (std::string line; std::getline(lines, line);) {
       if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
@@ -166,16 +175,25 @@ Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
 
 namespace {
 
+Result<std::vector<SiteHost>> SiteHosts() {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return HostsOfSite(site->facts);
+}
+
 // All of them, spares too.
 Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
   Result<std::vector<SiteHost>> hosts;
-  const bool given = !options.hostfile.empty() || !options.hosts.empty();
+  bool given = !options.hostfile.empty() || !options.hosts.empty();
   if (!options.hostfile.empty()) {
     auto text = ReadSmallFile(options.hostfile);
     if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
     hosts = ParseHostFile(*text, options.hostfile);
   } else if (!options.hosts.empty()) {
     hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
+  } else if (auto of_site = options.believed ? std::vector<SiteHost>() : SiteHosts(); !of_site || !of_site->empty()) {
+    hosts = std::move(of_site);
+    given = hosts.has_value();
   } else if (!options.exclude.empty()) {
     return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
   } else if (options.spares > 0) {
@@ -199,6 +217,8 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
 }
 
 }  // namespace
+
+bool NamesHosts(const RecipeOptions& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
 
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
   auto hosts = GivenHosts(options);
@@ -280,32 +300,57 @@ void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable
 }  // namespace
 
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
+  if (options.recipe.empty()) {
+    return Fail(Error("usage", {}, "no recipe is given", "for example: recipes/hello.lua, @torch, or a RUN"));
+  }
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
   auto pins = ParsePins(options);
   if (!pins) return Fail(pins.error());
   auto devices = ParseDevices(options);
   if (!devices) return Fail(devices.error());
+  auto site = GetSite();
+  if (!site) return Fail(site.error());
+  if (options.believed) *site = LibrariesAlone(*site);
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
-  if (const auto run = RunMeant(options.recipe)) {
+  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
+  if (run) {
     // As it was then, but for what is said now.
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
     evaluation = *std::move(stored);
-    if (!hosts->empty()) evaluation.site.hosts = *std::move(hosts);
+    if (NamesHosts(options)) {
+      evaluation.site.hosts = *std::move(hosts);
+      evaluation.site.sources.erase("hosts");
+    }
+    ApplyRules(*site, evaluation);
     if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
     if (!options.args.empty()) evaluation.args = options.args;
   } else {
-    evaluation.recipe_file = options.recipe;
+    auto file = RecipeFileOf(options.recipe, site->facts);
+    if (!file) return Fail(file.error());
+    evaluation.recipe_file = *std::move(file);
     evaluation.devices = *std::move(devices);
-    if (auto counted = CountOwnDevices(evaluation.site); !counted) return Fail(counted.error());
+    if (options.believed) {
+      evaluation.site = *options.believed;
+    } else if (auto counted = CountOwnDevices(evaluation.site); !counted) {
+      return Fail(counted.error());
+    }
     evaluation.site.hosts = *std::move(hosts);
     evaluation.args = options.args;
-    if (struct sysinfo facts{}; sysinfo(&facts) == 0) {
+    if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
+    ApplySite(*site, !NamesHosts(options), evaluation);
+  }
+  if (!options.resume.empty()) {
+    auto run_dir = ResumedRun(options);
+    if (!run_dir) return Fail(run_dir.error());
+    auto resumed = IdOfRun(*run_dir);
+    if (!resumed) return Fail(resumed.error());
+    evaluation.resumed = *std::move(resumed);
   }
   for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
   for (Override& pin : *pins) {
@@ -319,6 +364,14 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
 
 namespace {
 
+// What is gone on from: what --resume says, or what the RUN that is named went on from.
+Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
+  if (options.resume.empty()) return ResumptionOfRun(*RunMeant(options.recipe));
+  auto found = FindResumption(options);
+  if (!found) return Fail(found.error());
+  return std::optional(*std::move(found));
+}
+
 // What `chosen` says besides where its values are the user's.
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
   auto prepared = PrepareEvaluation(options);
@@ -328,6 +381,13 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
   evaluation.explain = std::move(chosen.explain);
   evaluation.mindspore = std::move(chosen.mindspore);
   evaluation.on_print = std::move(chosen.on_print);
+  // Found first: without one there is nothing to plan.
+  std::optional<Resumption> resumption;
+  if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
+    auto found = ResumptionFor(options);
+    if (!found) return Fail(found.error());
+    resumption = *std::move(found);
+  }
   WaitLine waiting("evaluating " + options.recipe);
   evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
   if (evaluation.on_print) {
@@ -336,7 +396,12 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
       print(line);
     };
   }
-  return EvaluateRecipe(evaluation);
+  auto made = EvaluateRecipe(evaluation);
+  if (made && resumption) {
+    if (auto used = CheckUsesCheckpoint(made->plan); !used) return Fail(used.error());
+    made->inputs.push_back({"checkpoint", resumption->checkpoint, {}});
+  }
+  return made;
 }
 
 }  // namespace

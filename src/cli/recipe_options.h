@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,11 @@ struct RecipeOptions {
   std::uint32_t spares = 0;          // --spares
   std::string devices;               // --devices; empty: not given
   bool share_devices = false;
+  std::string resume;      // --resume: a RUN (cli/resume.h); empty: not given
+  std::string checkpoint;  // --checkpoint
   std::vector<std::string> args;
+  // Facts that are believed: this machine is not looked at then, nor MUSTER_SET, and a recipe is a file.
+  std::optional<Site> believed;
   Without without = WithoutByEnvironment();
 };
 
@@ -50,7 +55,10 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 // The derived values that are forced. Kind "pin".
 Result<std::vector<Override>> ParsePins(const RecipeOptions& options);
 
-// The hosts that the command line names, in order, without spares; none if it names none. Kinds "hosts" and "usage".
+// Whether the command line names hosts.
+bool NamesHosts(const RecipeOptions& options);
+// The hosts that the command line names, else those of the site, in order, without spares; none if neither names any.
+// Kinds "hosts", "usage" and those of GetSite.
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 // The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
 // for hosts without one of their own. Fails if one could take the place of no host of the plan.

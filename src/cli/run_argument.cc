@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/site_of_call.h"
 #include "run/run_directory.h"
 
 namespace muster {
@@ -17,7 +18,10 @@ Result<std::string> DefaultRunsFolder() {
   const std::string cwd = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
   const char* home = std::getenv("MUSTER_HOME");
-  return RunsFolder(cwd, home == nullptr ? "" : home);
+  if (home != nullptr && *home != '\0') return RunsFolder(cwd, home);
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return RunsFolder(cwd, site->facts.run_root);
 }
 
 Result<std::string> FindRun(const std::string& run) {

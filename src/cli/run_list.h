@@ -25,7 +25,7 @@ std::string TimeText(const std::string& utc);
 // Columns as wide as they must be, the last one as it is. The first row is the head.
 void PrintTable(const std::vector<std::vector<std::string>>& rows);
 
-// {"format": 1, "runs": […]}
-void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted);
+// {"format": 1, "runs": […]}; `columns`: of each run an object in JSON for its key "columns", or an empty text.
+void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns = {});
 
 }  // namespace muster

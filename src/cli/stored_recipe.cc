@@ -77,6 +77,39 @@ std::optional<Override> OverrideFrom(const Value& record) {
   return override;
 }
 
+std::vector<std::string> TextsOf(const Value& record, const std::string& name) {
+  std::vector<std::string> texts;
+  for (const Value& text : ListField(record, name)) {
+    if (text.AsString() != nullptr) texts.push_back(*text.AsString());
+  }
+  return texts;
+}
+
+std::map<std::string, std::string> TextMap(const Value& record, const std::string& name) {
+  std::map<std::string, std::string> texts;
+  const Value* field = Field(record, name);
+  if (field == nullptr || field->AsMap() == nullptr) return texts;
+  for (const auto& [key, text] : *field->AsMap()) {
+    if (text.AsString() != nullptr) texts.emplace(key, *text.AsString());
+  }
+  return texts;
+}
+
+// The site's facts as they were; its libraries and rules as they were stored. Older runs have none of it.
+void TakeStoredSite(const std::string& run_dir, const Value& record, EvaluationOptions& options) {
+  for (const auto& [name, folder] : TextMap(record, "libraries")) {
+    options.libraries[name] = {run_dir + "/recipe/@" + name, folder};
+  }
+  const Value* site = Field(record, "site");
+  if (site == nullptr) return;
+  options.site.sources = TextMap(*site, "sources");
+  options.rules = TextField(*site, "rules");
+  options.site.environment = {TextMap(*site, "set"), TextsOf(*site, "unset"), TextsOf(*site, "pass")};
+  if (Field(*site, "devices_per_host") != nullptr) {
+    options.site.devices_per_host = static_cast<std::uint32_t>(NumberField(*site, "devices_per_host"));
+  }
+}
+
 Result<EvaluationOptions> Unusable(const std::string& run_dir, const std::string& why) {
   return Fail(Error("run", {}, fmt::format("the run {} cannot stand for a recipe: {}", Quoted(run_dir), why),
                     "muster replay starts its plan again as it is"));
@@ -108,13 +141,27 @@ Value EvaluationRecord(const EvaluationOptions& options) {
                               ? fs::current_path(error)
                               : fs::absolute(options.recipe_file, error).parent_path().lexically_normal();
   const std::string beside = options.beside.empty() ? folder.string() : options.beside;
+  Value::Map libraries;
+  for (const auto& [name, library] : options.libraries) {
+    libraries[name] = Value(library.beside.empty() ? library.folder : library.beside);
+  }
+  const SiteEnvironment& environment = options.site.environment;
+  Value::Map site{{"sources", Value::Map(options.site.sources.begin(), options.site.sources.end())},
+                  {"rules", options.rules},
+                  {"set", Value::Map(environment.set.begin(), environment.set.end())},
+                  {"unset", Texts(environment.unset)},
+                  {"pass", Texts(environment.pass)}};
+  if (options.site.devices_per_host) site["devices_per_host"] = Value(std::int64_t{*options.site.devices_per_host});
   return Value(Value::Map{
+      {"libraries", std::move(libraries)},
+      {"site", std::move(site)},
       {"recipe", RecipeName(options)},
       {"folder", beside},
       {"overrides", records(options.overrides)},
       {"profiles", Texts(options.profiles)},
       {"pins", records(options.pins)},
       {"args", Texts(options.args)},
+      {"resumed", options.resumed},
       {"hosts", std::move(hosts)},
       {"host_memory_bytes", static_cast<std::int64_t>(options.site.host_memory_bytes)},
       {"host_devices", std::int64_t{options.site.host_devices}},
@@ -166,6 +213,7 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
   for (const Value& name : ListField(*record, "profiles")) {
     if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
   }
+  options.resumed = TextField(*record, "resumed");
   for (const Value& word : ListField(*record, "args")) {
     if (word.AsString() != nullptr) options.args.push_back(*word.AsString());
   }
@@ -179,6 +227,7 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
   options.site.host_memory_bytes = static_cast<std::uint64_t>(NumberField(*record, "host_memory_bytes"));
   options.site.host_devices = static_cast<std::uint32_t>(NumberField(*record, "host_devices"));
   options.site.device_kind = TextField(*record, "device_kind");
+  TakeStoredSite(run_dir, *record, options);
   if (const Value* devices = Field(*record, "devices")) {
     options.devices.any = TruthField(*devices, "any");
     options.devices.shared = TruthField(*devices, "shared");

@@ -124,8 +124,9 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
       return content ? Reply{true, *std::move(content)} : Reply{false, content.error()};
     }
     case Question::Kind::kExists: {
-      const auto exists =
-          options.beside.empty() ? files.Exists(question.text) : ExistsBelow(options.beside, question.text);
+      const auto exists = options.beside.empty() || question.text.starts_with('@')
+                              ? files.Exists(question.text)
+                              : ExistsBelow(options.beside, question.text);
       return exists ? Reply{true, ""} : Reply{false, exists.error()};
     }
     case Question::Kind::kVariable: {
@@ -187,9 +188,10 @@ Diagnostic NoAnswer(const EndedProcess& ended, ReadStatus read, const Evaluation
 // because an evaluator says so.
 class KnownPlaces {
  public:
-  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files) : recipe_file_(recipe_file) {
+  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site) : recipe_file_(recipe_file) {
     const std::filesystem::path folder = std::filesystem::path(recipe_file).parent_path();
-    for (const auto& [path, unused] : files.sources()) known_.insert((folder / path).lexically_normal());
+    for (const auto& [path, unused] : files.sources()) known_.insert(files.ShownPath(folder, path));
+    for (const auto& [field, place] : site.places) known_.insert(std::filesystem::path(place.file).lexically_normal());
   }
 
   Place Checked(const Place& place) const {
@@ -237,6 +239,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
   request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
+  if (!options.told_folder.empty()) request.recipe_dir = options.told_folder;
   request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
@@ -247,8 +250,12 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;
+  request.resumed = options.resumed;
   request.depth = options.depth;
   request.explain = options.explain;
+  request.libraries = options.libraries;
+  request.rules = options.rules;
+  request.site_file = options.site_file;
   request.last = last;
   return request;
 }
@@ -350,7 +357,7 @@ Evaluator::~Evaluator() = default;
 
 Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool last) {
   if (!impl_->files) {
-    auto files = RecipeFiles::Open(options.recipe_file);
+    auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
     if (!files) return Fail(files.error());
     impl_->files = *std::move(files);
   }
@@ -364,7 +371,7 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
   auto answer = impl_->conversation->Ask(options, files, last);
   if (last || !answer) impl_->conversation.reset();
   const std::uint64_t evaluate_ns = MonotonicNowNs() - began;
-  const KnownPlaces places(options.recipe_file, files);
+  const KnownPlaces places(options.recipe_file, files, options.site);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
   if (options.depth != EvaluationDepth::kDerived) {
@@ -397,8 +404,12 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
     }
     evaluation.plan = *std::move(answer->plan);
   }
+  evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();
+  evaluation.inputs.insert(evaluation.inputs.end(), options.site_inputs.begin(), options.site_inputs.end());
+  evaluation.sources.insert(options.site_sources.begin(), options.site_sources.end());
+  evaluation.site = options.site;
   evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }

@@ -29,7 +29,8 @@ Override ValueOverride(std::string name, Value value);
 
 struct EvaluationOptions {
   std::string recipe_file;
-  std::string beside = {};  // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string beside = {};       // the folder that muster.here looks in instead of the recipe's; absolute
+  std::string told_folder = {};  // what muster.here gives instead of the folder that it looks in
   std::vector<Override> overrides;
   std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
   std::vector<Override> pins;
@@ -37,8 +38,15 @@ struct EvaluationOptions {
   Site site;
   DeviceUse devices;
   std::string mindspore;
+  std::string resumed;
   EvaluationDepth depth = EvaluationDepth::kPlan;
   std::string explain;
+  std::map<std::string, LibraryPlace> libraries;
+  std::string rules;
+  bool site_file = false;
+  // Of the site files that made `site`: they become inputs and sources of the plan as well.
+  std::vector<Input> site_inputs;
+  std::map<std::string, std::string> site_sources;
   EvaluationLimits limits;
   std::string locale = {};  // that the evaluator is to run under, as setlocale(3) names it; empty: "C"
   // Answers what the recipe asks of muster's environment; empty: getenv.
@@ -61,7 +69,9 @@ struct Evaluation {
   Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
   Origins origins;
   Diagnostics warnings;
-  std::vector<std::string> lockdown;  // what the evaluator says it had locked itself down by
+  std::vector<std::string> lockdown;       // what the evaluator says it had locked itself down by
+  std::optional<SiteFileTable> site_file;  // if that was asked for
+  Site site;                               // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer

@@ -123,7 +123,14 @@ Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
   return Of(recipe_file, *std::move(text), folder, recipe_file + ".lua");
 }
 
-Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
+Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file,
+                                      const std::map<std::string, LibraryPlace>& libraries) {
+  auto files = OpenRecipe(recipe_file);
+  if (files) files->libraries_ = libraries;
+  return files;
+}
+
+Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file) {
   if (recipe_file.starts_with('@')) return OpenOwn(recipe_file);
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     return Fail(Error("recipe", {recipe_file, 0}, why, std::move(hint)));
@@ -144,12 +151,67 @@ Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file) {
   return Of(recipe_file, *std::move(text), path.parent_path().lexically_normal(), path.filename());
 }
 
+namespace {
+
+// "; the recipes of the library are …" for a name that is near none or one of them.
+std::string OthersOf(const std::string& folder, const std::string& rest) {
+  std::vector<std::string> known;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".lua") known.push_back(it->path().stem());
+  }
+  std::sort(known.begin(), known.end());
+  return "; " + DidYouMean(rest.substr(0, rest.rfind(".lua")), known);
+}
+
+}  // namespace
+
+std::optional<std::pair<std::string, std::string>> RecipeFiles::InLibrary(const std::string& name) const {
+  if (!name.starts_with('@')) return std::nullopt;
+  const std::size_t end = std::min(name.find('/'), name.size());
+  const auto library = libraries_.find(name.substr(1, end - 1));
+  if (library == libraries_.end() || end == name.size()) return std::nullopt;
+  return std::pair(library->second.folder, name.substr(end + 1));
+}
+
+std::string RecipeFiles::ShownPath(const std::string& folder, const std::string& name) const {
+  const auto library = InLibrary(name);
+  return (std::filesystem::path(library ? library->first : folder) / (library ? library->second : name))
+      .lexically_normal();
+}
+
 tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name) {
   if (name.find('\0') != std::string::npos) return tl::unexpected(std::string("the name holds a NUL byte"));
   const std::string normal = std::filesystem::path(name).lexically_normal();
   if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
-  const UniqueFd file(OpenBelow(folder_fd_.get(), name, O_RDONLY));
-  if (file.get() < 0) return tl::unexpected(OpenError(errno));
+  const auto library = InLibrary(name);
+  if (!library && name.starts_with('@')) {
+    std::vector<std::string> known;
+    for (const auto& [each, unused] : libraries_) {
+      if (each != kRulesLibrary) known.push_back("@" + each);
+    }
+    const std::string wanted = name.substr(0, name.find('/'));
+    return tl::unexpected("there is no library " + wanted + "; " +
+                          (known.empty()
+                               ? "the site file names none: libraries = { " + wanted.substr(1) + " = \"FOLDER\" }"
+                               : DidYouMean(wanted, known)));
+  }
+  UniqueFd folder;
+  if (library) {
+    folder = UniqueFd(open(library->first.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0) {
+      return tl::unexpected("the folder of the library, " + library->first +
+                            ", cannot be opened: " + std::strerror(errno));
+    }
+  }
+  const UniqueFd file(library ? OpenBelow(folder.get(), library->second, O_RDONLY)
+                              : OpenBelow(folder_fd_.get(), name, O_RDONLY));
+  if (file.get() < 0 && library && errno == ENOENT) {
+    return tl::unexpected("it is not in " + library->first + OthersOf(library->first, library->second));
+  }
+  if (file.get() < 0) {
+    return tl::unexpected(library && errno == EXDEV ? "it is not below the library's folder" : OpenError(errno));
+  }
   auto content = ReadRegular(file.get());
   if (!content) return content;
   sources_.emplace(normal, *content);
@@ -158,6 +220,10 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
 }
 
 tl::expected<void, std::string> RecipeFiles::Exists(const std::string& name) const {
+  if (const auto library = InLibrary(name)) {
+    const LibraryPlace& place = libraries_.at(name.substr(1, name.find('/') - 1));
+    return ExistsBelow(place.beside.empty() ? place.folder : place.beside, library->second);
+  }
   return ExistsAt(folder_fd_.get(), name);
 }
 

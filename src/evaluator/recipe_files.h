@@ -3,10 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "lua/evaluation.h"
 #include "muster/result.h"
 #include "muster/value.h"
 #include "tl/expected.hpp"
@@ -14,9 +17,9 @@
 namespace muster {
 
 struct Input {
-  std::string kind;    // "recipe", "file", "variable"
+  std::string kind;    // "recipe", "file", "variable"; "checkpoint" where one is gone on from
   std::string name;    // path as the recipe named it, or the variable
-  std::string sha256;  // of the content; empty for an unset variable
+  std::string sha256;  // of the content; empty for an unset variable, and for a checkpoint
 
   bool operator==(const Input&) const = default;
 };
@@ -30,16 +33,20 @@ class RecipeFiles {
  public:
   // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too
   // large. "@torch" is muster's own recipe of that name, and the current folder is its folder.
-  static Result<RecipeFiles> Open(const std::string& recipe_file);
+  // `libraries` are what names that begin with '@' are read from.
+  static Result<RecipeFiles> Open(const std::string& recipe_file,
+                                  const std::map<std::string, LibraryPlace>& libraries = {});
 
   const std::string& recipe_text() const { return recipe_text_; }
   const std::string& folder() const { return folder_; }  // absolute
 
-  // A file's content, or one line that says why not. Symbolic links may not lead out of the folder. A file that was
-  // read before is what it was then.
+  // A file's content, or one line that says why not. Symbolic links may not lead out of the folder, or the library. A
+  // file that was read before is what it was then.
   tl::expected<std::string, std::string> Read(const std::string& name);
   // Whether it is a file or folder below the recipe's.
   tl::expected<void, std::string> Exists(const std::string& name) const;
+  // Where the file is, as it is shown for a recipe in `folder`.
+  std::string ShownPath(const std::string& folder, const std::string& name) const;
   void RecordVariable(const std::string& name, const char* value);
 
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -47,10 +54,15 @@ class RecipeFiles {
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
  private:
+  static Result<RecipeFiles> OpenRecipe(const std::string& recipe_file);
   static Result<RecipeFiles> OpenOwn(const std::string& recipe_file);
   static Result<RecipeFiles> Of(const std::string& recipe_file, std::string text, std::string folder,
                                 const std::string& kept_as);
 
+  // The folder of the library that the name begins with, and the rest of the name; nothing if it names none.
+  std::optional<std::pair<std::string, std::string>> InLibrary(const std::string& name) const;
+
+  std::map<std::string, LibraryPlace> libraries_;
   std::string recipe_text_;
   std::string folder_;
   UniqueFd folder_fd_;

@@ -119,6 +119,13 @@ class Explainer {
     if (question_.processes.rank || question_.processes.role) {
       return Error("unknown_name", {}, message + ": the chosen processes have none", "leave --rank and --role out");
     }
+    for (const ParameterState& state : plans_.front()->parameters) {
+      if (state.active || state.parameter.name != subject.name || state.parameter.when.empty()) continue;
+      const auto& [chooser, choice] = *state.parameter.when.begin();
+      return Error("variant", state.parameter.place,
+                   message + " belongs to " + chooser + " = " + choice + ", which is not chosen: it has no value",
+                   chooser + "=" + choice + " chooses it");
+    }
     return Error("unknown_name", {}, message + ": it has no value", "");
   }
 

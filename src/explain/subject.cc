@@ -46,6 +46,8 @@ void AddVariables(const Plan& plan, Known& known) {
   for (const Process& process : plan.processes) {
     for (const auto& [name, unused] : process.env) names.insert(name);
   }
+  for (const auto& [name, unused] : plan.site_environment.set) names.insert(name);
+  for (const std::string& name : plan.site_environment.unset) names.insert(name);
   for (const std::string_view name : names) known.Add(SubjectKind::kVariable, std::string(name));
 }
 

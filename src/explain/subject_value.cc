@@ -54,6 +54,16 @@ std::optional<std::string> WordText(const std::vector<Text>& command, const std:
   return std::nullopt;
 }
 
+const std::string* Covering(const std::vector<std::string>& patterns, const std::string& variable) {
+  const auto found = std::find_if(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return pattern == variable || Matches(pattern, variable);
+  });
+  return found == patterns.end() ? nullptr : &*found;
+}
+
+// The pattern by which the role removes what is inherited of the variable.
+const std::string* Removing(const Role& role, const std::string& variable) { return Covering(role.unset, variable); }
+
 // What the process has of it; nothing if it has none.
 std::optional<std::string> ProcessValue(const Plan& plan, const Process& process, const Subject& subject) {
   const Role& role = plan.roles[process.role];
@@ -65,21 +75,15 @@ std::optional<std::string> ProcessValue(const Plan& plan, const Process& process
     case SubjectKind::kVariable: {
       const Text* text = Find(process.env, role.env, subject.name);
       if (text != nullptr) return text->marked;
-      return std::nullopt;
+      if (Removing(role, subject.name) != nullptr) return std::nullopt;
+      const auto of_site = plan.site_environment.set.find(subject.name);
+      return of_site == plan.site_environment.set.end() ? std::nullopt : std::optional(of_site->second);
     }
     case SubjectKind::kCommand:
       return WordText(EffectiveCommand(plan, process), subject.name);
     default:
       return std::nullopt;
   }
-}
-
-// The pattern by which the role removes what is inherited of the variable.
-const std::string* Removing(const Role& role, const std::string& variable) {
-  const auto found = std::find_if(role.unset.begin(), role.unset.end(), [&](const std::string& pattern) {
-    return pattern == variable || Matches(pattern, variable);
-  });
-  return found == role.unset.end() ? nullptr : &*found;
 }
 
 class Teller {
@@ -206,6 +210,7 @@ class Teller {
     }
     if (!texts.empty() || subject_.kind != SubjectKind::kVariable) return;
     const std::string* pattern = Removing(role, subject_.name);
+    if (pattern == nullptr) pattern = Covering(plan_.site_environment.unset, subject_.name);
     if (pattern == nullptr) return;
     ToldValue removed{ProcessesText(plan_, processes), "removed from what is inherited", false, "", {}, true};
     const auto sources = evaluation_.provenance.find(role.name);

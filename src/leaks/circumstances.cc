@@ -116,7 +116,12 @@ Found UnderOtherVariables(const EvaluationOptions& options, const Evaluation& as
     if (parameter.from_env.empty() || !state.active || parameter.type == ParameterType::kSecret) continue;
     // What is said on the command line or in a profile hides the variable; it is not hidden for others.
     EvaluationOptions other = options;
-    std::erase_if(other.overrides, [&](const Override& given) { return given.name == parameter.name; });
+    other.profiles.clear();
+    std::erase_if(other.overrides, [&](const Override& given) {
+      return given.name == parameter.name || parameter.name.ends_with("." + given.name);
+    });
+    const auto bare = Another(other, found);
+    if (!bare) continue;
     Value value = state.value ? *state.value : parameter.default_value.value_or(Value());
     for (const Value& nudged : Nudges(parameter, value)) {
       other.variable = [&](const std::string& name) -> std::optional<std::string> {
@@ -125,10 +130,10 @@ Found UnderOtherVariables(const EvaluationOptions& options, const Evaluation& as
         return own == nullptr ? std::nullopt : std::optional<std::string>(own);
       };
       const auto evaluation = Another(other, found);
-      if (!evaluation || DiffPlans(as_it_is.plan, evaluation->plan).empty()) continue;
+      if (!evaluation || DiffPlans(bare->plan, evaluation->plan).empty()) continue;
       const char* here = std::getenv(parameter.from_env.c_str());
       Compare(
-          found, as_it_is, evaluation, {},
+          found, *bare, evaluation, {},
           Warning("leak", parameter.place,
                   "the plan depends on the variable " + parameter.from_env + " of whoever makes it: parameter " +
                       parameter.name + " takes its value from it",
@@ -145,6 +150,7 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
   const auto on = [&](const Site& site, const std::string& message, const char* word, const std::string& hint) {
     if (site == options.site) return;
     EvaluationOptions other = options;
+    other.rules.clear();  // they judge what is to run, not what might be elsewhere
     other.site = site;
     Place place = word == nullptr ? Place() : FirstMention(as_it_is, options.recipe_file, word);
     if (place.file.empty()) place = {options.recipe_file, 0};

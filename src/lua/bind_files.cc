@@ -39,7 +39,7 @@ int Beside(lua_State* lua) {
     host.Report(Error("missing_path", place, "muster.here: " + name + " is not beside the recipe: " + reply.text));
     Stop(lua);
   }
-  PushText(lua, host.request->recipe_dir + "/" + name);
+  PushText(lua, host.PathBeside(name));
   return 1;
 }
 
@@ -85,7 +85,9 @@ int Ship(lua_State* lua) {
     Stop(lua);
   }
   const std::string name = ArgumentText(lua, 2);
-  const std::string path = ShippedName(name);
+  // What is of a library goes under the library's name.
+  const std::string mark = name.starts_with('@') ? "@" : "";
+  const std::string path = ShippedName(name.substr(mark.size()));
   const std::string there = HoleText({Hole::Kind::kRunDir, {}, 0}) + "/files/" + path;
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     host.Report(Error("file", place, "muster.file: " + name + " " + why, std::move(hint)));
@@ -96,7 +98,7 @@ int Ship(lua_State* lua) {
     PushText(lua, there);
     return 1;
   }
-  const Reply reply = (*host.ask)({Question::Kind::kFile, path.empty() ? name : path});
+  const Reply reply = (*host.ask)({Question::Kind::kFile, path.empty() ? name : mark + path});
   if (!reply.given) return refuse("cannot be shipped: " + reply.text);
   if (path.empty()) {
     return refuse("cannot be shipped under its own name",
@@ -110,7 +112,7 @@ int Ship(lua_State* lua) {
                   "muster.here names a file that is read where it lies");
   }
   host.shipped_places.emplace(path, place);
-  host.shipped_files[there] = {host.FileBeside(path), reply.text};
+  host.shipped_files[there] = {host.FileBeside(mark + path), reply.text};
   PushText(lua, there);
   return 1;
 }

@@ -1,5 +1,5 @@
-// Host functions for what a plan has beside roles and processes: ports, activation and derived values. Files have
-// bind_files.cc.
+// Host functions for what a plan has beside roles and processes: ports, activation, checkpoints and derived values.
+// Files have bind_files.cc.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -37,6 +37,24 @@ int AddActivation(lua_State* lua) {
   ToExactText(lua, 2, step.what);
   Host::Of(lua).plan.activation.push_back(std::move(step));
   return 0;
+}
+
+// checkpoints { dir, latest, file, complete }, as checkpoints.lua checked them
+int PlaceCheckpoints(lua_State* lua) {
+  CheckpointPlace& place = Host::Of(lua).plan.checkpoints;
+  place.dir = TextField(lua, 1, "dir");
+  place.latest = TextField(lua, 1, "latest");
+  place.file = TextField(lua, 1, "file");
+  place.complete = TextField(lua, 1, "complete");
+  return 0;
+}
+
+// resumed() -> id of the run that the job goes on with, or nil
+int Resumed(lua_State* lua) {
+  const std::string& run = Host::Of(lua).request->resumed;
+  if (run.empty()) return 0;
+  PushText(lua, run);
+  return 1;
 }
 
 // What the user pinned a derived value to, in the type that the recipe derives.
@@ -91,10 +109,8 @@ int Depth(lua_State* lua) {
 }
 
 constexpr HostFunction kFunctions[] = {
-    {"port", Guarded<AddPort>},
-    {"activate", Guarded<AddActivation>},
-    {"derive", Guarded<Derive>},
-    {"depth", Guarded<Depth>},
+    {"port", Guarded<AddPort>},    {"activate", Guarded<AddActivation>}, {"checkpoints", Guarded<PlaceCheckpoints>},
+    {"resumed", Guarded<Resumed>}, {"derive", Guarded<Derive>},          {"depth", Guarded<Depth>},
 };
 
 }  // namespace

@@ -146,7 +146,8 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
 }
 
-// role { name, plays, world, done, linger_ms, signal, grace_ms, cwd, clear, env, env_of, place, contract,
+// role { name, plays, world, done, linger_ms, signal, grace_ms, checkpoint_signal, checkpoint_ms, cwd, clear, env,
+// env_of, place, contract,
 //        contract_defaults, contract_env, and what ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -163,6 +164,8 @@ int AddRole(lua_State* lua) {
     const Field grace(lua, 1, "grace_ms");
     if (grace.given()) role.stop.grace_ms = static_cast<std::uint32_t>(grace.number());
   }
+  role.stop.checkpoint_signal = TextField(lua, 1, "checkpoint_signal");
+  role.stop.checkpoint_ms = CountField(lua, 1, "checkpoint_ms");
   host.origins.roles[role.name] = PlaceField(lua, 1, "place");
   ReadPolicies(lua, PlaceField(lua, 1, "place"), role);
   Host::RoleEnvironment environment;

@@ -14,6 +14,8 @@
 #include "lua/own_chunk.h"
 #include "lua/own_modules.h"
 #include "lua/resolve.h"
+#include "lua/site_rules.h"
+#include "lua/site_table.h"
 #include "lua/stack.h"
 #include "plan/fold.h"
 
@@ -26,7 +28,8 @@ struct LoadedRecipe {
   Host host;
   OwnModules modules;
   bool is_read = false;
-  int recipe = LUA_NOREF;  // in the registry
+  int recipe = LUA_NOREF;                  // in the registry
+  std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
 };
 
 namespace {
@@ -304,12 +307,16 @@ int Load(lua_State* lua) {
   lua_call(lua, 2, 1);
   const int recipe = lua_gettop(lua);
   lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
+  if (request.site_file) {
+    read.site_file = ReadSiteTable(lua, host, lua_gettop(lua), recipe);
+    return 0;
+  }
   lua_getfield(lua, -1, "contents");
   lua_pushvalue(lua, recipe);
   lua_pushliteral(lua, "a recipe");
   lua_call(lua, 2, 1);
   if (lua_isnil(lua, -1)) {
-    host.Report(Error("recipe", {request.recipe_file, 0}, "the file returns no recipe",
+    host.Report(Error("no_recipe", {request.recipe_file, 0}, "the file returns no recipe",
                       "end it with: return muster.recipe { … }"));
     Stop(lua);
   }
@@ -371,11 +378,14 @@ int Answer(lua_State* lua) {
   }
   host.origins.cluster = resolved.cluster.numbers;
   MakeContext(lua, host, recipe, place);
+  host.plan.site_environment = request.site.environment;
   CallMakePlan(lua, host, evaluation.modules.layout, recipe, resolved, place);
   if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   TellWrittenPaths(host);
+  TellSiteVariables(host);
+  JudgePlan(lua, host, evaluation.modules.rules);
   return 0;
 }
 
@@ -429,7 +439,7 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   }
   const std::size_t files = host.files.size();
   Evaluation evaluation{host, recipe_->modules, recipe_->recipe};
-  const bool done = recipe_->is_read && call(Guarded<Answer>, &evaluation);
+  const bool done = recipe_->is_read && (request.site_file || call(Guarded<Answer>, &evaluation));
   EvaluationAnswer& answer = evaluation.answer;
   TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
   if (request.depth == EvaluationDepth::kDerived) {
@@ -438,7 +448,8 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   }
   TellLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
-  const bool planned = request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
+  const bool planned = !request.site_file && request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);
@@ -448,10 +459,10 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     }
     answer.origins = std::move(host.origins);
   }
-  // An interpreter that ran into its limits refuses everything from then on; and where the plan function failed while
-  // it read a file, that file counts as being read.
+  // An interpreter that ran into its limits refuses everything from then on. A file that was first read in the plan
+  // function has run: what its own lines reported and shipped would be missing from the next plan.
   const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
-  if (spoilt || (!done && files != host.files.size())) spoilt_ = std::move(recipe_);
+  if (spoilt || files != host.files.size()) spoilt_ = std::move(recipe_);
   return std::move(evaluation.answer);
 }
 

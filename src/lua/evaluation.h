@@ -36,6 +36,17 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
+// A folder of recipes and modules that recipes name with an '@' before its name: muster.load "@acme/gpt".
+struct LibraryPlace {
+  std::string folder;       // where its files are read
+  std::string beside = {};  // what muster.here names; empty: the same. A run that is made again reads what it stored.
+
+  bool operator==(const LibraryPlace&) const = default;
+};
+
+// What the site's rules are kept under, among the libraries.
+inline constexpr char kRulesLibrary[] = "rules";
+
 // How far a recipe is evaluated.
 enum class EvaluationDepth : std::uint8_t {
   kParameters,  // they are settled; the plan function is not called
@@ -57,11 +68,15 @@ struct EvaluationRequest {
   Site site;
   DeviceUse devices;      // what the command line says of them; its kind is the recipe's to say
   std::string mindspore;  // a release to check against instead of the recipe's own, if that names any; or empty
+  std::string resumed;    // id of the run that the job goes on with; or empty
   EvaluationDepth depth = EvaluationDepth::kPlan;
   // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
   // answer has; else, the role's first one.
   std::string explain = {};
-  bool last = true;  // the evaluator need not wait for another request
+  std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
+  std::string rules = {};  // a file of the library kRulesLibrary that judges the plan; empty: there is none
+  bool site_file = false;  // what is evaluated is no recipe: it is a site file, and the answer has what it says
+  bool last = true;        // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };
@@ -131,6 +146,14 @@ struct Origins {
   bool operator==(const Origins&) const = default;
 };
 
+// What a site file says, not checked yet: its table, and by path ("environment.set") the lines of its keys.
+struct SiteFileTable {
+  Value table;
+  std::map<std::string, std::uint32_t> lines;
+
+  bool operator==(const SiteFileTable&) const = default;
+};
+
 struct EvaluationAnswer {
   std::string name;  // of the recipe
   std::string doc;
@@ -144,7 +167,8 @@ struct EvaluationAnswer {
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;
-  std::vector<std::string> lockdown;  // what the evaluator had locked itself down by (evaluator/lockdown.h)
+  std::vector<std::string> lockdown;       // what the evaluator had locked itself down by (evaluator/lockdown.h)
+  std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

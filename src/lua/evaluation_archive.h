@@ -22,15 +22,21 @@ void Fields(A& archive, SiteHost& host) {
 
 template <class A>
 void Fields(A& archive, Site& site) {
-  archive(site.hosts, site.host_memory_bytes, site.host_devices, site.device_kind);
+  archive(site.hosts, site.host_memory_bytes, site.host_devices, site.device_kind, site.devices_per_host,
+          site.environment, site.places, site.sources);
+}
+
+template <class A>
+void Fields(A& archive, LibraryPlace& library) {
+  archive(library.folder, library.beside);
 }
 
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
-          request.pins, request.args, request.site, request.devices, request.mindspore);
+          request.pins, request.args, request.site, request.devices, request.mindspore, request.resumed);
   InRange(archive, request.depth, EvaluationDepth::kPlan);
-  archive(request.explain, request.last);
+  archive(request.explain, request.libraries, request.rules, request.site_file, request.last);
 }
 
 template <class A>
@@ -89,10 +95,15 @@ void Fields(A& archive, Origins& origins) {
 }
 
 template <class A>
+void Fields(A& archive, SiteFileTable& site_file) {
+  archive(site_file.table, site_file.lines);
+}
+
+template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
           answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
-          answer.lockdown);
+          answer.lockdown, answer.site_file);
 }
 
 template <class A>

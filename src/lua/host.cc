@@ -46,10 +46,12 @@ char kStopKey;  // its address is the error value of Stop
 
 Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
-void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported}; }
+void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported, shipped_files, shipped_places}; }
 
 void Host::BeginPlan() {
   static_cast<PlanInTheMaking&>(*this) = PlanInTheMaking();
+  shipped_files = when_read.shipped_files;
+  shipped_places = when_read.shipped_places;
   fallback = when_read.fallback;
   diagnostics = when_read.diagnostics;
   reported = when_read.reported;
@@ -70,8 +72,22 @@ int Host::Interned(std::string_view file, std::uint32_t line) {
 }
 
 std::string Host::FileBeside(const std::string& path) const {
+  if (path.starts_with('@')) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const auto library = request->libraries.find(path.substr(1, end - 1));
+    if (library != request->libraries.end()) return library->second.folder + path.substr(end);
+  }
   const std::size_t slash = request->recipe_file.rfind('/');
   return (slash == std::string::npos ? "" : request->recipe_file.substr(0, slash + 1)) + path;
+}
+
+std::string Host::PathBeside(const std::string& path) const {
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const auto library =
+      path.starts_with('@') ? request->libraries.find(path.substr(1, end - 1)) : request->libraries.end();
+  if (library == request->libraries.end()) return request->recipe_dir + "/" + path;
+  const LibraryPlace& place = library->second;
+  return (place.beside.empty() ? place.folder : place.beside) + path.substr(end);
 }
 
 void Host::Report(Diagnostic diagnostic) {

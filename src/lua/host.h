@@ -80,6 +80,8 @@ struct Host : PlanInTheMaking {
     Place fallback;
     Diagnostics diagnostics;
     std::set<std::string> reported;
+    ShippedFiles shipped_files;
+    std::map<std::string, Place> shipped_places;
   } when_read;
   void KeepWhatWasRead();
   void BeginPlan();
@@ -90,6 +92,8 @@ struct Host : PlanInTheMaking {
   Place PlaceOf(int id) const;
   // A path below the folder of the recipe that is run, as its files are shown.
   std::string FileBeside(const std::string& path) const;
+  // The absolute path of what lies there for the processes of the job.
+  std::string PathBeside(const std::string& path) const;
   void Report(Diagnostic diagnostic);
   void Report(const Diagnostics& more);
 

@@ -37,8 +37,10 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int jobs = load("muster/job.lua", {prelude, muster, policies, parameters});
   const int contracts = load("muster/contract.lua", {prelude, muster, jobs});
   const int meetings = load("muster/meeting.lua", {});
-  const int layout =
-      load("muster/layout.lua", {prelude, muster, policies, jobs, contracts, meetings, parameters, recipes});
+  const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
+  const int layout = load("muster/layout.lua",
+                          {prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints});
+  const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");
   const int api = lua_gettop(lua);
@@ -62,7 +64,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
     lua_pushvalue(lua, module);
     return luaL_ref(lua, LUA_REGISTRYINDEX);
   };
-  return {kept(muster), kept(recipes), kept(layout)};
+  return {kept(muster), kept(recipes), kept(layout), kept(rules)};
 }
 
 }  // namespace muster

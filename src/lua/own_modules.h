@@ -10,6 +10,7 @@ struct OwnModules {
   int muster = LUA_NOREF;
   int recipes = LUA_NOREF;
   int layout = LUA_NOREF;
+  int rules = LUA_NOREF;
 };
 
 // Inside a protected call. Leaves rubbish on the stack.

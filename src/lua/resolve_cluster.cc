@@ -32,26 +32,45 @@ class ClusterResolver {
 
   ClusterFacts Settle(const Site& site, std::size_t chosen) {
     ClusterFacts facts;
+    const auto of_site = [&](const std::string& field) {
+      const auto source = site.sources.find(field);
+      return source == site.sources.end() ? std::string() : source->second;
+    };
     facts.named = site.hosts;
     std::string origin = "command line";
-    if (facts.named.empty()) {
+    bool by_site = !of_site("hosts").empty();
+    if (facts.named.empty() || (by_site && Field("host_list") != nullptr)) {
       facts.named = NamedByRecipe();
       origin = RecipeOrigin("host_list");
+      by_site = false;
+    } else if (by_site) {
+      origin = of_site("hosts");
     }
     const bool named = !facts.named.empty();
     const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
                                                          [](const SiteHost& host) { return host.devices.has_value(); });
-    auto count = static_cast<std::size_t>(
-        Number("hosts", 1, {.named = named ? std::optional(facts.named.size()) : std::nullopt}, hosts_text_));
+    auto count =
+        static_cast<std::size_t>(Number("hosts", 1,
+                                        {.named = named && !by_site ? std::optional(facts.named.size()) : std::nullopt,
+                                         .site = by_site ? std::optional(facts.named.size()) : std::nullopt,
+                                         .site_text = origin},
+                                        hosts_text_));
     std::string devices_text;
-    const std::int64_t each =
-        Number("devices_per_host", 0, {.site = named ? 0U : site.host_devices, .chosen = chosen}, devices_text);
+    const bool devices_said = site.devices_per_host.has_value();
+    const bool own_counted = !named && site.host_devices > 0;
+    const std::int64_t each = Number("devices_per_host", 0,
+                                     {.site = devices_said  ? std::optional<std::size_t>(*site.devices_per_host)
+                                              : own_counted ? std::optional<std::size_t>(site.host_devices)
+                                                            : std::nullopt,
+                                      .site_text = devices_said ? of_site("devices") : "site",
+                                      .chosen = chosen},
+                                     devices_text);
     if (named) {
       if (count > facts.named.size()) {
-        diagnostics_.push_back(Error("hosts", {},
-                                     "hosts = " + std::to_string(count) + ", but only " +
-                                         std::to_string(facts.named.size()) +
-                                         " are named: " + HostListText(facts.named)));
+        diagnostics_.push_back(
+            Error("hosts", {},
+                  "hosts = " + std::to_string(count) + ", but only " + std::to_string(facts.named.size()) +
+                      " are named: " + HostListText(facts.named) + (by_site ? " (" + origin + ")" : "")));
         count = facts.named.size();
       }
       facts.named.resize(count);
@@ -60,12 +79,21 @@ class ClusterResolver {
     } else {
       facts.text = hosts_text_ + " × " + devices_text;
     }
+    // A site file tells how many a host has; how many of them the job takes may be said elsewhere.
+    const std::string each_origin = numbers_.back().origin;
+    const bool taken = by_site && each_origin != "default" && each_origin != of_site("devices");
     facts.numbers = std::move(numbers_);
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {
       const auto own = facts.named[i].devices;
-      facts.devices[i] = own.value_or(static_cast<std::uint32_t>(each));
-      if (own && chosen != 0 && *own != chosen) {
+      facts.devices[i] = taken ? static_cast<std::uint32_t>(each) : own.value_or(static_cast<std::uint32_t>(each));
+      if (own && taken && each > std::int64_t{*own}) {
+        diagnostics_.push_back(Error("conflict", {},
+                                     devices_text + ", and host " + facts.named[i].name + " has " +
+                                         std::to_string(*own) + " devices (" + origin + ")",
+                                     "take fewer, or leave the host out: --exclude " + facts.named[i].name));
+      }
+      if (own && !taken && chosen != 0 && *own != chosen) {
         diagnostics_.push_back(Error("conflict", {},
                                      "host " + facts.named[i].name + " has " + std::to_string(*own) + " devices (" +
                                          origin + "), and --devices names " + std::to_string(chosen),
@@ -129,16 +157,17 @@ class ClusterResolver {
   // What a number is where neither the recipe nor an override says it.
   struct Defaults {
     std::optional<std::size_t> named = std::nullopt;  // counted from a list, which outdoes the recipe's number
-    std::uint32_t site = 0;                           // found on this machine; 0: nothing
+    std::optional<std::size_t> site = std::nullopt;   // said by a site file, or found on this machine
+    std::string site_text = {};                       // which of the two
     std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given
   };
 
   std::int64_t Number(const std::string& name, double min, const Defaults& defaults, std::string& text) {
     ParameterState state{ClusterParameter(name, min, PlaceOf(name)), Value(1), ParameterOrigin::kDefault};
     std::string origin = "default";
-    if (defaults.site > 0) {
-      state.value = Value(static_cast<std::int64_t>(defaults.site));
-      origin = "site";
+    if (defaults.site) {
+      state.value = Value(static_cast<std::int64_t>(*defaults.site));
+      origin = defaults.site_text;
     }
     if (defaults.named) {
       state.value = Value(static_cast<std::int64_t>(*defaults.named));

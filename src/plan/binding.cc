@@ -37,6 +37,12 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
       case Hole::Kind::kAttempt:
         filled += std::to_string(attempt);
         break;
+      case Hole::Kind::kCheckpoint:
+        if (binding.checkpoint.empty()) return Unbound(text, "there is no checkpoint to go on from");
+        [[fallthrough]];
+      case Hole::Kind::kNewestCheckpoint:
+        filled += binding.checkpoint;
+        break;
       case Hole::Kind::kPort: {
         const auto port = binding.ports.find(hole.name);
         if (port == binding.ports.end()) return Unbound(text, "no port " + hole.name);

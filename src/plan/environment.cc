@@ -200,11 +200,11 @@ class Merge {
   Diagnostics problems_;
 };
 
-constexpr std::array<std::string_view, 16> kStandardNames = {
-    "MUSTER_ATTEMPT",    "MUSTER_CONTEXT",    "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",
-    "MUSTER_ERROR_FILE", "MUSTER_HOST",       "MUSTER_HOST_INDEX",     "MUSTER_INDEX",
-    "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE", "MUSTER_PROCESS",        "MUSTER_RANK",
-    "MUSTER_ROLE",       "MUSTER_RUN_DIR",    "MUSTER_RUN_ID",         "MUSTER_WORLD_SIZE"};
+constexpr std::array<std::string_view, 17> kStandardNames = {
+    "MUSTER_ATTEMPT", "MUSTER_CONTEXT",    "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",    "MUSTER_ERROR_FILE",
+    "MUSTER_HOST",    "MUSTER_HOST_INDEX", "MUSTER_INDEX",          "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE",
+    "MUSTER_METRICS", "MUSTER_PROCESS",    "MUSTER_RANK",           "MUSTER_ROLE",       "MUSTER_RUN_DIR",
+    "MUSTER_RUN_ID",  "MUSTER_WORLD_SIZE"};
 
 // What a role's processes inherit; the arguments must outlive it.
 class Heritage {
@@ -329,6 +329,7 @@ void GiveStandardVariables(const Plan& plan, const Process& process,
   add_number("MUSTER_INDEX", process.index);
   add_number("MUSTER_LOCAL_RANK", process.local_rank);
   add_number("MUSTER_LOCAL_SIZE", process.local_size);
+  add("MUSTER_METRICS", {kRunDir, "/metrics/", name, ".", kAttempt, ".jsonl"});
   add("MUSTER_PROCESS", {kRunId, "/", name, ".", kAttempt});
   if (process.rank) add_number("MUSTER_RANK", *process.rank);
   add("MUSTER_ROLE", {plan.roles[process.role].name});

@@ -32,12 +32,30 @@ std::vector<ExplainedVariable> ExplainEnvironment(const Plan& plan, const Proces
   for (const std::string& name : plan.roles[process.role].unset) {
     if (!env.contains(name)) explained.push_back({name, std::nullopt, source_of(name)});
   }
+  const SiteEnvironment& site = plan.site_environment;
+  const auto decided = [&](const std::string& name) {
+    return std::any_of(explained.begin(), explained.end(),
+                       [&](const ExplainedVariable& variable) { return Matches(variable.name, name); });
+  };
+  std::vector<ExplainedVariable> of_site;
+  for (const auto& [name, value] : site.set) {
+    if (!decided(name)) of_site.push_back({name, Text(value), {Layer::kSite, source_of(name).place}});
+  }
+  for (const std::string& name : site.unset) {
+    if (!env.contains(name)) of_site.push_back({name, std::nullopt, {Layer::kSite, source_of(name).place}});
+  }
+  explained.insert(explained.end(), of_site.begin(), of_site.end());
   return explained;
 }
 
 std::string ExplainedEnvironmentText(const Plan& plan, const Process& process,
                                      const std::vector<ExplainedVariable>& variables) {
   std::string out = "environment of " + ProcessName(plan, process) + ", over what it inherits\n";
+  if (!plan.site_environment.pass.empty()) {
+    std::string passed;
+    for (const std::string& pattern : plan.site_environment.pass) passed += " " + pattern;
+    AppendLine(out, LayerName(Layer::kSite), "of which pass" + passed);
+  }
   for (const ActivationStep& step : plan.activation) {
     AppendLine(out, LayerName(Layer::kActivation), std::string(ActivationKindName(step.kind)) + " " + step.what);
   }

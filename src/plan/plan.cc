@@ -16,12 +16,14 @@ struct HoleWord {
   Argument argument;
 };
 
-constexpr std::array<HoleWord, 10> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
+constexpr std::array<HoleWord, 12> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
                                                   {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
                                                   {Hole::Kind::kRunId, "run_id", Argument::kNone},
                                                   {Hole::Kind::kHostName, "host_name", Argument::kHost},
                                                   {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
                                                   {Hole::Kind::kAttempt, "attempt", Argument::kNone},
+                                                  {Hole::Kind::kCheckpoint, "checkpoint", Argument::kNone},
+                                                  {Hole::Kind::kNewestCheckpoint, "newest_checkpoint", Argument::kNone},
                                                   {Hole::Kind::kSecret, "secret", Argument::kName},
                                                   {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
                                                   {Hole::Kind::kDevices, "devices", Argument::kHostAndList},

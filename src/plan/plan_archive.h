@@ -16,7 +16,7 @@ void Fields(A& archive, Text& text) {
 
 template <class A>
 void Fields(A& archive, StopPolicy& stop) {
-  archive(stop.signal, stop.grace_ms);
+  archive(stop.signal, stop.grace_ms, stop.checkpoint_signal, stop.checkpoint_ms);
 }
 
 template <class A>
@@ -84,10 +84,21 @@ void Fields(A& archive, SecretSource& secret) {
 }
 
 template <class A>
+void Fields(A& archive, CheckpointPlace& place) {
+  archive(place.dir, place.latest, place.file, place.complete);
+}
+
+template <class A>
+void Fields(A& archive, SiteEnvironment& environment) {
+  archive(environment.set, environment.unset, environment.pass);
+}
+
+template <class A>
 void Fields(A& archive, Plan& plan) {
   archive(plan.name, plan.framework, plan.mindspore, plan.accept_release, plan.hosts, plan.device_use, plan.roles,
-          plan.processes, plan.ports, plan.files, plan.secrets, plan.activation, plan.time_limit_ms,
-          plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.profiles, plan.params, plan.derived, plan.pinned);
+          plan.processes, plan.ports, plan.files, plan.secrets, plan.checkpoints, plan.site_environment,
+          plan.activation, plan.time_limit_ms, plan.start_limit_ms, plan.silent_limit_ms, plan.doc, plan.profiles,
+          plan.params, plan.derived, plan.pinned);
 }
 
 }  // namespace muster

@@ -58,6 +58,8 @@ class Validation {
   Diagnostics Run() {
     Names();
     HostsPortsFilesAndSecrets();
+    Checkpoints();
+    SiteVariables();
     Activation();
     Roles();
     // What follows looks things up by index.
@@ -186,6 +188,35 @@ class Validation {
     }
   }
 
+  void Checkpoints() {
+    const CheckpointPlace& place = plan_.checkpoints;
+    if (place.dir.marked.empty()) return;
+    static const std::string kBelowRun = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/';
+    if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
+      Wrong("the place of checkpoints is no path from '/' on");
+    Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
+    if (place.latest.empty() == place.file.empty()) Wrong("the newest checkpoint is told by nothing, or by two things");
+    for (const std::string* path : {&place.latest, &place.file, &place.complete}) {
+      Plain(*path, "a path of checkpoints");
+      if (path->starts_with('/') || ("/" + *path + "/").find("/../") != std::string::npos)
+        Wrong("a path of checkpoints leads out of their place");
+    }
+  }
+
+  void SiteVariables() {
+    for (const auto& [name, value] : plan_.site_environment.set) {
+      if (!IsVariableName(name)) Wrong("the site sets a variable with the name " + Shown(name));
+      Plain(value, "the site's variable " + Shown(name));
+      if (value.find(kHoleOpen) != std::string::npos) Wrong("the site's variable " + Shown(name) + " holds a hole");
+    }
+    for (const auto* patterns : {&plan_.site_environment.unset, &plan_.site_environment.pass}) {
+      for (const std::string& pattern : *patterns) {
+        if (!IsVariableName(pattern)) Wrong("the site names a variable " + Shown(pattern));
+        Plain(pattern, "the name of a variable");
+      }
+    }
+  }
+
   // What becomes an argument of a shell's command must be no option of it.
   void Activation() {
     if (plan_.activation.size() > kMaxActivation) Wrong("it has too many steps of activation");
@@ -207,6 +238,9 @@ class Validation {
       Plain(role.world, "the world of " + who);
       if (role.stop.signal.starts_with("SIG") || !SignalNumber(role.stop.signal))
         Wrong(who + " stops by an unknown signal");
+      if (const std::string& asks = role.stop.checkpoint_signal;
+          !asks.empty() && (asks.starts_with("SIG") || !SignalNumber(asks) || role.stop.checkpoint_ms > kMaxLimitMs))
+        Wrong(who + " is asked for a checkpoint by an unknown signal, or for too long");
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
       Policies(role, who);
       Cores(role.cores, who);

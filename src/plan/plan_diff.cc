@@ -263,9 +263,8 @@ std::string Beginning(std::string_view line) {
   return std::string(line.substr(0, end));
 }
 
-void CompareRest(const Plan& a, const Plan& b, Differ& differ) {
-  const std::string text_a = RestOfPlan(a);
-  const std::string text_b = RestOfPlan(b);
+// `text_…`: the lines of both that are compared as such.
+void CompareRest(const Plan& a, std::string_view text_a, const Plan& b, std::string_view text_b, Differ& differ) {
   const std::vector<std::string_view> lines_a = Lines(text_a);
   const std::vector<std::string_view> lines_b = Lines(text_b);
   const std::set<std::string_view> in_a(lines_a.begin(), lines_a.end());
@@ -390,6 +389,10 @@ std::string_view PlanChangeName(PlanChange::Kind kind) {
 }
 
 std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b) {
+  return DiffPlans(a, RestOfPlan(a), b, RestOfPlan(b));
+}
+
+std::vector<PlanChange> DiffPlans(const Plan& a, std::string_view rest_a, const Plan& b, std::string_view rest_b) {
   Differ differ(a, b);
   std::set<std::string> derived;
   for (const auto& [name, unused] : a.derived) derived.insert(name);
@@ -403,7 +406,7 @@ std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b) {
   }
   CompareHosts(a, b, differ);
   CompareFiles(a, b, differ);
-  CompareRest(a, b, differ);
+  CompareRest(a, rest_a, b, rest_b, differ);
 
   const auto members_a = Members(a);
   const auto members_b = Members(b);

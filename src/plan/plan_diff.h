@@ -54,6 +54,9 @@ std::string_view PlanChangeName(PlanChange::Kind kind);
 // the same and derive the same. Plans are folded. Processes are compared by role and index.
 std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b);
 
+// The same of plans that are known from their texts (plan_text_read.h): `rest_…` are the lines that they do not hold.
+std::vector<PlanChange> DiffPlans(const Plan& a, std::string_view rest_a, const Plan& b, std::string_view rest_b);
+
 // The same of two processes of one plan: kinds kPlace to kVariable, without `processes`.
 std::vector<PlanChange> DiffProcesses(const Plan& plan, std::uint32_t a, std::uint32_t b);
 

@@ -245,6 +245,13 @@ std::string DiffText(const ToldDiff& diff) {
     }
     AppendChanges(out, diff.changes, group.changes);
   }
+  if (!diff.metrics.empty()) out += "\nlast metrics\n";
+  std::size_t longest = 0;
+  for (const DiffedMetric& metric : diff.metrics) longest = std::max(longest, Columns(Printable(metric.name)));
+  for (const DiffedMetric& metric : diff.metrics) {
+    out += "  " + Filled(Printable(metric.name), longest) + "  " + Printable(metric.before.value_or("(none)")) + " → " +
+           Printable(metric.after.value_or("(none)")) + '\n';
+  }
   return out;
 }
 
@@ -279,6 +286,10 @@ std::string DiffJson(const ToldDiff& diff) {
   for (const CausedChanges& group : GroupByCause(diff.changes, diff.causes)) {
     groups.push_back({{"causes", group.causes}, {"changes", group.changes}, {"together", group.together}});
   }
+  Json metrics = Json::array();
+  for (const DiffedMetric& metric : diff.metrics) {
+    metrics.push_back({{"name", metric.name}, {"before", SideJson(metric.before)}, {"after", SideJson(metric.after)}});
+  }
   const Json json = {{"format", 1},
                      {"same_plan", IsSamePlan(diff)},
                      {"a", side(diff.a)},
@@ -287,7 +298,8 @@ std::string DiffJson(const ToldDiff& diff) {
                      {"causes", std::move(causes)},
                      {"changes", std::move(changes)},
                      {"groups", std::move(groups)},
-                     {"notes", diff.notes}};
+                     {"notes", diff.notes},
+                     {"metrics", std::move(metrics)}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

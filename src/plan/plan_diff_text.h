@@ -1,6 +1,7 @@
 // The difference of two plans, told to people and programs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,13 @@ struct DiffedSide {
   std::string plan_id;  // whole
 };
 
+// What came of the two in the end, where they are runs.
+struct DiffedMetric {
+  std::string name;  // "worker.loss"
+  std::optional<std::string> before = {};
+  std::optional<std::string> after = {};
+};
+
 struct ToldDiff {
   DiffedSide a;
   DiffedSide b;
@@ -20,6 +28,7 @@ struct ToldDiff {
   std::vector<PlanChange> changes;
   std::vector<std::string> notes;  // one line each: what could not be found out
   bool of_processes = false;       // two of one plan
+  std::vector<DiffedMetric> metrics = {};
 };
 
 // Whether both run the same.

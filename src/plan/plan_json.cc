@@ -87,6 +87,10 @@ Json RoleJson(const Plan& plan, const Role& role) {
   json["ending"] = EndingName(role.ending);
   json["linger_ms"] = role.linger_ms;
   json["stop"] = {{"signal", role.stop.signal}, {"grace_ms", role.stop.grace_ms}};
+  if (!role.stop.checkpoint_signal.empty()) {
+    json["stop"]["checkpoint_signal"] = role.stop.checkpoint_signal;
+    json["stop"]["checkpoint_ms"] = role.stop.checkpoint_ms;
+  }
   json["after"] = Json::array();
   for (const std::uint32_t other : role.after) json["after"].push_back(plan.roles[other].name);
   json["ready"] = ReadinessJson(role.ready);
@@ -190,6 +194,14 @@ std::string PlanToJson(const Plan& plan, const Value& inputs) {
     secrets[name] = Json{{"from_env", secret.from_env}, {"from_file", secret.from_file}};
   }
   Member(out, "secrets", secrets);
+  if (const CheckpointPlace& place = plan.checkpoints; !place.dir.marked.empty()) {
+    Member(
+        out, "checkpoints",
+        Json{{"dir", place.dir.marked}, {"latest", place.latest}, {"file", place.file}, {"complete", place.complete}});
+  }
+  if (const SiteEnvironment& site = plan.site_environment; !site.empty()) {
+    Member(out, "site_environment", Json{{"set", site.set}, {"unset", site.unset}, {"pass", site.pass}});
+  }
   Json activation = Json::array();
   for (const ActivationStep& step : plan.activation) {
     activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});

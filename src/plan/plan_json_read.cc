@@ -193,6 +193,10 @@ class PlanReader {
     Fields stop(*fields.Get("stop"), "the stop of " + fields.name(), failure_);
     stop.Read("signal", role.stop.signal);
     stop.Read("grace_ms", role.stop.grace_ms);
+    if (stop.Has("checkpoint_signal")) {  // younger than the format, as "checkpoints" of the plan
+      stop.Read("checkpoint_signal", role.stop.checkpoint_signal);
+      stop.Read("checkpoint_ms", role.stop.checkpoint_ms);
+    }
     ReadPolicies(fields, role);
     if (fields.Has("cores")) ReadCores(fields, role.cores);
     fields.Read("shell", role.shell);
@@ -299,11 +303,30 @@ class PlanReader {
       fields.Read("from_env", plan.secrets[name].from_env);
       fields.Read("from_file", plan.secrets[name].from_file);
     }
-    if (top.Has("activation")) ReadActivation(top, plan);  // younger than the format
+    // Younger than the format, these three.
+    if (top.Has("checkpoints")) {
+      Fields place(*top.Get("checkpoints"), "the place of checkpoints", failure_);
+      place.Read("dir", plan.checkpoints.dir);
+      place.Read("latest", plan.checkpoints.latest);
+      place.Read("file", plan.checkpoints.file);
+      place.Read("complete", plan.checkpoints.complete);
+    }
+    if (top.Has("site_environment")) ReadSiteEnvironment(top, plan.site_environment);
+    if (top.Has("activation")) ReadActivation(top, plan);
     plan.params = top.Map("params");
     plan.derived = top.Map("derived");
     if (top.Has("profiles")) top.Read("profiles", plan.profiles);
     if (top.Has("pinned")) plan.pinned = top.Map("pinned");
+  }
+
+  void ReadSiteEnvironment(Fields& top, SiteEnvironment& environment) {
+    Fields fields(*top.Get("site_environment"), "the site's environment", failure_);
+    for (const auto& [name, value] : fields.Map("set")) {
+      if (value.AsString() == nullptr) return fields.Wrong("set", "an object of texts");
+      environment.set.emplace(name, *value.AsString());
+    }
+    fields.Read("unset", environment.unset);
+    fields.Read("pass", environment.pass);
   }
 
   void ReadActivation(Fields& top, Plan& plan) {

@@ -136,6 +136,10 @@ void AppendRole(std::string& out, const Plan& plan, const Role& role, std::size_
   AppendPolicies(out, begin, plan, role);
   AppendCores(out, begin, role.cores);
   Line(out) << begin << " stop " << Word{role.stop.signal} << ", KILL after " << role.stop.grace_ms << " ms";
+  if (!role.stop.checkpoint_signal.empty()) {
+    Line(out) << begin << " stop begins with " << Word{role.stop.checkpoint_signal} << ", for a checkpoint within "
+              << role.stop.checkpoint_ms << " ms";
+  }
   if (!role.command.empty()) AppendCommand(out, begin, role.shell ? " shell" : " command", role.command);
   if (role.command.empty() && role.shell) Line(out) << begin << " shell";
   if (!role.cwd.marked.empty()) Line(out) << begin << " cwd " << Word{role.cwd.marked};
@@ -188,6 +192,17 @@ std::string PlanText(const Plan& plan) {
     const bool from_env = !secret.from_env.empty();
     Line(out) << "secret " << Word{name} << (from_env ? " variable " : " file ")
               << Word{from_env ? secret.from_env : secret.from_file};
+  }
+  if (const CheckpointPlace& place = plan.checkpoints; !place.dir.marked.empty()) {
+    Line(out) << "checkpoints in " << Word{place.dir.marked};
+    Line(out) << "checkpoints latest " << (place.file.empty() ? "" : "named by ")
+              << Word{place.file.empty() ? place.latest : place.file};
+    if (!place.complete.empty()) Line(out) << "checkpoints complete with " << Word{place.complete};
+  }
+  for (const std::string& pattern : plan.site_environment.pass) Line(out) << "site pass " << Word{pattern};
+  for (const std::string& pattern : plan.site_environment.unset) Line(out) << "site unset " << Word{pattern};
+  for (const auto& [name, value] : plan.site_environment.set) {
+    Line(out) << "site env " << Word{name} << "=" << Word{value};
   }
   for (const ActivationStep& step : plan.activation) {
     Line(out) << "activate " << ActivationKindName(step.kind) << " " << Word{step.what};

@@ -59,8 +59,10 @@ struct RunBegan {
   std::string boot;                   // this start of the machine: pids and start times of others mean nothing here
   std::vector<std::string> lockdown;  // what the evaluator had locked itself down by; empty for a plan of a file
   std::string parent;                 // id of the run whose plan or recipe this one took; empty: none
+  std::vector<std::string> tags;      // that it was given at its start
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
+  bool rehearsal = false;             // its processes are stubs (docs/rehearse.md)
 
   bool operator==(const RunBegan&) const = default;
 };

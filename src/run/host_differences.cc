@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "plan/host_list.h"
+#include "run/host_trials.h"
 
 namespace muster {
 namespace {
@@ -25,13 +26,17 @@ std::string LimitNumber(std::uint64_t value) {
 // Groups faults of the same words: hosts that fail alike are told of together.
 class Faults {
  public:
-  void Add(std::uint32_t host, std::string kind, std::string text, std::string hint = {}) {
+  void Add(std::uint32_t host, std::string kind, std::string text, std::string hint = {}, std::string breaks = {}) {
+    if (breaks.empty()) breaks = BreaksOf(kind);
+    Add(HostFault{std::move(kind), std::move(text), std::move(hint), {host}, std::move(breaks)});
+  }
+  void Add(HostFault found) {
     for (HostFault& fault : faults_) {
-      if (fault.kind != kind || fault.text != text) continue;
-      if (fault.hosts.back() != host) fault.hosts.push_back(host);
+      if (fault.kind != found.kind || fault.text != found.text) continue;
+      if (fault.hosts.back() != found.hosts.front()) fault.hosts.push_back(found.hosts.front());
       return;
     }
-    faults_.push_back({std::move(kind), std::move(text), std::move(hint), {host}});
+    faults_.push_back(std::move(found));
   }
   std::vector<HostFault> Take() {
     // By kind, kinds in the order in which they were met.
@@ -57,18 +62,26 @@ void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) 
   faults.Add(
       host, "clock",
       fmt::format("the clock is {:.0f} s {} this machine's", seconds, clock.offset_ns > 0 ? "ahead of" : "behind"),
-      "let both take the time from one server (chrony, ntpd)");
+      "let both take the time from one server: systemctl enable --now chrony");
 }
 
 void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
   for (const DiskFact& disk : facts.disks) {
     const std::string place = disk.what.starts_with('/') ? disk.what : fmt::format("the {} ({})", disk.what, disk.path);
+    const std::string room =
+        disk.what == "run directory"
+            ? "make room, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
+        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and look for what is left in it"
+                                  : "look for what is left: du -xsh " + disk.path + "/*";
     if (!disk.error.empty()) {
-      faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error));
+      faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
+                 "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
     } else if (disk.bytes > 0 && disk.free_bytes < kLeastFreeBytes) {
-      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kLeastFreeBytes)));
+      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kLeastFreeBytes)),
+                 room, BreaksOfDisk(disk.what));
     } else if (disk.inodes > 0 && disk.free_inodes < kLeastFreeInodes) {
-      faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kLeastFreeInodes));
+      faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kLeastFreeInodes),
+                 "df -i " + disk.path + "; remove small files", BreaksOfDisk(disk.what));
     }
   }
 }
@@ -81,12 +94,12 @@ void JudgeLimits(std::uint32_t host, const HostFacts& facts, const HostNeeds& ne
       faults.Add(host, "limit",
                  fmt::format("the hard limit nofile is {}: the agent needs {} descriptors for {} processes",
                              LimitNumber(limit.hard), wanted, needs.processes),
-                 "limits.conf(5), or LimitNOFILE= of sshd's service");
+                 "ulimit -Hn, then limits.conf(5), or LimitNOFILE= of sshd's service");
     } else if (limit.name == "nproc" && !facts.root && limit.soft < needs.processes) {
       faults.Add(host, "limit",
                  fmt::format("the limit nproc is {}: the plan has {} processes there", LimitNumber(limit.soft),
                              needs.processes),
-                 "limits.conf(5)");
+                 "ulimit -Su, then limits.conf(5)");
     }
   }
 }
@@ -96,12 +109,14 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
   for (const ProgramFact& program : facts.programs) {
     if (!program.path.empty()) continue;
     if (std::find(needs.programs.begin(), needs.programs.end(), program.name) == needs.programs.end()) continue;
-    faults.Add(host, "program", fmt::format("{} cannot be started: {}", program.name, program.error));
+    faults.Add(host, "program", fmt::format("{} cannot be started: {}", program.name, program.error),
+               "install it there, or put its folder on PATH; job:activate brings what modules and conda have");
   }
   if (facts.devices > 0 && facts.devices < needs.devices) {
     faults.Add(
         host, "devices",
-        fmt::format("there are {} devices ({}), the plan wants {}", facts.devices, facts.device_kind, needs.devices));
+        fmt::format("there are {} devices ({}), the plan wants {}", facts.devices, facts.device_kind, needs.devices),
+        "devices_per_host=" + std::to_string(facts.devices) + ", or another host");
   }
 }
 
@@ -236,6 +251,7 @@ bool BreaksRun(const HostFault& fault) {
 HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs,
                             std::string_view muster) {
   Faults faults;
+  Faults lacks;
   for (std::uint32_t i = 0; i < hosts.size(); ++i) {
     const InspectedHost& host = hosts[i];
     if (!host.why.empty()) {
@@ -243,15 +259,19 @@ HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<cons
       continue;
     }
     if (host.clock) JudgeClock(i, *host.clock, faults);
-    if (!host.missing.empty()) faults.Add(i, "unseen", host.missing);
+    if (!host.missing.empty())
+      faults.Add(i, "unseen", host.missing,
+                 "look there by hand: timeout 5 ls the folders of PATH, /tmp and the run directory");
     if (!host.facts.muster.empty() && host.facts.muster != muster) {
       faults.Add(i, "version", fmt::format("its muster-agent is {}, this muster {}", host.facts.muster, muster),
                  "install the same version there, or name another agent: --agent PATH");
     }
     JudgeDisks(i, host.facts, faults);
+    for (HostFault& fault : FaultsOfTrials(i, host.facts)) faults.Add(std::move(fault));
+    for (HostFault& lack : LacksOfHost(i, host.facts)) lacks.Add(std::move(lack));
     if (!needs.empty()) JudgeNeeds(i, host.facts, needs[i], faults);
   }
-  return {faults.Take(), Differences(hosts)};
+  return {faults.Take(), lacks.Take(), Differences(hosts)};
 }
 
 std::string HostSetText(std::span<const InspectedHost> hosts, const HostSet& set) {

@@ -12,7 +12,7 @@ HostFiles::HostFiles(const Plan& plan) {
 }
 
 bool HostFiles::AreOf(std::uint32_t host, std::string_view path) const {
-  constexpr std::array<std::string_view, 4> kFolders = {"logs/", "errors/", "context/", "dumps/"};
+  constexpr std::array<std::string_view, 5> kFolders = {"logs/", "errors/", "context/", "dumps/", "metrics/"};
   if (std::none_of(kFolders.begin(), kFolders.end(),
                    [path](std::string_view folder) { return path.starts_with(folder); })) {
     return false;

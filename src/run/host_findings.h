@@ -16,6 +16,7 @@ struct HostFault {
   std::string text;  // the same for all of the set
   std::string hint;  // may be empty
   HostSet hosts;
+  std::string breaks = {};  // what would go wrong; `hint` is how to mend it
 
   bool operator==(const HostFault&) const = default;
 };
@@ -36,6 +37,7 @@ struct HostDifference {
 
 struct HostComparison {
   std::vector<HostFault> faults;
+  std::vector<HostFault> lacks = {};        // what runs do without, or may want
   std::vector<HostDifference> differences;  // between those that were reached
 
   bool operator==(const HostComparison&) const = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "plan/site_environment.h"
 #include "run/activation.h"
 #include "run/environment_record.h"
 #include "run/run_directory.h"
@@ -31,7 +32,7 @@ Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const Ho
   const std::string home = ValueOf(wanted.environment, "MUSTER_HOME");
   const std::string run_dir = wanted.run_dir.empty() ? RunsFolder(wanted.cwd, home) : wanted.run_dir;
   question.places = {{"run directory", run_dir}, {"/tmp", "/tmp"}, {"/dev/shm", "/dev/shm"}};
-  question.environment = BeginningEnvironment(plan, wanted.environment);
+  question.environment = BeginningEnvironment(plan, InheritedAtSite(plan.site_environment, wanted.environment));
   const std::string search_path = ValueOf(question.environment, "PATH");
   const auto add = [&](const std::string& program) {
     const bool known = std::any_of(question.programs.begin(), question.programs.end(),
@@ -46,6 +47,7 @@ Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const Ho
   for (const std::string_view pattern : RecordedVariablePatterns()) question.variables.emplace_back(pattern);
   question.search_dirs = wanted.search_dirs;
   question.cwd = wanted.cwd;
+  question.trials = wanted.trials;
   question.within_ms = wanted.within_ms;
   return question;
 }

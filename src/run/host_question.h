@@ -18,6 +18,7 @@ struct HostQuestion {
   std::vector<std::string> search_dirs;  // as in a start
   std::string run_dir = {};              // where the run directory will be; empty: where it would be by default
   bool any_python = false;               // ask python3 for its packages where the plan has no Python
+  bool trials = false;                   // try what the host lets an agent do; takes a moment
   std::uint32_t within_ms = 5'000;
 };
 

@@ -33,8 +33,10 @@ std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDiffe
 }
 
 std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fault) {
-  const std::string text = fmt::format("  {}\n", HostFaultLine(hosts, fault));
-  return fault.hint.empty() ? text : text + "    hint: " + Printable(fault.hint) + '\n';
+  std::string text = fmt::format("  {}\n", HostFaultLine(hosts, fault));
+  if (!fault.breaks.empty()) text += "    breaks: " + Printable(fault.breaks) + '\n';
+  if (!fault.hint.empty()) text += "    mend: " + Printable(fault.hint) + '\n';
+  return text;
 }
 
 // Of one host: what it has, whatever others have.
@@ -63,6 +65,12 @@ Json FactsJson(const HostFacts& facts) {
   Json limits = Json::object();
   for (const LimitFact& limit : facts.limits) {
     limits[limit.name] = {{"soft", LimitJson(limit.soft)}, {"hard", LimitJson(limit.hard)}};
+  }
+  Json trials = Json::array();
+  for (const TrialFact& trial : facts.trials) {
+    trials.push_back({{"kind", trial.kind},
+                      {"what", trial.what},
+                      {"error", trial.error.empty() ? Json(nullptr) : Json(trial.error)}});
   }
   Json disks = Json::array();
   for (const DiskFact& disk : facts.disks) {
@@ -97,6 +105,7 @@ Json FactsJson(const HostFacts& facts) {
           {"drivers", facts.drivers},
           {"addresses", facts.addresses},
           {"limits", std::move(limits)},
+          {"trials", std::move(trials)},
           {"disks", std::move(disks)},
           {"programs", std::move(programs)},
           {"pythons", std::move(pythons)},
@@ -133,6 +142,8 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   }
   text += comparison.faults.empty() ? "nothing is wrong\n" : "wrong\n";
   for (const HostFault& fault : comparison.faults) text += FaultText(hosts, fault);
+  if (!comparison.lacks.empty()) text += "missing, and done without\n";
+  for (const HostFault& lack : comparison.lacks) text += FaultText(hosts, lack);
   if (!remembered.empty()) text += "remembered\n";
   for (const std::string& line : remembered) text += "  " + line + '\n';
   if (reached < 2) return text;
@@ -158,13 +169,17 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
                    {"clock", std::move(clock)},
                    {"facts", reached ? FactsJson(host.facts) : Json(nullptr)}});
   }
-  Json faults = Json::array();
-  for (const HostFault& fault : comparison.faults) {
-    faults.push_back({{"kind", fault.kind},
+  const auto findings = [&](const std::vector<HostFault>& all_of_them) {
+    Json list = Json::array();
+    for (const HostFault& fault : all_of_them) {
+      list.push_back({{"kind", fault.kind},
                       {"text", fault.text},
-                      {"hint", fault.hint.empty() ? Json(nullptr) : Json(fault.hint)},
+                      {"breaks", fault.breaks.empty() ? Json(nullptr) : Json(fault.breaks)},
+                      {"mend", fault.hint.empty() ? Json(nullptr) : Json(fault.hint)},
                       {"hosts", NamesJson(hosts, fault.hosts)}});
-  }
+    }
+    return list;
+  };
   Json differences = Json::array();
   for (const HostDifference& difference : comparison.differences) {
     Json variants = Json::array();
@@ -176,7 +191,8 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
   const Json json = {{"format", 1},
                      {"ok", comparison.faults.empty()},
                      {"hosts", std::move(all)},
-                     {"faults", std::move(faults)},
+                     {"faults", findings(comparison.faults)},
+                     {"lacks", findings(comparison.lacks)},
                      {"differences", std::move(differences)},
                      {"remembered", remembered}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -33,7 +33,7 @@ using JournalEntry =
                  ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
                  PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, ReplaceOrdered, HostReplaced,
-                 HostsCompared, PathsCompared, CodeShipped, CodeSeen>;
+                 HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

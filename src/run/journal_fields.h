@@ -12,7 +12,7 @@ void JournalFields(A& a, RunBegan& e) {
   a("format", e.format), a("run", e.run_id), a("plan", e.plan_id), a("name", e.name), a("pid", e.pid),
       a("pass_exit_code", e.pass_exit_code), a("plan_ns", e.plan_ns), a("evaluate_ns", e.evaluate_ns),
       a("start_ticks", e.start_ticks), a("boot", e.boot), a("lockdown", e.lockdown), a("parent", e.parent),
-      a("descriptors", e.descriptors), a("memory_kib", e.memory_kib);
+      a("tags", e.tags), a("descriptors", e.descriptors), a("memory_kib", e.memory_kib), a("rehearsal", e.rehearsal);
 }
 template <class A>
 void JournalFields(A& a, AgentConnected& e) {
@@ -103,6 +103,10 @@ void JournalFields(A& a, StrayEvent& e) {
 }
 template <class A>
 void JournalFields(A&, FinishOrdered&) {}
+template <class A>
+void JournalFields(A& a, CheckpointSeen& e) {
+  a("path", e.path), a("run", e.run);
+}
 template <class A>
 void JournalFields(A&, DumpRequested&) {}
 template <class A>

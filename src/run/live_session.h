@@ -1,12 +1,14 @@
 // A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life,
 // session_requests.cc, who asks something of it, session_ports.cc, what it is bound to, session_hosts.cc, other hosts,
-// session_preflight.cc, what is looked at there before anything starts, and session_code.cc, the code that is run.
+// session_preflight.cc, what is looked at there before anything starts, session_code.cc, the code that is run, and
+// session_checkpoints.cc, what it goes on from.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,8 @@
 
 #include "code/git_look.h"
 #include "muster/binding.h"
+#include "plan/site_environment.h"
+#include "run/checkpoint_watch.h"
 #include "run/code_shipment.h"
 #include "run/control_server.h"
 #include "run/host_files.h"
@@ -42,7 +46,8 @@ class Session {
         plan_(request.plan),
         clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
         signals_(io_),
-        surroundings_{request.environment, request.cwd, request.search_dirs},
+        surroundings_{InheritedAtSite(request.plan.site_environment, request.environment), request.cwd,
+                      request.search_dirs},
         supervisor_(request.plan, request.spares),
         roll_(request.plan),
         host_files_(request.plan),
@@ -171,6 +176,14 @@ class Session {
   void AskGit();
   void OnGitState(const std::optional<GitState>& state);
 
+  // --- checkpoints (session_checkpoints.cc) ---
+  // What was there before this run is not its own.
+  void NoteEarlierCheckpoints();
+  // What is started from now on goes on from this run's newest one, if it has written any.
+  void FindCheckpoint();
+  // While the supervisor waits for one.
+  void WatchCheckpoints();
+
   // A host failed by itself.
   void Blame(std::uint32_t host, const std::string& why);
 
@@ -205,6 +218,9 @@ class Session {
   std::string plan_id_;
   std::optional<RunDirectory> directory_;
   std::optional<JournalWriter> journal_;
+  std::optional<CheckpointPlace> checkpoints_;  // with its folder as a path
+  std::set<Checkpoint> earlier_checkpoints_;
+  std::optional<CheckpointWatch> checkpoint_watch_;
   UniqueFd logs_;
   TimerQueue timers_;
   MonotonicNs began_at_ = 0;

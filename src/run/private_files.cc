@@ -10,13 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/group_access.h"
 #include "base/shell_quote.h"
 
 namespace muster {
 namespace {
 
-constexpr mode_t kFileMode = 0600;
-constexpr mode_t kFolderMode = 0700;
+// Of a folder below the one that is open there.
+mode_t FolderModeIn(int folder) {
+  struct stat status {};
+  return ::fstat(folder, &status) == 0 && IsForGroup(status.st_mode) ? 02750 : 0700;
+}
 
 int OpenRetrying(int at, const char* path, int flags, mode_t mode = 0) {
   int fd = -1;
@@ -76,9 +80,10 @@ Result<UniqueFd> OpenFolder(int at, const std::string& path) {
 }
 
 Result<UniqueFd> MakeFolder(int at, const std::string& name) {
-  const bool made = ::mkdirat(at, name.c_str(), kFolderMode) == 0;
+  const mode_t mode = FolderModeIn(at);
+  const bool made = ::mkdirat(at, name.c_str(), mode) == 0;
   if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
-  if (made && ::fchmodat(at, name.c_str(), kFolderMode, 0) != 0) return Refused("cannot make", name, errno);
+  if (made && ::fchmodat(at, name.c_str(), mode, 0) != 0) return Refused("cannot make", name, errno);
   return OpenFolder(at, name);
 }
 
@@ -96,8 +101,8 @@ Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
     folder = std::move(*next);
     below = folder.get();
   }
-  UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, kFileMode));
-  if (!file || ::fchmod(file.get(), kFileMode) != 0) return Refused("cannot create", path, errno);
+  UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
+  if (!file || ::fchmod(file.get(), FileModeIn(below)) != 0) return Refused("cannot create", path, errno);
   return file;
 }
 

@@ -1,5 +1,6 @@
 // Files and folders that only their owner can read, made below the descriptor of a folder: 0600 and 0700
-// whatever the umask, never through a symbolic link, never over what is there already.
+// whatever the umask (in a folder that is for its group, base/group_access.h, 0640 and 02750), never through a symbolic
+// link, never over what is there already.
 //
 // Knows descriptors and names, nothing of runs.
 #pragma once

@@ -24,6 +24,7 @@
 #include "run/private_files.h"
 #include "run/run_directory.h"
 #include "run/run_files.h"
+#include "run/run_tags.h"
 #include "run/start_specs.h"
 
 namespace muster {
@@ -314,6 +315,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   report.run = reading.began()->run_id;
   report.plan = reading.began()->plan_id;
   report.parent = reading.began()->parent;
+  report.rehearsal = reading.began()->rehearsal;
   report.name = plan->name;
   report.run_dir = run_dir;
   report.journal_damage = journal.stopped;
@@ -349,7 +351,20 @@ Result<Report> MakeReport(const std::string& run_dir) {
     ends.push_back(
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
-  report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
+  for (const JournalRecord& record : journal.records) {
+    const auto* seen = std::get_if<CheckpointSeen>(&record.entry);
+    if (seen == nullptr) continue;
+    if (seen->run.empty()) {
+      report.checkpoint = seen->path;
+    } else {
+      report.resumed = {seen->run, seen->path};
+    }
+  }
+  report.tags = ReadTags(folder.get());
+  std::vector<std::uint32_t> last_attempts;
+  for (ProcessId id = 0; id < plan->processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
+  report.metrics = ReadMetrics(*plan, folder.get(), last_attempts);
+  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), *plan, report.run, ends);
   report.code = MakeCodeReport(journal);
   report.activations = ReadActivations(*plan, journal, folder.get());
   for (const auto& [restart, wall] : reading.restarts()) {

@@ -18,6 +18,7 @@
 #include "run/facts.h"
 #include "run/failure_account.h"
 #include "run/last_lines.h"
+#include "run/metrics_report.h"
 #include "run/startup.h"
 
 namespace muster {
@@ -147,6 +148,16 @@ struct Report {
   std::string name;
   std::string run_dir;
   std::string parent;  // id of the run whose plan or recipe it took; empty: none
+  // The run that it went on with, and from which checkpoint.
+  struct Resumed {
+    std::string run;
+    std::string checkpoint;
+  };
+  std::optional<Resumed> resumed;
+  std::vector<std::string> tags;
+  std::vector<RoleMetrics> metrics;
+  std::string checkpoint;  // the newest one of its own that it was seen to have; empty: none
+  bool rehearsal = false;
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "run/dump_json.h"
+#include "run/json_text.h"
 #include "run/report.h"
 #include "run/report_json_parts.h"
 #include "settings/value_json.h"
@@ -201,6 +202,20 @@ Json ReplacementJson(const ReplacementReport& replacement) {
           {"why", Plain(replacement.why)}};
 }
 
+Json MetricsJson(const std::vector<RoleMetrics>& all) {
+  Json json = Json::array();
+  for (const RoleMetrics& metrics : all) {
+    Json last = Json::object();
+    for (const auto& [name, value] : metrics.last) last[name] = Json::parse(JsonText(value));
+    json.push_back({{"role", metrics.role},
+                    {"index", metrics.index},
+                    {"last", std::move(last)},
+                    {"lines", metrics.lines},
+                    {"bad_lines", metrics.bad_lines}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -232,6 +247,13 @@ std::string ReportJson(const Report& report) {
                {"run", Plain(report.run)},
                {"plan", Plain(report.plan)},
                {"parent", TextOrNull(report.parent)},
+               {"resumed", report.resumed ? Json{{"run", Plain(report.resumed->run)},
+                                                 {"checkpoint", Plain(report.resumed->checkpoint)}}
+                                          : Json(nullptr)},
+               {"checkpoint", TextOrNull(report.checkpoint)},
+               {"tags", report.tags},
+               {"metrics", MetricsJson(report.metrics)},
+               {"rehearsal", report.rehearsal},
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},

@@ -149,10 +149,25 @@ std::string TimingsLine(const Timings& t) {
   return line;
 }
 
+// "worker.0 loss 0.25, step 100": the last values.
+std::string MetricsLine(const RoleMetrics& metrics) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, value] : metrics.last) {
+    if (++shown > kShown) continue;
+    text += fmt::format("{}{} {}", text.empty() ? " " : ", ", name, ToText(value));
+  }
+  if (shown > kShown) text += fmt::format(", and {} more", shown - kShown);
+  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are none", metrics.bad_lines, metrics.lines);
+  return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
+}
+
 }  // namespace
 
 std::string ReportText(const Report& report) {
-  std::string text = fmt::format("{} {}\n", Printable(report.name), Printable(Headline(report)));
+  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
+                                 Printable(Headline(report)));
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);
@@ -180,7 +195,16 @@ std::string ReportText(const Report& report) {
   }
   text += StartupText(report.startup);
   text += fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir));
-  if (!report.parent.empty()) text += fmt::format("  {:<10}run {}\n", "from", Printable(report.parent));
+  if (report.resumed) {
+    text += fmt::format("  {:<10}run {}, from {}\n", "resumed", Printable(report.resumed->run),
+                        Printable(report.resumed->checkpoint));
+  }
+  if (!report.tags.empty()) text += fmt::format("  {:<10}{}\n", "tags", Joined(report.tags));
+  for (const RoleMetrics& metrics : report.metrics) text += MetricsLine(metrics);
+  if (!report.checkpoint.empty()) text += fmt::format("  {:<10}{}\n", "checkpoint", Printable(report.checkpoint));
+  if (!report.parent.empty() && !(report.resumed && report.resumed->run == report.parent)) {
+    text += fmt::format("  {:<10}run {}\n", "from", Printable(report.parent));
+  }
   if (report.outcome != "ok" && report.outcome != "running") {
     text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
   }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/group_access.h"
 #include "base/host_name.h"
 #include "base/shell_quote.h"
 
@@ -45,7 +46,7 @@ bool HoldsSomething(const std::string& path) {
 
 }  // namespace
 
-Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown) {
+Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group) {
   RunDirectory made;
   made.folder_ = std::move(folder);
   struct stat status {};
@@ -73,35 +74,47 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
                       "name a new folder, or leave --run-dir out"));
   }
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
-  if (::fchmod(made.folder_.get(), 0700) != 0 || ::fchmod(made.lock_.get(), 0600) != 0 ||
-      ::ftruncate(made.lock_.get(), 0) != 0) {
+  if (::fchmod(made.folder_.get(), for_group ? 02750 : 0700) != 0 ||
+      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0 || ::ftruncate(made.lock_.get(), 0) != 0) {
     return Refused("cannot lock", shown, errno);
   }
   if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
+  for (const char* const name : {"context", "files"}) {
+    const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
+                                     ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
+    if (!kept) return Refused("cannot make", shown + "/" + name, errno);
+  }
   return made;
 }
 
-Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder) {
+Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return Refused("cannot open", folder, errno);
-  return Hold(std::move(opened), folder);
+  return Hold(std::move(opened), folder, for_group);
 }
 
 Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
-                                             std::string_view stamp, std::string_view run_id) {
+                                             std::string_view stamp, std::string_view run_id, bool for_group) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
   if (error) return Refused("cannot make", runs_folder, error.value());
-  if (::mkdir(runs_folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
+  const bool fresh = ::mkdir(runs_folder.c_str(), 0700) == 0;
+  if (!fresh && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
   const UniqueFd runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!runs) return Refused("cannot open", runs_folder, errno);
 
+  if (fresh && for_group && ::fchmod(runs.get(), 02770) != 0) return Refused("cannot make", runs_folder, errno);
   const std::string folder = FolderName(name);
+  const bool first = for_group && ::mkdirat(runs.get(), folder.c_str(), 0700) == 0;
   Result<UniqueFd> of_name = MakeFolder(runs.get(), folder);
   if (!of_name) return Fail(std::move(of_name.error()));
   struct stat status {};
-  if (::fstat(of_name->get(), &status) != 0 || status.st_uid != ::geteuid()) {
+  if (first && ::fchmod(of_name->get(), 02770) != 0) return Refused("cannot make", folder, errno);
+  if (::fstat(of_name->get(), &status) != 0) return Refused("cannot look at", folder, errno);
+  const bool groups = for_group && IsForGroup(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP;
+  if (status.st_uid != ::geteuid() && !groups) {
     return Refused("will not use another user's folder", runs_folder + "/" + folder, EPERM);
   }
   const std::string leaf = fmt::format("{}-{}", stamp, run_id);
@@ -109,7 +122,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
   Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
-  Result<RunDirectory> made = Hold(std::move(*opened), shown);
+  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group);
   if (!made) return made;
 
   // A convenience for people: nothing of muster reads it, so a run does not fail for it.

@@ -21,17 +21,18 @@ class RunDirectory {
   // `folder` itself (--run-dir): made if it is not there, its parent must be. It must be the caller's own and
   // hold nothing. Blame::kBusy, naming the holder, if another muster is at it; Blame::kRecipe, kind
   // "run_dir", if it holds something.
-  static Result<RunDirectory> MakeAt(const std::string& folder);
+  static Result<RunDirectory> MakeAt(const std::string& folder, bool for_group = false);
   // `runs_folder`/<name>/<stamp>-<run_id>, with `latest` beside it pointing to it. The name is made fit for a
-  // path by FolderName.
+  // path by FolderName. `for_group`: the group of `runs_folder` may read what is in it, but for the folders context/
+  // and files/, which may hold secrets; its members keep their runs side by side there.
   static Result<RunDirectory> MakeBelow(const std::string& runs_folder, std::string_view name, std::string_view stamp,
-                                        std::string_view run_id);
+                                        std::string_view run_id, bool for_group = false);
 
   const std::string& path() const { return path_; }  // absolute, links resolved
   int folder() const { return folder_.get(); }
 
  private:
-  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown);
+  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group);
 
   std::string path_;
   UniqueFd folder_;

@@ -29,6 +29,7 @@ Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs
     if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return Fail(std::move(written.error()));
   }
   if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
+  if (Result<UniqueFd> metrics = MakeFolder(folder, "metrics"); !metrics) return metrics;
   return MakeFolder(folder, "logs");
 }
 

@@ -80,6 +80,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
   summary.run = began->run_id;
   summary.plan = began->plan_id;
   summary.name = began->name;
+  summary.rehearsal = began->rehearsal;
   summary.run_dir = run_dir;
   summary.pid = began->pid;
   summary.started_at = first->wall;

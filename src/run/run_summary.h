@@ -21,6 +21,7 @@ struct RunSummary {
   std::string outcome;
   std::int32_t exit_code = 0;  // what muster exited with; 3 for a lost head, 0 while it runs
   std::string why;             // empty if it ended well or runs
+  bool rehearsal = false;
 
   // Only with `counted`.
   std::string phase;           // the last one

@@ -30,6 +30,7 @@
 #include "run/private_files.h"
 #include "run/process_roll.h"
 #include "run/run_files.h"
+#include "run/run_tags.h"
 
 namespace muster {
 namespace {
@@ -74,11 +75,14 @@ Result<void> Session::MakeDirectory() {
   binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;
   Result<RunDirectory> made =
       request_.run_dir.empty()
-          ? RunDirectory::MakeBelow(request_.runs_folder, plan_.name, StampText(clock_->Wall()), binding_.run_id)
-          : RunDirectory::MakeAt(request_.run_dir);
+          ? RunDirectory::MakeBelow(request_.runs_folder, request_.rehearsal ? plan_.name + ".rehearsal" : plan_.name,
+                                    StampText(clock_->Wall()), binding_.run_id, request_.for_group)
+          : RunDirectory::MakeAt(request_.run_dir, request_.for_group);
   if (!made) return Fail(std::move(made.error()));
   directory_ = std::move(*made);
   binding_.run_dir = directory_->path();
+  binding_.checkpoint = request_.checkpoint;
+  NoteEarlierCheckpoints();
   if (!request_.keep_words) return {};
   const Result<UniqueFd> words = CreateFile(directory_->folder(), "head.log", O_APPEND);
   if (!words) return Fail(words.error());
@@ -99,6 +103,9 @@ Result<RunOutcome> Session::Run() {
                     RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
+  if (Result<void> tagged = WriteTags(directory_->folder(), request_.tags); !tagged) {
+    return Fail(std::move(tagged.error()));
+  }
   if (Result<void> laid = LayProbe(); !laid) return Fail(std::move(laid.error()));
   Result<JournalWriter> journal = JournalWriter::Create(directory_->folder());
   if (!journal) return Fail(std::move(journal.error()));
@@ -118,6 +125,8 @@ Result<RunOutcome> Session::Run() {
   began.boot = BootId();
   began.lockdown = request_.lockdown;
   began.parent = request_.parent;
+  began.tags = request_.tags;
+  began.rehearsal = request_.rehearsal;
   const SelfCount count = CountSelf();
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;
@@ -278,6 +287,13 @@ void Session::Happened(const Event& event) {
 }
 
 void Session::Perform(const std::vector<Action>& actions) {
+  WatchCheckpoints();  // before anybody is asked to write one
+  if (std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+        const auto* start = std::get_if<StartOrdered>(&action);
+        return start != nullptr && start->attempt > 0;
+      })) {
+    FindCheckpoint();
+  }
   for (const Action& action : actions) {
     std::visit(
         [this](const auto& a) {
@@ -394,6 +410,7 @@ void Session::End() {
     return;
   }
   if (terminal_) terminal_->Part();
+  if (checkpoint_watch_) checkpoint_watch_->Stop();
   timers_.Clear();
   clock_->ClearAlarm();
   RunEnded ended = supervisor_.Ended(request_.pass_exit_code);

@@ -48,6 +48,11 @@ struct RunRequest {
   Value evaluation = {};
   // Id of the run whose plan or recipe this one takes; empty: none.
   std::string parent = {};
+  // What processes go on from until there is something newer, and whose checkpoint it is; both empty: nothing.
+  std::string checkpoint = {};
+  std::string resumed = {};  // id of a run
+  // Words, or NAME=VALUE (run/run_tags.h).
+  std::vector<std::string> tags = {};
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name
   // the agent tells and whose address is 127.0.0.1.
@@ -62,6 +67,10 @@ struct RunRequest {
   // Folders searched for a command's bare name after PATH: the one of the muster program.
   std::vector<std::string> search_dirs;
 
+  // The plan is a rehearsal's (run/rehearsal_plan.h): the run is marked as one, is kept below another name, and what
+  // preflight finds is told and hinders nothing.
+  bool rehearsal = false;
+
   // Without it hosts are taken as they are. For a run on this machine alone it has no effect.
   std::optional<Preflight> preflight = {};
   // --ship-code: what every host is to have in its cache before anything starts; none: nothing is shipped.
@@ -75,6 +84,7 @@ struct RunRequest {
   // `runs_folder`/<name>/<time>-<id> (see RunsFolder in run/run_directory.h).
   std::string run_dir;
   std::string runs_folder;
+  bool for_group = false;  // the group of that folder may read the run directory
 
   // --pass-exit-code: RunOutcome::exit_code is the first failing process's own code (128+n for signal n).
   bool pass_exit_code = false;

@@ -145,10 +145,12 @@ HostBinding Session::BindingOf(std::uint32_t host) const {
 Result<void> Session::Bind() {
   for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host) binding_.hosts.push_back(BindingOf(host));
   Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(plan_, binding_)});
+  if (!binding_.checkpoint.empty()) Record(CheckpointSeen{binding_.checkpoint, request_.resumed});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!files) return Fail(std::move(files.error()));
-  files->emplace("binding.json",
-                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
+  files->emplace(
+      "binding.json",
+      JsonText(BindingValue(plan_, binding_, {request_.code ? request_.code->hash : "", request_.resumed})) + "\n");
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(directory_->folder(), path, bytes); !written) return written;
   }
@@ -180,8 +182,9 @@ Result<void> Session::Rebind(const Binding& earlier) {
   Result<std::map<std::string, std::string>> files = GeneratedFiles(plan_, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
-  files->emplace("binding.json",
-                 JsonText(BindingValue(plan_, binding_, request_.code ? request_.code->hash : std::string())) + "\n");
+  files->emplace(
+      "binding.json",
+      JsonText(BindingValue(plan_, binding_, {request_.code ? request_.code->hash : "", request_.resumed})) + "\n");
   for (auto file = files->begin(); file != files->end();) {
     const auto before = made->find(file->first);
     if (before != made->end() && before->second == file->second) {

@@ -1,6 +1,7 @@
 #include "run/start_specs.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -23,10 +24,13 @@ namespace {
 
 constexpr std::size_t kMaxSecretBytes = 1U << 20;
 
-// "${muster:attempt}" in a value that the role shares: such a value cannot be part of a block sent once.
-bool NamesAttempt(const Text& text) {
-  static const std::string hole = HoleText({Hole::Kind::kAttempt, {}, 0});
-  return text.marked.find(hole) != std::string::npos;
+// Whether a value that the role shares differs from attempt to attempt: then it cannot be part of a block sent once.
+bool ChangesByAttempt(const Text& text) {
+  static const std::array<std::string, 3> kHoles = {HoleText({Hole::Kind::kAttempt, {}, 0}),
+                                                    HoleText({Hole::Kind::kCheckpoint, {}, 0}),
+                                                    HoleText({Hole::Kind::kNewestCheckpoint, {}, 0})};
+  return std::any_of(kHoles.begin(), kHoles.end(),
+                     [&](const std::string& hole) { return text.marked.find(hole) != std::string::npos; });
 }
 
 // Above what shells and programs number themselves, below any limit.
@@ -212,7 +216,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   Process own = process;
   if (attempt > 0) {
     for (const auto& [name, value] : role.env) {
-      if (NamesAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
+      if (ChangesByAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
     }
   }
   if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
@@ -357,7 +361,7 @@ std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& bi
   return texts;
 }
 
-Value BindingValue(const Plan& plan, const Binding& binding, const std::string& code) {
+Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides& besides) {
   Value::List hosts;
   for (const HostBinding& host : binding.hosts) {
     Value::List devices(host.devices.begin(), host.devices.end());
@@ -373,7 +377,9 @@ Value BindingValue(const Plan& plan, const Binding& binding, const std::string& 
                    {"hosts", std::move(hosts)},
                    {"ports", std::move(ports)},
                    {"cores", std::move(cores)}};
-  if (!code.empty()) value.emplace("code", code);
+  if (!besides.code.empty()) value.emplace("code", besides.code);
+  if (!binding.checkpoint.empty()) value.emplace("checkpoint", binding.checkpoint);
+  if (!besides.resumed.empty()) value.emplace("resumed", besides.resumed);
   return Value(std::move(value));
 }
 

@@ -92,8 +92,12 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
 // "worker.2" -> "0-3": the cores of processes that got some.
 std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding);
 
-// binding.json: everything but the secrets. `code`: the hash of the tree that was shipped, if there is one.
-Value BindingValue(const Plan& plan, const Binding& binding, const std::string& code = {});
+// binding.json: everything but the secrets.
+struct BoundBesides {
+  std::string code;     // the hash of the tree that was shipped, if there is one
+  std::string resumed;  // id of the run that this one goes on with, if it does
+};
+Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides& besides = {});
 
 // Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
 // longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.

@@ -110,6 +110,8 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnPtyOpened({e.process, e.attempt}, now);
         } else if constexpr (std::is_same_v<E, PtyClosed>) {
           OnPtyGone({e.process, e.attempt}, now);
+        } else if constexpr (std::is_same_v<E, CheckpointSeen>) {
+          if (e.run.empty() && awaits_checkpoint()) EndCheckpoint(now);
         } else if constexpr (std::is_same_v<E, FirstOutput> || std::is_same_v<E, EndEvidence> ||
                              std::is_same_v<E, ProcessDumped>) {
           // For the report: they decide nothing.
@@ -278,6 +280,7 @@ ProcessEffect Supervisor::ApplyTo(ProcessId process, ProcessInput input) {
 }
 
 void Supervisor::Settle(MonotonicNs now) {
+  if (awaits_checkpoint() && stopping_ == 0) EndCheckpoint(now);  // all who were asked have ended
   while (const std::optional<JobInput> input = DueFromCounts()) Apply(*input, now);
   if (AtWork() && stopping_ == 0) Disarm(kStopTimer);
 }
@@ -317,8 +320,9 @@ void Supervisor::Apply(JobInput input, MonotonicNs now) {
   if ((cell.effects & kStartAll) != 0) StartAll(now);
   if ((cell.effects & kLinger) != 0) Linger(now);
   if ((cell.effects & kStopRole) != 0) Stop(now, linger_role_, false);
-  if ((cell.effects & kStopAll) != 0) Stop(now, std::nullopt, false);
+  if ((cell.effects & kStopAll) != 0 && !AskCheckpoint(now)) Stop(now, std::nullopt, false);
   if ((cell.effects & kKillAll) != 0) Stop(now, std::nullopt, true);
+  if ((cell.effects & (kKillAll | kFinishAll | kEnd)) != 0) CutCheckpoint();
   if ((cell.effects & kFinishAll) != 0) {
     CutDump();
     DisarmAll();

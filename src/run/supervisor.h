@@ -28,6 +28,8 @@
 //  - A job without kAll and kAny processes ends when all its processes have.
 //  - Before processes are ended for their silence, or by a stop that asks for it, a dump is taken: what each of them is
 //    doing. It has a deadline of its own, and nothing else that ends a job waits for it.
+//  - Where the user or a time limit ends the job, processes whose role says so get its checkpoint signal first, and
+//    nobody is stopped before there is a new checkpoint (CheckpointSeen), they have all ended, or their time is over.
 //  - While a process has the user's terminal (PtyOpened to PtyClosed) no deadline of the job runs: time, start,
 //  silence,
 //    readiness and linger. What was left of each is left afterwards. A stop that was ordered keeps its grace.
@@ -98,6 +100,7 @@ inline constexpr std::uint64_t kFinishTimer = 3;
 inline constexpr std::uint64_t kStartTimer = 4;
 inline constexpr std::uint64_t kSilenceTimer = 5;
 inline constexpr std::uint64_t kDumpTimer = 6;
+inline constexpr std::uint64_t kCheckpointTimer = 7;
 inline constexpr std::uint64_t kLingerTimers = 16;                           // + role
 inline constexpr std::uint64_t kReadyTimers = std::uint64_t{1} << 32;        // + process
 inline constexpr std::uint64_t kProcessTimeTimers = std::uint64_t{2} << 32;  // + process
@@ -214,6 +217,8 @@ class Supervisor {
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
   // Whether a dump can be taken: whether there can be processes.
   bool CanDump() const;
+  // Whether processes were asked for a checkpoint, and their stop waits for it.
+  bool awaits_checkpoint() const { return !checkpointing_.empty(); }
   // The number of the dump that is being taken; 0: none is.
   std::uint32_t dumping() const { return dumping_ ? dump_ : 0; }
   // Whether a stop was asked for and waits for the dump.
@@ -327,6 +332,14 @@ class Supervisor {
   // What waited for it does so no more: the agents are told to end.
   void CutDump();
 
+  // --- checkpoints (supervisor_checkpoint.cc) ---
+  // Asks those who can write one, at the end that the job comes to; false if there is nobody.
+  bool AskCheckpoint(MonotonicNs now);
+  // The wait is over: everybody is stopped.
+  void EndCheckpoint(MonotonicNs now);
+  // Nobody waits for it any more.
+  void CutCheckpoint();
+
   // Orders the stops of these processes, in the plan's order, and arms the timer that watches over them.
   void OrderStops(const std::vector<ProcessId>& processes, bool at_once, MonotonicNs now);
   void Stop(MonotonicNs now, std::optional<std::uint32_t> only_role, bool at_once);
@@ -386,6 +399,7 @@ class Supervisor {
     std::optional<SilenceWatch::Silent> silent;
     std::uint32_t silent_attempt = 0;
   };
+  std::vector<ProcessId> checkpointing_;  // were asked for a checkpoint that is waited for
   std::uint32_t dump_ = 0;
   std::optional<Dump> dumping_;
   std::optional<PortTaken> taken_;  // the latest

@@ -61,6 +61,8 @@ void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
     Arm(kSilenceTimer, now + FromMs(silence_.PeriodMs()));
   } else if (timer == kDumpTimer) {
     EndDump(false, now);
+  } else if (timer == kCheckpointTimer) {
+    EndCheckpoint(now);
   } else if (timer == kStopTimer) {
     const auto stuck = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Progress& p) { return p.state == ProcessState::kStopping; });

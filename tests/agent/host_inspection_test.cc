@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include <gtest/gtest.h>
 
 #include "agent/host_facts.h"
+#include "agent/host_trials.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
@@ -87,6 +89,35 @@ TEST(HostFacts, FindProgramsAsAStartWould) {
   EXPECT_EQ(LookForProgram({"bin/sh", ""}, {}, "/"), (ProgramFact{"bin/sh", "//bin/sh", ""}));
   EXPECT_EQ(LookForProgram({"no-such-program", "/bin"}, {"/usr"}, "/"),
             (ProgramFact{"no-such-program", "", "No such file or directory"}));
+}
+
+TEST(HostTrials, TellOfNodesThatAreThereAndOfWhatIsSwitchedOff) {
+  Root root;
+  root.File("dev/nvidia0", "");
+  root.File("dev/nvidia-uvm", "");
+  root.File("dev/nvidia-caps", "");
+  root.File("dev/davinci_x", "");
+  root.File("proc/sys/net/ipv4/ip_local_port_range", "40000\t40099\n");
+  std::map<std::string, std::string> nodes;
+  std::string ports;
+  for (const TrialFact& trial : TryHost(root.path())) {
+    if (trial.kind == "node") nodes[trial.what] = trial.error;
+    if (trial.kind == "ports") ports = trial.error;
+  }
+  EXPECT_EQ(nodes, (std::map<std::string, std::string>{{"/dev/nvidia-uvm", ""}, {"/dev/nvidia0", ""}}));
+  EXPECT_EQ(ports, "100 ports, 40000 to 40099");
+}
+
+TEST(HostTrials, LeaveNothingBehind) {
+  const auto before = TryHost();
+  EXPECT_EQ(TryHost(), before) << "the second time nothing is in the way";
+}
+
+TEST(HostTrials, AskForTheHostsOwnName) {
+  EXPECT_EQ(NameTrial("n1", "10.0.0.1 STREAM n1\n10.0.0.1 DGRAM\n", true), (TrialFact{"name", "n1", ""}));
+  EXPECT_EQ(NameTrial("n1", "", false), (TrialFact{"name", "n1", "it has no address"}));
+  EXPECT_EQ(NameTrial("n1", "127.0.1.1 STREAM n1\n", true),
+            (TrialFact{"name", "n1", "it is 127.0.1.1, which other hosts cannot reach"}));
 }
 
 TEST(PythonAccount, IsFoundBetweenOtherWords) {

@@ -42,7 +42,7 @@ std::vector<AgentCommand> EveryCommand() {
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
       HeadBeat{7},
       PlaceFile{"files/a", 1ULL << 40, "x"},
-      Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", 7},
+      Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", true, 7},
       OpenPaths{{29'500, 65535}},
       TryPaths{{{"fe80::1", 65535}, {"10.0.0.1", 1}}, 3'000},
       ClosePaths{},

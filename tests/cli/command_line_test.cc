@@ -51,7 +51,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
       {{"xyzzy"}, "known: init, params, check, plan"},
       {{""}, "there is no command \"\""},
       {{"--jsn"}, "there is no command \"--jsn\""},
-      {{"plan"}, "RECIPE is required"},
+      {{"plan"}, "no recipe is given"},
       {{"check"}, "RECIPE is required"},
       {{"params"}, "RECIPE is required"},
       {{"plan", "recipes/hello.lua", "--jsn"}, "did you mean \"--json\"?"},

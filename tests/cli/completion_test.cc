@@ -79,6 +79,7 @@ TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
   EXPECT_EQ(WordsFor({"check", "--mindspore=2.4"}), Words{"--mindspore=2.4.0"});
   EXPECT_TRUE(Holds(WordsFor({"docs", "--group", ""}), "debug"));
   EXPECT_EQ(WordsFor({"init", "--from", "to"}), Words{"torchrun"});
+  EXPECT_EQ(WordsFor({"test", "rec"}), Words{":files"});
   EXPECT_EQ(WordsFor({"run", "--plan", ""}), Words{":files"});
   EXPECT_EQ(WordsFor({"run", "@torch", "--", "tr"}), Words{":files"});
 }

@@ -20,7 +20,7 @@ TEST(Doctor, TellsWhatThisMachineHas) {
   ASSERT_FALSE(result.out.empty()) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(result.exit_code, json["ok"] == true ? 0 : 3);
-  EXPECT_EQ(KeysOf(json), (Words{"differences", "faults", "format", "hosts", "ok", "remembered"}));
+  EXPECT_EQ(KeysOf(json), (Words{"differences", "faults", "format", "hosts", "lacks", "ok", "remembered"}));
   ASSERT_EQ(json["hosts"].size(), 1U);
   const auto& host = json["hosts"][0];
   EXPECT_EQ(KeysOf(host), (Words{"clock", "facts", "missing", "name", "reached", "why"}));
@@ -29,12 +29,24 @@ TEST(Doctor, TellsWhatThisMachineHas) {
   const auto& facts = host["facts"];
   EXPECT_EQ(KeysOf(facts),
             (Words{"addresses", "cores", "device_kind", "devices", "disks", "drivers", "kernel", "limits", "machine",
-                   "memory_bytes", "muster", "programs", "pythons", "root", "system", "variables"}));
+                   "memory_bytes", "muster", "programs", "pythons", "root", "system", "trials", "variables"}));
   EXPECT_EQ(KeysOf(facts["limits"]), (Words{"core", "memlock", "nofile", "nproc", "stack"}));
   ASSERT_EQ(facts["disks"].size(), 3U);
   EXPECT_EQ(facts["disks"][2]["what"], "/dev/shm");
   EXPECT_EQ(KeysOf(facts["programs"]), Words{"python3"});
   EXPECT_EQ(facts["variables"]["PATH"], "/usr/bin:/bin");
+
+  std::vector<std::string> tried;
+  for (const auto& trial : facts["trials"]) {
+    if (trial["kind"] == "mechanism") tried.push_back(trial["what"]);
+  }
+  EXPECT_EQ(tried, (Words{"pidfd", "close_range", "clone_cgroup", "landlock", "seccomp", "memfd", "user_namespaces",
+                          "subreaper"}));
+  for (const char* findings : {"faults", "lacks"}) {
+    for (const auto& finding : json[findings]) {
+      EXPECT_TRUE(finding["breaks"].is_string() && finding["mend"].is_string()) << finding;
+    }
+  }
 
   const CommandResult text = Muster({"doctor"});
   for (const char* subject : {"\n  kernel ", "\n  limit nofile ", "\n  free for /tmp ", "\n  variable PATH "}) {

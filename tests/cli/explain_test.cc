@@ -63,6 +63,15 @@ TEST(ExplainCommand, RefusesWhatMeansNothing) {
   EXPECT_EQ(Muster({"explain", kPipeline, "FIRST_LAYER", "--rank", "99"}).exit_code, 2);
 }
 
+TEST(ExplainCommand, SaysWhichVariantAParameterWaitsFor) {
+  const CommandResult result = Muster({"explain", "recipes/gpt.lua", "optimizer=sgd", "optimizer.beta1"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("parameter optimizer.beta1 belongs to optimizer = adam, which is not chosen"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("hint: optimizer=adam chooses it"), std::string::npos) << result.err;
+}
+
 TEST(ExplainCommand, FailsAsThePlanDoes) {
   const CommandResult result = Muster({"explain", kPipeline, "pipeline_stages=3", "FIRST_LAYER"});
   EXPECT_EQ(result.exit_code, 2);

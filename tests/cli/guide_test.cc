@@ -1,7 +1,5 @@
 // The pages that people follow: every block of them is done as they would do it, and what it prints is what stands
 // there.
-#include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -110,17 +108,24 @@ TEST_P(Page, HoldsWhatItSays) {
     } else {
       constexpr std::string_view kFile = "file: ";
       ASSERT_TRUE(block.said_of_it.starts_with(kFile)) << page << ":" << block.line << " is neither run nor a file";
-      std::ofstream file(folder / block.said_of_it.substr(kFile.size()));
+      const std::filesystem::path path = folder / block.said_of_it.substr(kFile.size());
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream file(path);
       for (const std::string& line : block.lines) file << line << "\n";
     }
     ++done;
   }
-  EXPECT_GT(done, 2);
+  EXPECT_GE(done, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Docs, Page, ::testing::Values("README.md", "docs/recipe-guide.md"), [](const auto& page) {
-  return std::string(page.param).starts_with("README") ? "Readme" : "Guide";
-});
+INSTANTIATE_TEST_SUITE_P(Docs, Page,
+                         ::testing::Values("README.md", "docs/recipe-guide.md", "docs/recipes.md", "docs/explain.md",
+                                           "docs/moving.md"),
+                         [](const auto& page) {
+                           std::string name = std::filesystem::path(page.param).stem();
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(PageReader, TellsWhatIsLeftOutFromWhatIsWrong) {
   EXPECT_TRUE(LineIs("a 12 b", "a … b"));

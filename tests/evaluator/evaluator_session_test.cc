@@ -147,6 +147,37 @@ TEST_F(EvaluatorSession, ReadsAFileOnce) {
   EXPECT_EQ(first->inputs, second->inputs);
 }
 
+TEST_F(EvaluatorSession, KeepsWhatTheRecipesOwnLinesShippedAndSaid) {
+  Write("conf.json", "{}");
+  Write("lib.lua", "local muster = require 'muster' return muster.file 'other.json'");
+  Write("other.json", "{}");
+  const EvaluationOptions options = Recipe("job:workers { count = p.n, command = { 'x', conf, require 'lib' } }",
+                                           "local conf = muster.file 'conf.json'");
+  Evaluator evaluator;
+  for (int i = 0; i < 3; ++i) {
+    const auto evaluation = evaluator.Evaluate(options);
+    ASSERT_TRUE(evaluation);
+    EXPECT_EQ(evaluation->plan.files.size(), 2U) << "plan " << i;
+    EXPECT_EQ(evaluation->plan, EvaluateRecipe(options)->plan);
+  }
+}
+
+TEST_F(EvaluatorSession, SaysTheSameOfAModuleThatIsMissingEachTime) {
+  const EvaluationOptions options = Recipe("require 'gone' job:workers { count = 1, command = { 'x' } }");
+  Evaluator evaluator;
+  ExpectSame(evaluator.Evaluate(options), EvaluateRecipe(options));
+  ExpectSame(evaluator.Evaluate(options), EvaluateRecipe(options));
+}
+
+TEST_F(EvaluatorSession, ChangesNoListOfMustersOwn) {
+  const EvaluationOptions options = Recipe(
+      "local modes = context.ParallelMode.MODE_LIST modes[#modes + 1] = 'x'\n"
+      "job:workers { count = #context.ParallelMode.MODE_LIST, command = { 'x' } }",
+      "local context = require 'muster.context'");
+  Evaluator evaluator;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 5U);
+}
+
 // What the header says of recipes that are not pure.
 TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
   const EvaluationOptions options =

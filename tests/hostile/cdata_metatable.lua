@@ -1,3 +1,3 @@
--- expect: lua|syntax|recipe
+-- expect: lua|syntax|no_recipe
 local x = 1LL
 return getmetatable(x).__add

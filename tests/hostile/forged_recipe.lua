@@ -1,2 +1,2 @@
--- expect: recipe
+-- expect: no_recipe
 return setmetatable({ name = "forged", plan = function() end }, { __metatable = "a recipe" })

@@ -128,7 +128,7 @@ void ExpectCleanError(const fs::path& recipe) {
   if (found->kind == "plan_invalid") return;
   EXPECT_EQ(found->place.file, recipe.string()) << Told(diagnostics);
   // Memory can be gone before anything noted a line.
-  const bool line_due = found->kind != "recipe" && found->message.find("MiB of memory") == std::string::npos;
+  const bool line_due = found->kind != "no_recipe" && found->message.find("MiB of memory") == std::string::npos;
   EXPECT_TRUE(found->place.line > 0 || !line_due) << Told(diagnostics);
 }
 
@@ -209,7 +209,7 @@ TEST(NoRecipes, AreToldApartFromEmptyOnes) {
   std::ofstream(folder / "empty.lua").flush();
   EXPECT_EQ(OnlyError(folder / "empty.lua").message, "the file returns no recipe");
   std::ofstream(folder / "shebang.lua") << "#!/usr/bin/env muster\nreturn 1";
-  EXPECT_EQ(OnlyError(folder / "shebang.lua").kind, "recipe") << "a first line with #! is Lua's to skip";
+  EXPECT_EQ(OnlyError(folder / "shebang.lua").kind, "no_recipe") << "a first line with #! is Lua's to skip";
 }
 
 }  // namespace

@@ -1,3 +1,3 @@
--- expect: recipe
+-- expect: no_recipe
 -- message: returns no recipe
 return 42

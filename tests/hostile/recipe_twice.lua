@@ -1,4 +1,4 @@
--- expect: recipe
+-- expect: no_recipe
 -- message: returns no recipe
 local muster = require "muster"
 local r = { name = "a", plan = function() end }

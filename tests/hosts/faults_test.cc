@@ -147,7 +147,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
   HostsBed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
-  const SmallDisk disk(bed, "nr_inodes=7");
+  const SmallDisk disk(bed, "nr_inodes=8");
   ASSERT_TRUE(disk.made);
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]"}, disk.folder + "/run");
   EXPECT_EQ(run.Result().exit_code, 3);

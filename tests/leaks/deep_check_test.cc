@@ -91,6 +91,9 @@ TEST_F(Deep, NamesAVariableThatAParameterTakesItsValueFrom) {
   EXPECT_TRUE(told[1].starts_with("  command --lr: 0.25 → ")) << told[1];
   ::unsetenv("MUSTER_TEST_LR");
   EXPECT_EQ(Told(Check(options)).size(), 2U) << "elsewhere it may be set";
+  EvaluationOptions given = options;
+  given.overrides.push_back(ValueOverride("lr", Value(0.125)));
+  EXPECT_EQ(Told(Check(given)).size(), 2U) << "others may not say it on the command line";
 }
 
 TEST_F(Deep, NamesAFactOfTheHostThatALoadedFileBringsIn) {

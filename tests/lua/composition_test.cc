@@ -225,7 +225,7 @@ TEST(LoadedRecipes, ThatGoWrongAreToldAtTheirOwnLines) {
   EXPECT_EQ(problems({}, "muster.load '/etc/x.lua'").size(), 1U);
   EXPECT_EQ(problems({}, "muster.load {}").size(), 1U);
   EXPECT_EQ(problems({}, "muster.load '@acme/gpt'"),
-            Lines{"recipe.lua:2 error type: muster.load: @acme/gpt is no file beside this recipe"});
+            Lines{"recipe.lua:2 error recipe: muster.load: @acme/gpt cannot be read: there is none"});
   std::map<std::string, std::string> deep;
   for (int i = 0; i < 40; ++i) {
     deep["a" + std::to_string(i) + ".lua"] =

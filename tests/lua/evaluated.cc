@@ -45,6 +45,9 @@ Evaluated Evaluate(const Request& request) {
   asked.explain = request.explain;
   asked.profiles = request.profiles;
   asked.pins = request.pins;
+  asked.libraries = request.libraries;
+  asked.rules = request.rules;
+  asked.site_file = request.site_file;
   Evaluated evaluated;
   const auto found = [](const auto& map, const std::string& key, const char* why) {
     const auto entry = map.find(key);

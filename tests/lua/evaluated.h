@@ -40,6 +40,9 @@ struct Request {
   std::string explain = {};
   std::vector<std::string> profiles = {};
   std::vector<Override> pins = {};
+  std::map<std::string, LibraryPlace> libraries = {};
+  std::string rules = {};
+  bool site_file = false;
 };
 Evaluated Evaluate(const Request& request);
 

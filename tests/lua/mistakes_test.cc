@@ -79,7 +79,7 @@ TEST(Mistakes, OfAFileThatReturnsNoRecipeAreOneLine) {
                            "local muster = require 'muster' return muster", "-- nothing",
                            "local muster = require 'muster' return muster.int { 1 }",
                            "local muster = require 'muster' muster.recipe { name = 'x', plan = function() end }"}) {
-    EXPECT_EQ(Evaluate({text}).problems(), Lines{"recipe.lua error recipe: the file returns no recipe"}) << text;
+    EXPECT_EQ(Evaluate({text}).problems(), Lines{"recipe.lua error no_recipe: the file returns no recipe"}) << text;
   }
 }
 

@@ -65,7 +65,7 @@ TEST(World, OffersExactlyTheseFunctionsOfMuster) {
   EXPECT_EQ(Reached("require 'muster', 'muster'"), Stored(R"(
     muster.bool muster.bytes muster.contract muster.duration muster.enum muster.exact_div muster.file muster.flags muster.float
     muster.here muster.int muster.list muster.load muster.map muster.null:userdata muster.path muster.read_json
-    muster.read_yaml muster.recipe muster.secret muster.shell muster.size muster.string muster.variant)"));
+    muster.read_yaml muster.recipe muster.secret muster.shell muster.site muster.size muster.string muster.variant)"));
 }
 
 TEST(World, OffersTheContextApiUnderItsOwnNames) {

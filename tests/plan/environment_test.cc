@@ -190,6 +190,7 @@ TEST(StandardVariables, SayWhoAProcessIs) {
                                {"MUSTER_INDEX", "2"},
                                {"MUSTER_LOCAL_RANK", "2"},
                                {"MUSTER_LOCAL_SIZE", "4"},
+                               {"MUSTER_METRICS", "${muster:run_dir}/metrics/worker.2.${muster:attempt}.jsonl"},
                                {"MUSTER_PROCESS", "${muster:run_id}/worker.2.${muster:attempt}"},
                                {"MUSTER_RANK", "2"},
                                {"MUSTER_ROLE", "worker"},

@@ -87,8 +87,9 @@ TEST(PlanText, KeepsEveryValueOnItsLine) {
       const std::size_t end = text.find('\n', begin);
       const std::string line = text.substr(begin, end - begin);
       const std::string first = line.substr(0, line.find(' '));
-      EXPECT_TRUE(first == "plan" || first == "host" || first == "port" || first == "secret" || first == "file" ||
-                  first == "activate" || first == "role" || first == "process")
+      EXPECT_TRUE(first == "plan" || first == "host" || first == "port" || first == "secret" || first == "site" ||
+                  first == "checkpoints" || first == "file" || first == "activate" || first == "role" ||
+                  first == "process")
           << line;
       EXPECT_TRUE(std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
           << line;

@@ -194,6 +194,7 @@ Plan RandomPlan(std::mt19937& random) {
   plan.ports["p0"] = {0, 0, ""};
   plan.secrets["key"] = {"KEY", ""};
   if (Coin(random)) {
+    plan.site_environment = {{{"A", "a b"}, {"B", ""}}, {"OMPI_*"}, {"HOME", "LC_*"}};
     plan.activation = {{ActivationStep::Kind::kSource, "/opt/set \"env\".sh"},
                        {ActivationStep::Kind::kModule, "größe\n/12"},
                        {ActivationStep::Kind::kConda, "train"}};

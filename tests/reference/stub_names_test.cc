@@ -105,7 +105,7 @@ return {
   ["muster.Recipe"] = inside(muster.api.recipe, "RECIPE_KEYS"),
   ["muster.Extension"] = inside(muster.api.recipe, "RECIPE_KEYS"),
   ["muster.RecipeValue"] = keys(inside(muster.api.recipe, "methods")),
-  ["muster.Job"] = with(keys(methods), "args"),
+  ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
   ["muster.RoleOptions"] = with(inside(jobs.new, "ROLE_OPTIONS"), unpack(policies.OPTIONS)),
   ["muster.ClusterDefaults"] = asked_for.cluster,
   ["muster.Limits"] = asked_for.limits,

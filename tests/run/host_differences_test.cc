@@ -89,7 +89,7 @@ TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
   hosts[0].hint = "put your key into an agent";
   EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
             "4 hosts, 1 of them reached\nwrong\n  3 of 4 hosts: permission denied: n1,n[3-4]\n"
-            "    hint: put your key into an agent\n");
+            "    breaks: nothing can be started there\n    mend: put your key into an agent\n");
 }
 
 TEST(HostFaults, AreClocksThatAreOffByMoreThanIsNotKnown) {

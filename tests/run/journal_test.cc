@@ -43,6 +43,7 @@ std::vector<JournalEntry> OneOfEach() {
                    "b007",
                    {"no_new_privs", "seccomp"},
                    "0a1b2c3d4e5f",
+                   {"baseline", "ticket=4 2"},
                    12,
                    4096},
           AgentConnected{0, 4712, 77, "node-1", {"pidfd", "subreaper"}, "/sys/fs/cgroup/x", 12, 4096},
@@ -110,6 +111,7 @@ std::vector<JournalEntry> OneOfEach() {
           PathsCompared{12, {{{2, 3}, {0}, "master", 29'500, "no answer"}}},
           CodeShipped{1, "ab", "/home/u", "/root/.cache", 3, 1ULL << 40, 7},
           CodeSeen{"/home/u", "9f3c", "main", 2, 1, {"a b.py"}},
+          CheckpointSeen{"/runs/x/checkpoints/step_3", "0a1b2c3d4e5f"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -62,5 +62,10 @@ TEST_F(CheckRun, SeesAFileThatOthersCanRead) {
   ExpectProblem("plan.json is no file of mode 0600");
 }
 
+TEST_F(CheckRun, SeesAFileThatNoPageTellsOf) {
+  std::ofstream(spoilt_ / "run/logs/worker.0.txt") << "x";
+  ExpectProblem("docs/run_directory.md does not tell of logs/worker.0.txt");
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -5,6 +5,7 @@ docs/run_directory.md?
 Written from those documents, with the standard library only, and knows nothing of muster's sources. What is checked:
 
   format   every line's checksum, number and order; modes 0700 and 0600; no link among the run's own files
+  pages    every file, event and field that is there has a place in the two documents
   I1  each process_started has exactly one process_exited, and no process ends that was not started
   I2  signals go only to attempts that were started and whose end was not recorded before
   I3  when the run has ended nothing lives: the agents' attestations account for every start, and no process of
@@ -35,6 +36,9 @@ import os
 import pathlib
 import stat
 import sys
+
+sys.dont_write_bytecode = True  # nothing is to be left in the sources
+import run_pages  # noqa: E402
 
 SPARE_DESCRIPTORS = 16     # the first counts are taken before connection, logs and launcher have what they keep
 SPARE_MEMORY_KIB = 65536
@@ -490,6 +494,13 @@ def check_counts(run):
             run.wrong("I12", f"{who}: {grown} KiB more memory at the end than at the start")
 
 
+def check_pages(run):
+    untold = {line for record in run.records for line in run_pages.untold_of_record(record)}
+    for line in sorted(untold) + list(run_pages.untold_of_files(run.folder)) + list(
+            run_pages.untold_of_json(run.folder)):
+        run.wrong("pages", line)
+
+
 def check(folder):
     run = Run(folder)
     try:
@@ -498,6 +509,7 @@ def check(folder):
         if report.is_file():
             run.report = json.loads(report.read_bytes())
         check_modes(run)
+        check_pages(run)
         if run.records:
             started, ended = check_ends(run)
             check_attestation(run, started, ended)

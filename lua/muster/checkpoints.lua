@@ -1,0 +1,128 @@
+-- Checkpoints: what a recipe says of them (checkpoint = { … }), what its plan function is offered (job.checkpoint and
+-- job.resume), and which roles are asked to write one before they are stopped. Looks at no file: which checkpoint it is,
+-- only a start knows.
+local host, prelude, muster = ...
+
+local function shown(value) return host.show(value) end
+
+local KEYS = { "dir", "latest", "complete", "signal", "wait", "roles" }
+local WAIT_MS = 30000
+local EXAMPLE = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt", signal = "USR1" }'
+
+-- A path below the folder, or nil after a report.
+local function below(value, place, what)
+  if type(value) == "string" and value ~= "" and host.is_text(value) and value:sub(1, 1) ~= "/" and #value <= 4096 and
+     not ("/" .. value .. "/"):find("/../", 1, true) and not value:find("${muster:", 1, true) then
+    return value
+  end
+  host.report("error", "format", place, ("checkpoint: %s is a path below dir, got %s"):format(what, shown(value)), EXAMPLE)
+end
+
+local function read_dir(dir, place)
+  if type(dir) ~= "string" or dir == "" or not host.is_text(dir) then
+    host.report("error", dir == nil and "missing" or "type", place,
+                ("checkpoint: dir is the folder where the job writes them, got %s"):format(shown(dir)), EXAMPLE)
+    return nil
+  end
+  dir = dir:gsub("(.)/+$", "%1")
+  if dir:find("${muster:", 1, true) and dir:sub(1, #host.hole "run_dir") ~= host.hole "run_dir" then
+    host.report("error", "format", place, ("checkpoint: dir begins with what only a start knows: %s"):format(shown(dir)))
+    return nil
+  end
+  if dir:sub(1, 1) == "/" or dir:sub(1, #host.hole "run_dir") == host.hole "run_dir" then return dir end
+  if not below(dir, place, "dir") then return nil end
+  return host.hole "run_dir" .. "/" .. dir
+end
+
+-- What the recipe says, read: nil if it says nothing. A function of the parameters may say it.
+local function read(recipe, p)
+  local place, said = recipe.place, recipe.checkpoint
+  if type(said) == "function" then said = said(p) end
+  if said == nil then return nil end
+  if type(said) ~= "table" then
+    host.report("error", "type", place, ("checkpoint is a table, or a function of the parameters that returns one, got %s"):format(shown(said)), EXAMPLE)
+    return nil
+  end
+  muster.check_keys(said, KEYS, "checkpoint", place)
+  local checkpoint = { place = place, dir = read_dir(said.dir, place) }
+  local latest = said.latest
+  if type(latest) == "table" then
+    muster.check_keys(latest, { "file" }, "latest of checkpoint", place)
+    checkpoint.file = below(latest.file, place, "file of latest")
+  elseif latest == nil then
+    host.report("error", "missing", place, "checkpoint: latest says by what the newest one is told",
+                'a pattern such as latest = "step_*.pt", or latest = { file = "latest" } for a file that holds its name')
+  else
+    checkpoint.latest = below(latest, place, "latest")
+  end
+  if said.complete ~= nil then checkpoint.complete = below(said.complete, place, "complete") end
+  if said.signal ~= nil then
+    if type(said.signal) == "string" and host.is_signal(said.signal) then
+      checkpoint.signal = said.signal:gsub("^SIG", "")
+    else
+      host.report("error", "enum", place, ("checkpoint: %s is no signal"):format(shown(said.signal)), 'for example "USR1"')
+    end
+  end
+  for _, key in ipairs { "wait", "roles" } do
+    if said[key] ~= nil and said.signal == nil then
+      host.report("error", "missing", place, ("checkpoint: %s is about a signal, and there is none"):format(key), 'signal = "USR1"')
+    end
+  end
+  local wait = said.wait == nil and WAIT_MS or host.duration_ms(said.wait)
+  if not wait or wait <= 0 or wait > 86400000 then
+    host.report("error", "format", place, ("checkpoint: wait is a duration up to a day, such as \"2m\", got %s"):format(shown(said.wait)))
+    wait = WAIT_MS
+  end
+  checkpoint.wait_ms = math.ceil(wait)
+  local roles = said.roles
+  if type(roles) == "string" then roles = { roles } end
+  if roles ~= nil and type(roles) ~= "table" then
+    host.report("error", "type", place, ("checkpoint: roles is a list of names, got %s"):format(shown(said.roles)))
+    roles = nil
+  end
+  checkpoint.roles = roles
+  return checkpoint
+end
+
+-- Gives job.checkpoint and job.resume by name; the second is nil at a first start.
+local function offered(checkpoint)
+  local run = host.resumed()
+  local where = checkpoint and prelude.read_only({ dir = checkpoint.dir or "", newest = host.hole "newest_checkpoint" }, "job.checkpoint")
+  local resume = run and prelude.read_only({ run = run, checkpoint = host.hole "checkpoint" }, "job.resume") or nil
+  return function(name)
+    if name == "resume" then return resume end
+    if where then return where end
+    host.stop("missing", host.here(), "job.checkpoint: the recipe does not say where its checkpoints are", EXAMPLE)
+  end
+end
+
+-- Tells the roles that can write one by which signal they are asked to, and the plan where they are.
+local function settle(checkpoint, job)
+  if not checkpoint then return end
+  host.checkpoints(checkpoint)
+  if not checkpoint.signal then return end
+  if checkpoint.roles then
+    for _, name in ipairs(checkpoint.roles) do
+      local role = job.by_name[name]
+      if role then
+        role.checkpoint_signal, role.checkpoint_ms = checkpoint.signal, checkpoint.wait_ms
+      else
+        host.report("error", "roles", checkpoint.place, ("checkpoint: there is no role %s"):format(shown(name)),
+                    host.suggest(host.tostring(name), host.keys(job.by_name)))
+      end
+    end
+    return
+  end
+  local any = false
+  for _, role in ipairs(job.roles) do
+    if role.plays == "worker" then
+      role.checkpoint_signal, role.checkpoint_ms, any = checkpoint.signal, checkpoint.wait_ms, true
+    end
+  end
+  if not any then
+    host.report("error", "missing", checkpoint.place, "checkpoint: signal goes to the workers, and there are none",
+                'roles = { "trainer" } names who writes checkpoints')
+  end
+end
+
+return { read = read, offered = offered, settle = settle }

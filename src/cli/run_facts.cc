@@ -1,0 +1,139 @@
+#include "cli/run_facts.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "base/unique_fd.h"
+#include "cli/small_file.h"
+#include "plan/plan_json.h"
+#include "run/run_tags.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+using Values = std::map<std::string, Value>;
+
+const Value* In(const Values& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+// A member of the outer object of plan.json, which has a line of its own: of thousands of processes nothing is read.
+Values PlanMember(const std::string& text, const std::string& name) {
+  const std::string open = "\n \"" + name + "\": ";
+  const std::size_t at = text.find(open);
+  if (at == std::string::npos) return {};
+  std::string_view line = std::string_view(text).substr(at + open.size());
+  line = line.substr(0, line.find('\n'));
+  if (line.ends_with(',')) line.remove_suffix(1);
+  if (line.ends_with('}') && !ValueFromJsonText(line)) line.remove_suffix(1);  // the outer object's
+  const auto value = ValueFromJsonText(line);
+  return value && value->AsMap() != nullptr ? *value->AsMap() : Values();
+}
+
+std::string TextIn(const Value::Map& map, const std::string& key) {
+  const Value* value = In(map, key);
+  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
+}
+
+}  // namespace
+
+const Values& RunFacts::Line() {
+  if (line_) return *line_;
+  line_.emplace();
+  const bool running = summary_.outcome == "running";
+  std::string tags;
+  for (const auto& [name, value] : Tags()) {
+    tags += (tags.empty() ? "" : ",") + name + (value.AsString() != nullptr ? "=" + *value.AsString() : "");
+  }
+  *line_ = {{"name", summary_.name},
+            {"run", summary_.run},
+            {"id", summary_.run},
+            {"plan", summary_.plan},
+            {"dir", summary_.run_dir},
+            {"started", summary_.started_at},
+            {"outcome", summary_.outcome},
+            {"why", summary_.why},
+            {"tags", tags},
+            {"took", running ? Value() : Value(summary_.seconds)},
+            {"exit", running ? Value() : Value(std::int64_t{summary_.exit_code})}};
+  return *line_;
+}
+
+const Values& RunFacts::Planned(bool derived) {
+  if (!params_) {
+    const auto text = ReadSmallFile(summary_.run_dir + "/plan.json", kMaxPlanJsonBytes);
+    params_ = text ? PlanMember(*text, "params") : Values();
+    derived_ = text ? PlanMember(*text, "derived") : Values();
+  }
+  return derived ? *derived_ : *params_;
+}
+
+const Values& RunFacts::Tags() {
+  if (tags_) return *tags_;
+  tags_.emplace();
+  const UniqueFd folder(::open(summary_.run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const std::string& tag : ReadTags(folder.get())) {
+    const std::string name(TagName(tag));
+    tags_->emplace(name, name.size() == tag.size() ? Value(true) : Value(tag.substr(name.size() + 1)));
+  }
+  return *tags_;
+}
+
+const Values& RunFacts::Metrics() {
+  if (metrics_) return *metrics_;
+  metrics_.emplace();
+  const auto text = ReadSmallFile(summary_.run_dir + "/report.json");
+  const auto report = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
+  if (!report || report->AsMap() == nullptr) return *metrics_;
+  const Value* roles = In(*report->AsMap(), "metrics");
+  if (roles == nullptr || roles->AsList() == nullptr) return *metrics_;
+  for (const Value& role : *roles->AsList()) {
+    if (role.AsMap() == nullptr) continue;
+    const Value* last = In(*role.AsMap(), "last");
+    if (last == nullptr || last->AsMap() == nullptr) continue;
+    for (const auto& [name, value] : *last->AsMap()) {
+      metrics_->emplace(TextIn(*role.AsMap(), "role") + "." + name, value);
+    }
+  }
+  return *metrics_;
+}
+
+const Value* RunFacts::Metric(const std::string& name) {
+  if (const Value* found = In(Metrics(), name)) return found;
+  for (const auto& [key, value] : Metrics()) {
+    if (std::string_view(key).substr(key.find('.') + 1) == name) return &value;
+  }
+  return nullptr;
+}
+
+const Value* RunFacts::Find(const std::string& name) {
+  if (name.starts_with("param.")) return In(Planned(false), name.substr(6));
+  if (name.starts_with("derived.")) return In(Planned(true), name.substr(8));
+  if (name.starts_with("tag.")) return In(Tags(), name.substr(4));
+  if (name.starts_with("metric.")) return Metric(name.substr(7));
+  if (const Value* found = In(Line(), name)) return found;
+  if (const Value* found = In(Planned(false), name)) return found;
+  if (const Value* found = In(Planned(true), name)) return found;
+  if (const Value* found = In(Tags(), name)) return found;
+  return Metric(name);
+}
+
+Value RunFacts::Of(const std::string& name) {
+  const Value* found = Find(name);
+  return found == nullptr ? Value() : *found;
+}
+
+bool RunFacts::Has(const std::string& name) { return Find(name) != nullptr; }
+
+void RunFacts::AddNames(std::set<std::string>& names) {
+  for (const Values* values : {&Line(), &Planned(false), &Planned(true), &Tags()}) {
+    for (const auto& [name, unused] : *values) names.insert(name);
+  }
+  for (const auto& [name, unused] : Metrics()) names.insert(name.substr(name.find('.') + 1));
+}
+
+}  // namespace muster

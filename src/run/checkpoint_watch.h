@@ -1,0 +1,42 @@
+// Waits for a checkpoint to be written: tells of the first complete one that was not there before.
+//
+// inotify(7) on the folder where they appear and the folders in it; nothing is polled. A file that somebody has open
+// for writing is not whole yet.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "run/checkpoints.h"
+
+namespace muster {
+
+class CheckpointWatch {
+ public:
+  explicit CheckpointWatch(boost::asio::io_context& io) : changes_(io) {}
+
+  // Calls `written` from the loop, once. A folder that is not there yet is waited for, too. Where the kernel tells of
+  // no changes, nothing is ever told.
+  void Start(CheckpointPlace place, std::function<void(const Checkpoint&)> written);
+  void Stop();
+
+ private:
+  void Await();
+  // The folder, those in it, or what is there on the way to it.
+  void WatchFolders();
+  void Look();
+
+  boost::asio::posix::stream_descriptor changes_;
+  CheckpointPlace place_;
+  std::set<Checkpoint> before_;
+  std::function<void(const Checkpoint&)> written_;
+  std::map<int, std::string> folders_;  // by watch
+  std::set<std::string> open_;          // written to, and not closed since
+};
+
+}  // namespace muster

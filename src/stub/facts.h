@@ -1,0 +1,61 @@
+// What a stub is told of the job that it is part of: who else there is, where, and at which ports they wait for a
+// greeting. A file of the rehearsed plan: the head writes it, with holes for what only a start knows, and every stub
+// reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace muster {
+
+struct StubPeer {
+  std::string name;   // "worker.3"
+  std::string plays;  // the contract's role
+  std::string world;
+  std::uint32_t host = 0;
+  std::optional<std::uint32_t> rank;
+  std::uint32_t world_size = 0;
+  std::uint32_t local_rank = 0;
+  std::uint32_t local_size = 1;
+  bool first_of_host = false;
+  bool first_of_role = false;      // … on its host
+  std::string hello;               // the port at which it waits for greetings
+  std::vector<std::string> ports;  // its other ports
+
+  bool operator==(const StubPeer&) const = default;
+};
+
+struct StubFacts {
+  std::string run;
+  std::string framework;
+  std::string device_kind;  // as DeviceUse::kind of the plan
+  std::uint32_t within_ms = 0;
+  std::uint32_t workers = 0;
+  std::uint32_t servers = 0;
+  std::uint32_t worker_hosts = 0;
+  std::vector<std::string> addresses;  // by host
+  std::vector<StubPeer> processes;     // as in the plan
+
+  bool operator==(const StubFacts&) const = default;
+};
+
+std::string StubFactsText(const StubFacts& facts);
+
+// Fails with one sentence for what is no such text, and for hosts and ports that cannot be.
+tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text);
+
+// Up to so many processes each greets each other one.
+inline constexpr std::size_t kMostInFull = 128;
+
+// Whom a process greets, ascending: all others; of more than kMostInFull those at distances 1, 2, 4, … after it, and
+// the first process of each host those of the others.
+std::vector<std::uint32_t> GreetedBy(const StubFacts& facts, std::uint32_t process);
+// … and who greets it.
+std::vector<std::uint32_t> GreetersOf(const StubFacts& facts, std::uint32_t process);
+
+}  // namespace muster

@@ -1,0 +1,125 @@
+// muster ls --where, --columns and --sort, tags, and metrics in ls, report and diff.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+// Three runs of one recipe: rates 0.1, 0.5 and 2, of which the last one fails.
+class ListedRuns : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    runs_ = new TempDir;
+    OneRecipe recipe(
+        "job:derive { half = p.lr / 2 }\n"
+        "job:workers { count = 1, devices = 0, command = muster.shell(\"printf '{\\\"step\\\": 1, \\\"loss\\\": 9}\\\\n"
+        "no metric\\\\n{\\\"step\\\": 2, \\\"loss\\\": \" .. p.lr * 2 .. \"}\\\\n' > $MUSTER_METRICS; exit \" .. (p.lr "
+        "> 1 "
+        "and 3 or 0)) }",
+        "params = { lr = muster.float { 0.5 }, kind = muster.string { \"a b\" } },");
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"lr=0.5", "--tag", "baseline", "--tag", "ticket=42"},
+          {"lr=0.1", "--tag", "ticket=7"},
+          {"lr=2"}}) {
+      std::vector<std::string> words = {"run", recipe.path(), "--quiet"};
+      words.insert(words.end(), more.begin(), more.end());
+      Call(words);
+    }
+  }
+  static void TearDownTestSuite() {
+    delete runs_;
+    runs_ = nullptr;
+  }
+
+  static CommandResult Call(std::vector<std::string> words) {
+    return Muster(std::move(words), {"MUSTER_HOME=" + runs_->path()});
+  }
+  // The rates of the runs that are listed, in order.
+  static std::vector<double> Rates(std::vector<std::string> words) {
+    words.insert(words.begin(), {"ls", "--json", "--columns", "lr"});
+    const CommandResult result = Call(std::move(words));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<double> rates;
+    const json listed = json::parse(result.out);
+    for (const json& run : listed["runs"]) rates.push_back(run["columns"]["lr"]);
+    return rates;
+  }
+
+  static TempDir* runs_;
+};
+TempDir* ListedRuns::runs_ = nullptr;
+
+using Rated = std::vector<double>;
+
+TEST_F(ListedRuns, AreChosenByWhatIsKnownOfThem) {
+  EXPECT_EQ(Rates({"--sort", "lr"}), (Rated{0.1, 0.5, 2}));
+  EXPECT_EQ(Rates({"--sort", "-lr"}), (Rated{2, 0.5, 0.1}));
+  EXPECT_EQ(Rates({"--where", "outcome == \"failed\" and lr > 0.1"}), Rated{2});
+  EXPECT_EQ(Rates({"--where", "outcome=ok", "--where", "lr<0.5"}), Rated{0.1});
+  EXPECT_EQ(Rates({"--where", "half >= 0.25 and kind ~ '^a b$'", "--sort", "lr"}), (Rated{0.5, 2}));
+  EXPECT_EQ(Rates({"--where", "baseline"}), Rated{0.5});
+  EXPECT_EQ(Rates({"--where", "ticket > 8"}), Rated{0.5});
+  EXPECT_EQ(Rates({"--where", "ticket != 42", "--sort", "lr"}), (Rated{0.1, 2})) << "what is not there is unequal";
+  EXPECT_EQ(Rates({"--where", "loss <= 1 and took < 1h", "--sort", "metric.worker.loss"}), (Rated{0.1, 0.5}));
+  EXPECT_EQ(Rates({"--where", "exit == 1"}), Rated{2});
+}
+
+TEST_F(ListedRuns, AreShownByColumns) {
+  const CommandResult result = Call({"ls", "--columns", "lr,tags,loss,outcome", "--sort", "lr"});
+  EXPECT_EQ(result.out,
+            "LR   TAGS                LOSS  OUTCOME\n"
+            "0.1  ticket=7            0.2   ok\n"
+            "0.5  baseline,ticket=42  1     ok\n"
+            "2                        4     failed\n");
+}
+
+TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
+  for (const auto& [words, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--columns", "lt"}, "did you mean \"lr\"?"},
+           {{"--where", "outcom == ok"}, "did you mean \"outcome\"?"},
+           {{"--where", "lr >"}, "a value is wanted after lr >"},
+           {{"--where", "lr > 1 or lr < 0"}, "there is no \"or\""},
+           {{"--where", "lr > 1 lr"}, "\"and\" is wanted"},
+           {{"--where", "kind ~ '('"}, "is no regular expression"},
+           {{"--where", "kind == 'a"}, "is not closed"}}) {
+    std::vector<std::string> all = {"ls"};
+    all.insert(all.end(), words.begin(), words.end());
+    const CommandResult result = Call(all);
+    EXPECT_EQ(result.exit_code, 2) << told;
+    EXPECT_NE(result.err.find(told), std::string::npos) << result.err;
+  }
+}
+
+TEST_F(ListedRuns, TellTheirLastMetricsAndCountLinesThatAreNone) {
+  const json report = json::parse(Call({"report", "t~1", "--json"}).out);
+  ASSERT_EQ(report["metrics"].size(), 1U);
+  EXPECT_EQ(report["metrics"][0]["last"], (json{{"step", 2}, {"loss", 0.2}}));
+  EXPECT_EQ(report["metrics"][0]["lines"], 3);
+  EXPECT_EQ(report["metrics"][0]["bad_lines"], 1);
+  EXPECT_EQ(report["tags"], json::array({"ticket=7"}));
+  const CommandResult diff = Call({"diff", "t~2", "t~1"});
+  EXPECT_NE(diff.out.find("last metrics\n  worker.loss  1 → 0.2\n  worker.step  2 → 2\n"), std::string::npos)
+      << diff.out;
+}
+
+TEST_F(ListedRuns, AreTaggedAfterwards) {
+  EXPECT_EQ(Call({"tag", "t~2"}).out, "baseline\nticket=42\n");
+  EXPECT_EQ(Call({"tag", "t", "slow", "ticket=9"}).out, "slow\nticket=9\n");
+  EXPECT_EQ(Rates({"--where", "slow"}), Rated{2});
+  EXPECT_EQ(Call({"tag", "t", "slow-", "ticket-"}).out, "");
+  const CommandResult gone = Call({"tag", "t", "slow-"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_NE(gone.err.find("the run has no tag \"slow\""), std::string::npos) << gone.err;
+  EXPECT_EQ(Call({"tag", "t", "no tag"}).exit_code, 2);
+  EXPECT_EQ(Call({"run", "@torch", "--tag", "=x"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace muster::testing

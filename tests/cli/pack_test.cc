@@ -1,0 +1,91 @@
+// muster pack: an archive of a run that opens elsewhere with the same commands.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Pack : public ::testing::Test {
+ protected:
+  Pack() {
+    const CommandResult run =
+        Muster({"run", recipe_.path(), "--quiet", "--run-dir", RunDir(), "--tag", "kept"}, {"HUB=se-cret"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+  std::string RunDir() const { return folder_ / "a, run"; }
+  static std::string Text(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  static CommandResult Call(std::vector<std::string> argv) {
+    Command command;
+    command.argv = std::move(argv);
+    return RunCommand(command);
+  }
+
+  OneRecipe recipe_{
+      "job:file { \"token\", text = p.token }\n"
+      "job:workers { count = 1, devices = 0, command = muster.shell [[echo said; mkdir "
+      "\"$MUSTER_RUN_DIR/checkpoints\"; "
+      "head -c 2000000 /dev/zero > \"$MUSTER_RUN_DIR/checkpoints/step_1\"]] }",
+      "params = { token = muster.secret { from_env = \"HUB\" } },"};
+  TempDir folder_;
+};
+
+TEST_F(Pack, OpensElsewhereWithTheSameCommands) {
+  for (const std::string ending : {"tar.gz", "tar.zst", "tar"}) {
+    const std::string archive = folder_ / ("run." + ending);
+    const CommandResult packed = Muster({"pack", RunDir(), "-o", archive});
+    ASSERT_EQ(packed.exit_code, 0) << packed.err;
+    EXPECT_NE(packed.err.find("left out: files/token: it holds a secret"), std::string::npos) << packed.err;
+    EXPECT_NE(packed.err.find("left out: checkpoints: the job's own"), std::string::npos) << packed.err;
+    const std::string first = Text(archive);
+    ASSERT_EQ(Muster({"pack", RunDir(), "-o", archive}).exit_code, 0);
+    EXPECT_EQ(Text(archive), first) << "the same run gives the same bytes";
+    const TempDir there;
+    ASSERT_EQ(Call({"tar", "-C", there.path(), "-xf", archive}).exit_code, 0);
+    const std::string opened = there / "a, run";
+    EXPECT_EQ(Call({"grep", "-r", "se-cret", opened}).exit_code, 1);
+    EXPECT_FALSE(fs::exists(opened + "/checkpoints"));
+    EXPECT_EQ(Muster({"logs", opened}).out, "said\n");
+    EXPECT_EQ(Muster({"tag", opened}).out, "kept\n");
+    const auto here = nlohmann::json::parse(Muster({"report", RunDir(), "--json"}).out);
+    const auto report = nlohmann::json::parse(Muster({"report", opened, "--json"}).out);
+    EXPECT_EQ(report["outcome"], "ok");
+    EXPECT_EQ(report["run"], here["run"]);
+    EXPECT_EQ(Muster({"diff", opened, RunDir()}, {"HUB=x"}).exit_code, 0);
+    EXPECT_EQ(Muster({"explain", opened, "MUSTER_INDEX"}, {"HUB=x"}).exit_code, 0);
+    const CommandResult replay = Muster({"replay", opened, "--quiet", "--run-dir", there / "again"}, {"HUB=another"});
+    EXPECT_EQ(replay.exit_code, 0) << replay.err;
+    EXPECT_EQ(Text(there / "again/files/token"), "another");
+  }
+}
+
+TEST_F(Pack, TakesEverythingButSecretsIfAsked) {
+  const std::string archive = folder_ / "run.tar";
+  ASSERT_EQ(Muster({"pack", RunDir(), "--all", "-o", archive}).exit_code, 0);
+  const std::string names = Call({"tar", "-tf", archive}).out;
+  EXPECT_NE(names.find("a, run/checkpoints/step_1\n"), std::string::npos) << names;
+  EXPECT_EQ(names.find("files/token"), std::string::npos) << names;
+  ASSERT_EQ(Muster({"pack", RunDir(), "--most", "10B", "-o", archive}).exit_code, 0);
+  EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("plan.json"), std::string::npos);
+}
+
+TEST_F(Pack, SaysWhyThereIsNone) {
+  EXPECT_EQ(Muster({"pack", RunDir(), "-o", folder_ / "run.zip"}).exit_code, 2);
+  const CommandResult nowhere = Muster({"pack", RunDir(), "-o", folder_ / "no/run.tar"});
+  EXPECT_EQ(nowhere.exit_code, 3);
+  EXPECT_NE(nowhere.err.find("No such file"), std::string::npos) << nowhere.err;
+  EXPECT_EQ(Muster({"pack", folder_ / "nothing/there"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace muster::testing

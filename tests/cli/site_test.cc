@@ -1,0 +1,375 @@
+// Site files as users have them: found above the folder that muster is called in, or named; what they say reaches
+// plans, processes and run directories, and lasts in what a run keeps.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEcho = R"(local muster = require "muster"
+return muster.recipe { name = "echo", doc = "says a word", params = { word = muster.string { "none" } },
+  plan = function(p, job) job:workers { count = 1, devices = 0, command = { "/usr/bin/env" } } end }
+)";
+
+// A project with a folder in it, in which muster is called.
+class AtSite : public ::testing::Test {
+ protected:
+  AtSite() {
+    fs::create_directories(project_ / "work/deep");
+    Write("work/recipe.lua", kEcho);
+  }
+
+  void Write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(project_ / name).parent_path());
+    std::ofstream(project_ / name) << text;
+  }
+  void Site(const std::string& fields, const std::string& name = "muster.site.lua") const {
+    Write(name, "local muster = require \"muster\"\nreturn muster.site {\n" + fields + "\n}\n");
+  }
+  CommandResult Muster(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
+    Command command;
+    command.argv = {MusterProgram()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.env.insert(command.env.end(), variables.begin(), variables.end());
+    command.cwd = project_ / "work";
+    return RunCommand(command);
+  }
+  std::string Run(std::vector<std::string> words, std::vector<std::string> variables = {}) {
+    const std::string folder = project_ / ("run" + std::to_string(++runs_));
+    words.insert(words.begin() + 1, {"--run-dir", folder, "--quiet"});
+    const CommandResult result = Muster(std::move(words), std::move(variables));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return folder;
+  }
+  static std::string Text(const std::string& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  static std::string Log(const std::string& run) { return Text(run + "/logs/worker.0.0.log"); }
+  static bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+  TempDir project_;
+  int runs_ = 0;
+};
+
+TEST_F(AtSite, APlanSaysWhereItsFactsAreFrom) {
+  Site("  hosts = \"n[1-2]:4\",\n  memory = \"64GiB\",");
+  const CommandResult plan = Muster({"plan", "recipe.lua"});
+  EXPECT_TRUE(Has(plan.out, "named host1 n2\n")) << plan.out << plan.err;
+  EXPECT_TRUE(Has(plan.out, "site hosts from ../muster.site.lua:3 (project site file)\n")) << plan.out;
+  EXPECT_TRUE(Has(plan.out, "site memory from ../muster.site.lua:4 (project site file)\n")) << plan.out;
+  EXPECT_TRUE(Has(Muster({"explain", "recipe.lua", "hosts"}).out, "../muster.site.lua:3 (project site file)"));
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua", "--host", "m1:2"}).out, "named host0 m1\n")) << "the command line wins";
+  EXPECT_FALSE(Has(Muster({"plan", "recipe.lua", "--site", "none"}).out, "n2"));
+  EXPECT_FALSE(Has(Muster({"plan", "recipe.lua"}, {"MUSTER_SITE="}).out, "n2"));
+}
+
+TEST_F(AtSite, WithoutASiteFilePlansAreAsTheyWere) {
+  const std::string without = Muster({"plan", "recipe.lua", "--id"}).out;
+  Site("");
+  EXPECT_EQ(Muster({"plan", "recipe.lua", "--id"}).out, without);
+}
+
+TEST_F(AtSite, NearerFilesWinFieldByField) {
+  Site("  devices = 2,");
+  Site("  devices = 9,\n  memory = \"1GiB\",", "home/muster/site.lua");
+  const std::string out = Muster({"plan", "recipe.lua"}, {"XDG_CONFIG_HOME=" + (project_ / "home")}).out;
+  EXPECT_TRUE(Has(out, "host host0 devices 2\n")) << out;
+  EXPECT_TRUE(Has(out, "site memory from " + (project_ / "home/muster/site.lua") + ":4 (user site file)")) << out;
+}
+
+TEST_F(AtSite, WhatIsWrongIsToldAtItsLine) {
+  Site("  devices = 2,\n  memroy = \"1GiB\",\n  transport = 3,");
+  const CommandResult check = Muster({"check", "recipe.lua"});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_TRUE(Has(check.err, "../muster.site.lua:4: error: a site file has no memroy")) << check.err;
+  EXPECT_TRUE(Has(check.err, "hint: did you mean \"memory\"?")) << check.err;
+  EXPECT_TRUE(Has(check.err, "../muster.site.lua:5: error: transport is \"local\" or \"ssh\", got 3")) << check.err;
+  EXPECT_EQ(Muster({"ls"}).exit_code, 2) << "where runs are is said there, too";
+  EXPECT_EQ(Muster({"docs", "mode"}).exit_code, 0) << "what needs no site does not read it";
+  EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "nowhere.lua"}).exit_code, 2);
+}
+
+TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
+  Site("  devices = 2,");
+  ASSERT_EQ(::chmod((project_ / "muster.site.lua").c_str(), 0666), 0);
+  const CommandResult refused = Muster({"plan", "recipe.lua"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(Has(refused.err, "the site file can be written by everybody")) << refused.err;
+  EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "../muster.site.lua"}).exit_code, 0) << "named on purpose";
+}
+
+TEST_F(AtSite, ProcessesInheritWhatTheSiteLeavesThem) {
+  Site(
+      "  environment = {\n    set = { FROM_SITE = \"a b\", LEVEL = 3 },\n    unset = { \"OMPI_*\" },\n    pass = { "
+      "\"KEPT\", \"OMPI_*\" },\n  },");
+  const std::vector<std::string> variables = {"KEPT=1", "OMPI_X=1", "OTHER=1"};
+  const std::string log = Log(Run({"run", "recipe.lua"}, variables));
+  EXPECT_TRUE(Has(log, "FROM_SITE=a b\n") && Has(log, "LEVEL=3\n") && Has(log, "KEPT=1\n")) << log;
+  EXPECT_FALSE(Has(log, "OMPI_X") || Has(log, "OTHER")) << log;
+  const CommandResult explained = Muster({"explain", "recipe.lua", "FROM_SITE"});
+  EXPECT_TRUE(Has(explained.out, "a b") && Has(explained.out, "../muster.site.lua:4"))
+      << explained.out << explained.err;
+  const std::string shown = Muster({"plan", "recipe.lua", "--env", "worker:0"}).out;
+  EXPECT_TRUE(Has(shown, "FROM_SITE=a b  (../muster.site.lua:4)")) << shown;
+  EXPECT_TRUE(Has(shown, "of which pass KEPT OMPI_*")) << shown;
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua"}).out, "site env FROM_SITE=\"a b\"\nsite env LEVEL=3\n"));
+}
+
+TEST_F(AtSite, ActivationWinsOverTheSite) {
+  Write("work/act.lua", R"(local muster = require "muster"
+return muster.recipe { name = "act", plan = function(p, job)
+  job:activate { source = muster.here "set.sh" }
+  job:workers { count = 1, devices = 0, command = { "/usr/bin/env" } } end }
+)");
+  Write("work/set.sh", "export SEEN=$A A=activated\n");
+  Site("  environment = { set = { A = \"site\" } },");
+  const std::string log = Log(Run({"run", "act.lua"}));
+  EXPECT_TRUE(Has(log, "\nA=activated\n") || log.starts_with("A=activated\n")) << log;
+  EXPECT_TRUE(Has(log, "SEEN=site\n")) << log;
+}
+
+TEST_F(AtSite, RunsAreKeptWhereTheSiteSays) {
+  Site("  run_root = \"kept\",");
+  ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_directory(project_ / "kept/runs/echo"));
+  EXPECT_FALSE(fs::exists(project_ / "work/runs"));
+  EXPECT_TRUE(Has(Muster({"ls"}).out, "echo"));
+  EXPECT_EQ(Muster({"report", "echo"}).exit_code, 0);
+  EXPECT_FALSE(Has(Muster({"ls"}, {"MUSTER_HOME=" + (project_ / "home")}).out, "echo")) << "the caller's variable wins";
+}
+
+mode_t ModeOf(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
+}
+
+TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
+  Site("  access = \"group\",");
+  const std::string run = Run({"run", "recipe.lua"});
+  EXPECT_EQ(ModeOf(run), 02750U);
+  for (const char* file :
+       {"/plan.json", "/journal.jsonl", "/report.json", "/lock", "/logs/worker.0.0.log", "/recipe/recipe.lua"}) {
+    EXPECT_EQ(ModeOf(run + file), 0640U) << file;
+  }
+  EXPECT_EQ(ModeOf(run + "/logs"), 02750U);
+  EXPECT_EQ(ModeOf(run + "/files"), 0700U);
+  ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(ModeOf(project_ / "work/runs/echo"), 02770U) << "where others keep theirs beside it";
+  Site("");
+  const std::string alone = Run({"run", "recipe.lua"});
+  EXPECT_EQ(ModeOf(alone), 0700U);
+  EXPECT_EQ(ModeOf(alone + "/plan.json"), 0600U);
+}
+
+TEST_F(AtSite, RulesJudgeEveryPlan) {
+  Site("  rules = \"policy.lua\",");
+  Write("policy.lua",
+        "return function(plan, check, warn)\n  check(plan.params.word ~= \"bad\", \"%s is no word for us\", "
+        "plan.params.word)\n"
+        "  check(false ~= plan.params.word:find(\"o\"), \"never\")\n  warn(plan.params.word ~= \"odd\", \"odd "
+        "indeed\")\nend\n");
+  for (const char* command : {"check", "plan", "run"}) {
+    const CommandResult refused = Muster({command, "recipe.lua", "word=bad"});
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_TRUE(Has(refused.err, "policy.lua:2: error: bad is no word for us")) << refused.err;
+  }
+  EXPECT_FALSE(fs::exists(project_ / "work/runs")) << "nothing was started";
+  EXPECT_TRUE(Has(Muster({"check", "recipe.lua", "word=bad", "--json"}).out, "\"kind\": \"policy\""));
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua", "word=odd"}).err, "policy.lua:4: warning: odd indeed"));
+
+  const std::string run = Run({"run", "recipe.lua", "word=good"});
+  EXPECT_TRUE(Has(Text(run + "/recipe/@rules/policy.lua"), "no word for us"));
+  EXPECT_TRUE(Has(Text(run + "/recipe/@site/project/muster.site.lua"), "policy.lua"));
+  const auto inputs = nlohmann::json::parse(Text(run + "/inputs.json"))["inputs"];
+  EXPECT_TRUE(Has(inputs.dump(), "@rules/policy.lua") && Has(inputs.dump(), "\"site\"")) << inputs.dump();
+
+  fs::remove(project_ / "policy.lua");
+  Site("");
+  EXPECT_EQ(Muster({"check", run, "word=bad"}).exit_code, 2) << "as it was judged then";
+  EXPECT_EQ(Muster({"check", run, "word=odd"}).exit_code, 0);
+  Site("  rules = \"today.lua\",");
+  Write("today.lua", "return function(plan, check) check(plan.params.word ~= \"good\", \"not today\") end\n");
+  EXPECT_TRUE(Has(Muster({"check", run}).err, "today.lua:1: error: not today"))
+      << "what is started today obeys today's";
+  EXPECT_EQ(Muster({"replay", run, "--quiet"}).exit_code, 0) << "a replay makes no plan";
+}
+
+class WithLibrary : public AtSite {
+ protected:
+  WithLibrary() {
+    Site("  libraries = { acme = \"lib\" },");
+    Write("lib/gpt.lua", R"(local muster = require "muster"
+local words = require "parts.words"
+return muster.recipe { name = "gpt", doc = "a model", params = { n = muster.int { 1 }, m = muster.int { 2 } },
+  plan = function(p, job) job:workers { count = p.n, devices = 0, command = { "/bin/echo", words.hello, muster.here "x.txt" } } end }
+)");
+    Write("lib/parts/words.lua", "return { hello = \"from the library\" }\n");
+    Write("lib/x.txt", "x");
+    Write("lib/broken.lua", "return require(\"muster\").recipe { nam = 'x' }\n");
+    Write("work/mine.lua",
+          "local muster = require \"muster\"\nlocal words = require \"@acme/parts/words\"\nlocal base = muster.load "
+          "\"@acme/gpt\"\n"
+          "return base:extend { name = words.hello and \"mine\" }\n");
+  }
+};
+
+TEST_F(WithLibrary, ItsRecipesRunByName) {
+  const std::string run = Run({"run", "@acme/gpt"});
+  EXPECT_EQ(Log(run), "from the library " + fs::canonical(project_ / "lib").string() + "/x.txt\n");
+  EXPECT_EQ(Muster({"params", "@acme/gpt.lua"}).exit_code, 0);
+}
+
+TEST_F(WithLibrary, ARunOfItLastsWhenItHasGone) {
+  const std::string run = Run({"run", "mine.lua"});
+  EXPECT_TRUE(fs::exists(run + "/recipe/@acme/parts/words.lua"));
+  const std::string id = Muster({"plan", run, "--id"}).out;
+  fs::rename(project_ / "lib/x.txt", project_ / "x.txt");
+  fs::remove_all(project_ / "lib");
+  fs::create_directories(project_ / "lib");
+  fs::rename(project_ / "x.txt", project_ / "lib/x.txt");  // no source: processes need it where it was
+  fs::remove(project_ / "muster.site.lua");
+  EXPECT_EQ(Muster({"plan", run, "--id"}).out, id);
+  EXPECT_FALSE(id.empty());
+  EXPECT_EQ(Log(Run({"run", run})), Log(run));
+  EXPECT_EQ(Log(Run({"replay", run})), Log(run));
+}
+
+TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
+  const auto told = [&](const std::string& recipe) { return Muster({"check", recipe}).err; };
+  EXPECT_TRUE(Has(told("@acm/gpt"), "there is no library @acm\nhint: did you mean \"@acme\"?")) << told("@acm/gpt");
+  EXPECT_TRUE(Has(told("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?"))
+      << told("@acme/gpd");
+  EXPECT_TRUE(Has(told("@acme/gpd"), "the library is named here")) << told("@acme/gpd");
+  EXPECT_TRUE(Has(told("@acme"), "@acme is a library, not a recipe")) << told("@acme");
+  EXPECT_TRUE(Has(told("@acme/../muster.site"), "leads out of the library @acme"));
+  EXPECT_TRUE(Has(told("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << told("@torc");
+  Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@acme/gqt\"\n");
+  EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
+      << told("bad.lua");
+  Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@zoo/gpt\"\n");
+  EXPECT_TRUE(Has(told("bad.lua"), "there is no library @zoo; known: @acme")) << told("bad.lua");
+  EXPECT_TRUE(Has(Muster({"check", "@acme/gpt", "--site", "none"}).err, "libraries = { acme = \"FOLDER\" }"));
+}
+
+TEST_F(WithLibrary, NothingOutsideOfItIsRead) {
+  Write("secret.lua", "return 'secret'\n");
+  fs::create_symlink(project_ / "secret.lua", project_ / "lib/link.lua");
+  Write("work/bad.lua", "local word = require \"@acme/link\"\nreturn word\n");
+  const std::string err = Muster({"check", "bad.lua"}).err;
+  EXPECT_TRUE(Has(err, "it is not below the library's folder")) << err;
+}
+
+TEST_F(WithLibrary, LsListsRecipesWithWhatTheySay) {
+  const auto json = nlohmann::json::parse(Muster({"ls", "--recipes", "--json"}).out);
+  std::map<std::string, nlohmann::json> by_name;
+  std::vector<std::string> names;
+  for (const auto& recipe : json["recipes"]) {
+    names.push_back(recipe["recipe"]);
+    by_name[recipe["recipe"]] = recipe;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"@mindspore", "@mpi", "@ps-lite", "@torch", "mine.lua", "recipe.lua",
+                                             "@acme/broken", "@acme/gpt"}))
+      << "modules are none";
+  EXPECT_EQ(by_name["@acme/gpt"]["doc"], "a model");
+  EXPECT_EQ(by_name["@acme/gpt"]["parameters"], 2);
+  EXPECT_EQ(by_name["mine.lua"]["name"], "mine");
+  EXPECT_EQ(by_name["@acme/broken"]["ok"], false);
+  EXPECT_EQ(by_name["@acme/broken"]["diagnostics"][0]["kind"], "unknown_key");
+  const CommandResult text = Muster({"ls", "--recipes"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_TRUE(Has(text.out, "broken: ")) << text.out;
+}
+
+TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
+  const CommandResult written = Muster({"doctor", "--write-site", "new.lua"}, {"MUSTER_HOST_DEVICES=3"});
+  EXPECT_TRUE(Has(written.err, "new.lua is written")) << written.err;
+  const std::string plan = Muster({"plan", "recipe.lua", "--site", "new.lua"}).out;
+  EXPECT_TRUE(Has(plan, "site memory from new.lua:")) << plan;
+  const std::string before = Text(project_ / "work/new.lua");
+  const CommandResult again = Muster({"doctor", "--write-site", "new.lua"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_TRUE(Has(again.err, "is there already")) << again.err;
+  EXPECT_EQ(Text(project_ / "work/new.lua"), before);
+  EXPECT_EQ(Muster({"doctor", "recipe.lua", "--write-site", "x.lua"}).exit_code, 2);
+}
+
+TEST_F(AtSite, EveryCommentedFactOfTheWrittenFileIsOne) {
+  ASSERT_FALSE(Muster({"doctor", "--write-site", "new.lua"}).err.empty());
+  std::string text = Text(project_ / "work/new.lua");
+  std::string all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t mark = line.find("-- ");
+    const bool fact = mark != std::string::npos && line.find_first_not_of(' ') == mark &&
+                      (line.find(" = ", mark) != std::string::npos || line.ends_with("-- },"));
+    all += (fact && line.starts_with("  --") ? "  " + line.substr(mark + 3) : line) + "\n";
+  }
+  Write("work/all.lua", all);
+  Write("work/policy.lua", "return function() end\n");
+  const CommandResult plan = Muster({"plan", "recipe.lua", "--site", "all.lua"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.err << all;
+  for (const char* field : {"hosts", "devices", "memory", "environment.set.NCCL_SOCKET_IFNAME", "environment.unset",
+                            "environment.pass", "rules"}) {
+    EXPECT_TRUE(Has(plan.out, "site " + std::string(field) + " from all.lua:")) << field << plan.out;
+  }
+}
+
+TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
+  Site("  hosts = \"n[1-2]\",\n  transport = \"local\",");
+  EXPECT_FALSE(Has(Muster({"plan", "recipe.lua"}).out, "n1"));
+  Site("  transport = \"ssh\",");
+  const CommandResult nobody = Muster({"run", "recipe.lua"});
+  EXPECT_EQ(nobody.exit_code, 2);
+  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
+      << nobody.err;
+  EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
+}
+
+// The blocks of Lua in a page.
+std::vector<std::string> LuaBlocks(const std::string& page) {
+  std::vector<std::string> blocks;
+  for (std::size_t at = 0; (at = page.find("```lua\n", at)) != std::string::npos;) {
+    at += 7;
+    const std::size_t end = page.find("```", at);
+    blocks.push_back(page.substr(at, end - at));
+    at = end + 3;
+  }
+  return blocks;
+}
+
+TEST_F(AtSite, ThePageAboutSiteFilesIsTrue) {
+  const auto blocks = LuaBlocks(Text(std::string(MUSTER_SOURCE_DIR) + "/docs/site.md"));
+  ASSERT_EQ(blocks.size(), 2U);
+  Write("muster.site.lua", blocks[0]);
+  Write("policy.lua", blocks[1]);
+  const CommandResult plan = Muster({"plan", "recipe.lua", "hosts=8"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_TRUE(Has(plan.out, "named host7 n08\n")) << plan.out;
+  const CommandResult many = Muster({"plan", "recipe.lua"});
+  EXPECT_TRUE(Has(many.err, "policy.lua:3: error: at most 64 devices for one job, echo takes 128")) << many.err;
+}
+
+TEST_F(AtSite, HostsMayStandInAFile) {
+  Site("  hostfile = \"hosts.txt\",");
+  Write("hosts.txt", "n1 slots=2\nn2 slots=2\n");
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua"}).out, "host host1 devices 2\n"));
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua", "--exclude", "n1"}).out, "named host0 n2\n"));
+  fs::remove(project_ / "hosts.txt");
+  EXPECT_TRUE(Has(Muster({"plan", "recipe.lua"}).err, "muster.site.lua:3: error: hostfile: ")) << "told at its line";
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,31 @@
+// What stubs say, to the head in a log and to each other over a connection, and the facts that they are given: what is
+// understood must be understood again from its own text.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "stub/account.h"
+#include "stub/facts.h"
+#include "stub/greeting.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  if (const auto account = muster::ReadStubAccount(text)) {
+    const std::string line = muster::StubAccountLine(*account);
+    if (line.find('\n') != std::string::npos || !muster::ReadStubAccount(line)) std::abort();
+  }
+  if (const auto facts = muster::ReadStubFacts(text)) {
+    if (muster::ReadStubFacts(muster::StubFactsText(*facts)) != facts) std::abort();
+    for (std::uint32_t i = 0; i < facts->processes.size(); ++i) {
+      if (muster::GreetedBy(*facts, i).size() >= facts->processes.size()) std::abort();
+    }
+  }
+  muster::GreetingSaid said;
+  if (muster::ReadGreeting(text, "r", said)) {
+    std::string again = muster::GreetingLine("r", said.process, said.wall_ns);
+    again.pop_back();
+    if (!muster::ReadGreeting(again, "r", said)) std::abort();
+  }
+  return 0;
+}

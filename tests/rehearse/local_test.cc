@@ -1,0 +1,191 @@
+// Whole rehearsals on this machine: one that is well, and environments that somebody has spoilt.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/tcp_socket.h"
+#include "rehearse/rehearsed.h"
+#include "support/run_folder.h"
+
+namespace muster::testing {
+namespace {
+
+// A rehearsal of four torch workers with one device each, on devices that are believed to be there.
+class Four : public RunFolder {
+ public:
+  explicit Four(const std::string& each, const std::string& before = "",
+                const std::vector<std::string>& variables = {"MUSTER_HOST_DEVICES=4"})
+      : variables_(variables) {
+    std::ofstream(Folder() + "/train.py") << "raise SystemExit(7)\n";
+    WriteRecipe(before +
+                    "\njob:workers { count = 4, devices = 1, command = { 'sh', 'train.py', '--lr', '0.5' },\n"
+                    "each = function(process)\n" +
+                    each + "\nend }",
+                "framework = 'torch', cluster = { hosts = 1, devices_per_host = 4, device_kind = 'cuda' },");
+  }
+
+  Rehearsed Rehearse(Words more = {}) const {
+    Words words = {MusterProgram(), "rehearse", "recipe.lua", "--run-dir", RunDir(), "--json", "--within", "2s"};
+    words.insert(words.end(), more.begin(), more.end());
+    Command command;
+    command.argv = words;
+    command.env = {"PATH=/usr/bin:/bin", "HERE=" + Folder()};
+    command.env.insert(command.env.end(), variables_.begin(), variables_.end());
+    command.cwd = Folder();
+    Rehearsed rehearsed(RunCommand(command));
+    EXPECT_TRUE(ProcessesWith(Folder()).empty()) << "something is left";
+    return rehearsed;
+  }
+
+ private:
+  std::vector<std::string> variables_;
+};
+
+std::set<std::string> On(const std::string& host, std::initializer_list<int> ranks) {
+  std::set<std::string> who;
+  for (const int rank : ranks)
+    who.insert("worker." + std::to_string(rank) + " rank " + std::to_string(rank) + " on " + host);
+  return who;
+}
+
+std::string Here() {
+  const std::string name = RunCommand({.argv = {"/bin/uname", "-n"}, .env = {"PATH=/usr/bin:/bin"}}).out;
+  return name.substr(0, name.find('\n'));
+}
+
+TEST(LocalRehearsal, IsWellAndLeavesAnOrdinaryRunDirectory) {
+  const Four four("");
+  const Rehearsed rehearsed = four.Rehearse();
+  ASSERT_EQ(rehearsed.result.exit_code, 0) << rehearsed.result.out << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.json["ok"], true);
+  for (const char* check : {"start", "ranks", "counts", "ports", "meeting", "hello", "devices", "files", "disk"})
+    EXPECT_EQ(rehearsed.Outcome(check), "ok") << check;
+  const json report = json::parse(ContentOf(four.RunDir() + "/report.json"));
+  EXPECT_EQ(report["rehearsal"], true);
+  EXPECT_EQ(report["outcome"], "ok");
+  EXPECT_EQ(report["receipt"]["left"], 0);
+  EXPECT_TRUE(report["contexts"].empty());
+  EXPECT_EQ(four.Records("run_began").at(0)["rehearsal"], true);
+  EXPECT_NE(ContentOf(four.RunDir() + "/report.txt").find("rehearsal of job all well"), std::string::npos);
+  EXPECT_NE(four.Muster({"ls", four.RunDir()}).out.find("job (rehearsal)"), std::string::npos);
+}
+
+TEST(LocalRehearsal, IsTakenForNoRealRun) {
+  const Four four("");
+  Command command;
+  command.argv = {MusterProgram(), "rehearse", "recipe.lua"};
+  command.env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"};
+  command.cwd = four.Folder();
+  const CommandResult result = RunCommand(command);
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_NE(result.out.find("rehearsal of job: 4 processes on 1 host"), std::string::npos) << result.out;
+  EXPECT_TRUE(std::filesystem::exists(four.Folder() + "/runs/job.rehearsal/latest/report.json"));
+  EXPECT_FALSE(std::filesystem::exists(four.Folder() + "/runs/job/latest"));
+  const CommandResult reported = four.Muster({"report", "job.rehearsal"});
+  EXPECT_NE(reported.out.find("  hello     ok           12 greetings, each other one"), std::string::npos)
+      << reported.out;
+  const CommandResult replayed = four.Muster({"replay", "job.rehearsal"});
+  EXPECT_EQ(replayed.exit_code, 2);
+  EXPECT_NE(replayed.err.find("is a rehearsal"), std::string::npos) << replayed.err;
+}
+
+TEST(LocalRehearsal, CanBeOfAnEarlierRunAndOfAPlan) {
+  const Four four("");
+  ASSERT_EQ(four.Rehearse().result.exit_code, 0);
+  const CommandResult again =
+      RunCommand({.argv = {MusterProgram(), "rehearse", four.RunDir(), "--run-dir", four.Folder() + "/again"},
+                  .env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"},
+                  .cwd = four.Folder()});
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+}
+
+TEST(LocalRehearsal, NamesARankThatIsThereTwice) {
+  const Four four("if process.rank == 3 then process.env { RANK = 0, override = true } end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.out << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"ranks"});
+  EXPECT_EQ(rehearsed.Who("ranks"), On(Here(), {0, 3}));
+  EXPECT_NE(rehearsed.Text("ranks").find("rank 0 is there 2 times"), std::string::npos);
+  EXPECT_NE(rehearsed.Text("ranks").find("RANK is \"0\", and the plan has 3"), std::string::npos);
+}
+
+TEST(LocalRehearsal, NamesACountThatIsWrong) {
+  const Four four("if process.rank == 2 then process.env { WORLD_SIZE = 8, override = true } end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"counts"});
+  EXPECT_EQ(rehearsed.Who("counts"), On(Here(), {2}));
+  EXPECT_EQ(rehearsed.Text("counts"), "WORLD_SIZE is \"8\", and the plan has 4\n");
+}
+
+TEST(LocalRehearsal, NamesWhoCannotReachTheMeetingPoint) {
+  const Four four("if process.rank == 1 then process.env { MASTER_PORT = 1, override = true } end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"meeting"});
+  EXPECT_EQ(rehearsed.Who("meeting"), On(Here(), {1}));
+  EXPECT_EQ(rehearsed.Text("meeting"), "the meeting point at 127.0.0.1 port 1 cannot be reached: connection refused\n");
+}
+
+TEST(LocalRehearsal, NamesWhosePortIsTaken) {
+  std::uint16_t port = 0;
+  const auto stranger = ListenAt(port, PortUse::kAlone);
+  ASSERT_TRUE(stranger.has_value());
+  const Four four("", "job:port { 'master', number = " + std::to_string(port) + " }");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"ports"});
+  EXPECT_EQ(rehearsed.Who("ports"), On(Here(), {0}));
+  EXPECT_NE(rehearsed.Text("ports").find("port " + std::to_string(port) + " is in use"), std::string::npos);
+}
+
+TEST(LocalRehearsal, NamesADeviceThatCannotBeSeen) {
+  const Four four("if process.rank == 3 then process.env { CUDA_VISIBLE_DEVICES = '0,1', override = true } end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"devices"});
+  EXPECT_EQ(rehearsed.Who("devices"), On(Here(), {3}));
+  EXPECT_EQ(rehearsed.Text("devices"), "CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
+}
+
+TEST(LocalRehearsal, NamesAScriptThatIsMissing) {
+  const Four four("if process.rank == 2 then process.command = { 'sh', 'trian.py' } end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"files"});
+  EXPECT_EQ(rehearsed.Who("files"), On(Here(), {2}));
+}
+
+TEST(LocalRehearsal, NamesAProcessThatCannotBeStarted) {
+  const Four four("if process.rank == 1 then process.cwd = here .. '/nowhere' end");
+  const Rehearsed rehearsed = four.Rehearse();
+  EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
+  EXPECT_EQ(rehearsed.Outcome("start"), "failed");
+  EXPECT_TRUE(rehearsed.Who("start").contains("worker.1 rank 1 on " + Here()));
+}
+
+TEST(LocalRehearsal, RefusesWordsThatAreWrong) {
+  const Four four("");
+  const Rehearsed rehearsed = four.Rehearse({"--within", "0s"});
+  EXPECT_EQ(rehearsed.result.exit_code, 2);
+  const CommandResult missing = four.Muster({"rehearse", "missing.lua", "--json"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_EQ(json::parse(missing.out, nullptr, false).value("ok", true), false) << missing.out;
+}
+
+TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
+  const Four four("");
+  const CommandResult well = four.Muster({"stub", "--", "sh", "train.py"});
+  EXPECT_EQ(well.exit_code, 0) << well.out << well.err;
+  EXPECT_NE(well.out.find("files     ok"), std::string::npos) << well.out;
+  const CommandResult wrong = four.Muster({"stub", "--", "sh", "other.py"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.out.find("files     FAILED"), std::string::npos) << wrong.out;
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,81 @@
+// What a stub looks at on its own host: files of a command, and room on disks.
+#include "stub/places.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "stub/command_files.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+using testing::TempDir;
+
+StubAccount Looked(std::vector<std::string> words, bool shell = false) {
+  StubAccount account;
+  LookAtCommand({std::move(words), shell, {}, true}, account);
+  return account;
+}
+
+std::string Failures(const StubAccount& account) {
+  std::string text;
+  for (const StubFinding& finding : account.findings) {
+    if (finding.outcome == StubFinding::Outcome::kFailed) text += finding.text + "\n";
+  }
+  return text;
+}
+
+TEST(CommandFiles, HaveAProgramThatCanBeStarted) {
+  EXPECT_EQ(Failures(Looked({"sh"})), "");
+  EXPECT_NE(Failures(Looked({"no-such-program"})).find("\"no-such-program\" is not on PATH"), std::string::npos);
+}
+
+TEST(CommandFiles, HaveTheScriptThatIsNamed) {
+  const TempDir folder;
+  std::ofstream(folder / "train.py") << "print(1)\n";
+  const StubAccount there = Looked({"sh", "-u", folder / "train.py", "--lr", "0.5"});
+  EXPECT_EQ(Failures(there), "");
+  ASSERT_EQ(there.files.size(), 2U);
+  EXPECT_EQ(there.files[1].kind, SeenFile::Kind::kScript);
+  EXPECT_EQ(there.files[1].bytes, 9U);
+  EXPECT_EQ(there.files[1].hash.size(), 16U);
+  EXPECT_NE(Failures(Looked({"sh", folder / "other.py"})).find("cannot be read: No such file"), std::string::npos);
+}
+
+TEST(CommandFiles, AreWhatLooksLikeAPath) {
+  const TempDir folder;
+  std::ofstream(folder / "data.csv") << "1\n";
+  const StubAccount account =
+      Looked({"sh", "meta/model", "https://host/x.json", "--data=" + (folder / "data.csv"), "out.txt"});
+  EXPECT_EQ(Failures(account), "") << "what may be written later is no mistake";
+  ASSERT_EQ(account.files.size(), 3U);
+  EXPECT_FALSE(account.files[1].path.empty());
+  EXPECT_EQ(account.files[2].word, "out.txt");
+  EXPECT_TRUE(account.files[2].path.empty());
+}
+
+TEST(CommandFiles, AreNotLookedForInCode) {
+  EXPECT_EQ(Looked({"sh", "-c", "/no/such/file.py"}).files.size(), 1U);
+  EXPECT_EQ(Looked({"/bin/sh", "-c", "cat ./missing.sh"}, true).files.size(), 1U);
+  EXPECT_EQ(Looked({"sh", "-m", "package.py"}).files.size(), 1U);
+}
+
+TEST(Places, AreFoundWantingWhereNothingCanBeWritten) {
+  const TempDir folder;
+  StubAccount well;
+  LookAtPlaces({{"here", folder.path()}, {"nowhere", folder / "missing", true}}, well);
+  EXPECT_EQ(Failures(well), "");
+  StubAccount missing;
+  LookAtPlaces({{"the run directory", folder / "missing"}}, missing);
+  EXPECT_NE(Failures(missing).find("the run directory"), std::string::npos);
+  StubAccount unwritable;
+  LookAtPlaces({{"the processes", "/proc"}}, unwritable);
+  EXPECT_NE(Failures(unwritable).find("/proc"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,216 @@
+// What a process's environment has to say, against what the plan has.
+#include "stub/promises.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "stub/contract_table.h"
+#include "stub/facts.h"
+#include "support/places.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+StubVariable In(const Environment& environment) {
+  return [&environment](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  };
+}
+
+// `count` workers on two hosts, half on each.
+StubFacts Workers(const std::string& framework, std::uint32_t count) {
+  StubFacts facts;
+  facts.run = "r1";
+  facts.framework = framework;
+  facts.within_ms = 1000;
+  facts.workers = count;
+  facts.worker_hosts = 2;
+  facts.addresses = {"10.0.0.1", "10.0.0.2"};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    StubPeer peer;
+    peer.name = "worker." + std::to_string(i);
+    peer.plays = peer.world = "worker";
+    peer.host = i < count / 2 ? 0 : 1;
+    peer.rank = i;
+    peer.world_size = count;
+    peer.local_rank = i % (count / 2);
+    peer.local_size = count / 2;
+    peer.first_of_host = peer.local_rank == 0;
+    peer.hello = std::to_string(2000 + i);
+    facts.processes.push_back(peer);
+  }
+  return facts;
+}
+
+std::string FailuresOf(const StubAccount& account) {
+  std::string text;
+  for (const StubFinding& finding : account.findings) {
+    if (finding.outcome == StubFinding::Outcome::kFailed)
+      text += std::string(CheckName(finding.check)) + ": " + finding.text + "\n";
+  }
+  return text;
+}
+
+std::string Looked(const StubFacts& facts, std::uint32_t process, const Environment& environment,
+                   const std::optional<std::string>& context = {}) {
+  StubAccount account;
+  CheckPromises(facts, process, In(environment), context, account);
+  return FailuresOf(account);
+}
+
+const Environment kTorch = {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}};
+
+TEST(Promises, HoldWhereTheEnvironmentSaysWhatThePlanHas) { EXPECT_EQ(Looked(Workers("torch", 4), 3, kTorch), ""); }
+
+TEST(Promises, NameTheVariableThatSaysSomethingElse) {
+  Environment wrong = kTorch;
+  wrong["RANK"] = "0";
+  wrong["WORLD_SIZE"] = "8";
+  EXPECT_EQ(Looked(Workers("torch", 4), 3, wrong),
+            "ranks: RANK is \"0\", and the plan has 3\ncounts: WORLD_SIZE is \"8\", and the plan has 4\n");
+  wrong.erase("RANK");
+  wrong["WORLD_SIZE"] = "4";
+  EXPECT_EQ(Looked(Workers("torch", 4), 3, wrong), "ranks: RANK is not set\n");
+}
+
+TEST(Promises, TakeNoTextForANumber) {
+  Environment wrong = kTorch;
+  wrong["WORLD_SIZE"] = "4 ";
+  EXPECT_EQ(Looked(Workers("torch", 4), 3, wrong), "counts: WORLD_SIZE is \"4 \", and the plan has 4\n");
+}
+
+TEST(Promises, CompareTheContextToo) {
+  const Environment environment = {{"MS_ROLE", "MS_WORKER"}, {"MS_WORKER_NUM", "4"}, {"RANK_SIZE", "4"},
+                                   {"RANK_ID", "1"},         {"MS_NODE_ID", "1"},    {"LOCAL_RANK", "1"},
+                                   {"LOCAL_RANK_SIZE", "2"}, {"DEVICE_ID", "1"}};
+  const StubFacts facts = Workers("mindspore", 4);
+  EXPECT_EQ(
+      Looked(facts, 1, environment, R"({"context":{"set_auto_parallel_context":{"device_num":4,"global_rank":1}}})"),
+      "");
+  EXPECT_EQ(
+      Looked(facts, 1, environment, R"({"context":{"set_auto_parallel_context":{"device_num":8,"global_rank":0}}})"),
+      "counts: device_num of its context is 8, and the plan has 4\n"
+      "ranks: global_rank of its context is 0, and the plan has 1\n");
+  EXPECT_EQ(Looked(facts, 1, environment, "not JSON"), "counts: its context cannot be read\n");
+}
+
+TEST(Promises, CountTheTasksOfTensorFlow) {
+  const StubFacts facts = Workers("tensorflow", 2);
+  EXPECT_EQ(Looked(facts, 0, {{"TF_CONFIG", R"({"cluster":{"worker":["a:1","b:2"]}})"}}), "");
+  EXPECT_EQ(Looked(facts, 0, {{"TF_CONFIG", R"({"cluster":{"worker":["a:1"]}})"}}),
+            "counts: TF_CONFIG has 1 tasks of worker, and the plan 2\n");
+}
+
+TEST(Promises, SayOfAContractOfTheRecipesOwnThatItIsNotKnown) {
+  StubAccount account;
+  CheckPromises(Workers("ours", 2), 0, In({}), {}, account);
+  ASSERT_FALSE(account.findings.empty());
+  EXPECT_EQ(account.findings[0].outcome, StubFinding::Outcome::kNotChecked);
+}
+
+TEST(Devices, HaveToBeAmongThoseThatAreVisible) {
+  const testing::TempDir root;
+  const std::string at = root.path() + "/";
+  StubAccount account;
+  CheckDevices("cuda", In({{"MUSTER_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", "0,1"}, {"MUSTER_HOST_DEVICES", "4"}}),
+               account, at);
+  EXPECT_EQ(FailuresOf(account), "devices: CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
+}
+
+TEST(Devices, HaveToBeThere) {
+  const testing::TempDir root;
+  std::filesystem::create_directories(root.path() + "/dev");
+  std::ofstream(root.path() + "/dev/nvidia0");
+  const std::string at = root.path() + "/";
+  StubAccount there;
+  CheckDevices("cuda", In({{"MUSTER_DEVICES", "0"}}), there, at);
+  EXPECT_EQ(FailuresOf(there), "");
+  StubAccount missing;
+  CheckDevices("cuda", In({{"MUSTER_DEVICES", "1"}}), missing, at);
+  EXPECT_EQ(FailuresOf(missing), "devices: there is 1 device of kind cuda here, fewer than the plan gives\n");
+}
+
+TEST(Devices, AreTheOneThatTheContractNames) {
+  const testing::TempDir root;
+  const Environment right = {
+      {"MUSTER_DEVICES", "5"}, {"ASCEND_RT_VISIBLE_DEVICES", "4,5"}, {"DEVICE_ID", "1"}, {"MUSTER_HOST_DEVICES", "8"}};
+  StubAccount account;
+  CheckDevices("ascend", In(right), account, root.path() + "/");
+  EXPECT_EQ(FailuresOf(account), "");
+  Environment wrong = right;
+  wrong["DEVICE_ID"] = "0";
+  CheckDevices("ascend", In(wrong), account, root.path() + "/");
+  EXPECT_EQ(FailuresOf(account), "devices: DEVICE_ID is \"0\", which is device 4, and its device is 5\n");
+}
+
+TEST(Greetings, AreAmongAllOfAFewProcesses) {
+  const StubFacts facts = Workers("torch", 4);
+  EXPECT_EQ(GreetedBy(facts, 1), (std::vector<std::uint32_t>{0, 2, 3}));
+  EXPECT_EQ(GreetersOf(facts, 1), (std::vector<std::uint32_t>{0, 2, 3}));
+}
+
+TEST(Greetings, OfManyProcessesFitTogether) {
+  const StubFacts facts = Workers("torch", 300);
+  std::size_t all = 0;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    for (const std::uint32_t greeted : GreetedBy(facts, i)) {
+      const auto greeters = GreetersOf(facts, greeted);
+      EXPECT_TRUE(std::find(greeters.begin(), greeters.end(), i) != greeters.end()) << i << " greets " << greeted;
+      ++all;
+    }
+    all -= GreetersOf(facts, i).size();
+  }
+  EXPECT_EQ(all, 0U) << "who is greeted knows of it, and expects nobody else";
+  const auto of_first = GreetedBy(facts, 0);
+  EXPECT_TRUE(std::find(of_first.begin(), of_first.end(), 150U) != of_first.end()) << "the first of the other host";
+}
+
+TEST(StubFacts, ComeBackFromTheirFile) {
+  const StubFacts facts = Workers("torch", 4);
+  const auto read = ReadStubFacts(StubFactsText(facts));
+  ASSERT_TRUE(read.has_value()) << read.error();
+  EXPECT_EQ(*read, facts);
+}
+
+TEST(StubFacts, AreRefusedWhereTheyCannotBe) {
+  EXPECT_FALSE(ReadStubFacts("").has_value());
+  EXPECT_FALSE(ReadStubFacts("{\"format\": 2}").has_value());
+  StubFacts facts = Workers("torch", 4);
+  facts.processes[1].hello = "70000";
+  EXPECT_FALSE(ReadStubFacts(StubFactsText(facts)).has_value());
+  facts.processes[1].hello = "7000";
+  facts.processes[1].host = 9;
+  EXPECT_FALSE(ReadStubFacts(StubFactsText(facts)).has_value());
+}
+
+// Every variable of the table is one that the contract's own page tells of, so that neither is changed alone.
+TEST(ContractTable, NamesOnlyWhatThePagesOfTheContractsTell) {
+  for (const char* framework :
+       {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite", "torch"}) {
+    std::string page;
+    for (const std::string& file : {std::string(framework), std::string("parts/dmlc")}) {
+      std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/lua/muster/frameworks/" + file + ".lua");
+      page += std::string(std::istreambuf_iterator<char>(stream), {});
+    }
+    EXPECT_FALSE(PromisesOf(framework).empty()) << framework;
+    for (const PromisedVariable& row : PromisesOf(framework)) {
+      EXPECT_NE(page.find("\"" + std::string(row.variable) + "\""), std::string::npos)
+          << framework << ": " << row.variable;
+    }
+    if (const MeetingPlace* place = MeetingOf(framework)) {
+      EXPECT_NE(page.find("\"" + std::string(place->address) + "\""), std::string::npos) << framework;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster

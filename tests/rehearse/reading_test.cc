@@ -1,0 +1,239 @@
+// From what stubs and the journal say to a table of checks and named failures.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "run/rehearsal.h"
+#include "run/rehearsal_plan.h"
+
+namespace muster {
+namespace {
+
+using Outcome = StubFinding::Outcome;
+
+// Four workers, two on each of n1 and n2.
+Plan Four(std::uint16_t master = 0) {
+  Plan plan;
+  plan.name = "job";
+  plan.framework = "torch";
+  plan.hosts = {{"host0", 2, "n1"}, {"host1", 2, "n2"}};
+  Role role;
+  role.name = role.plays = role.world = "worker";
+  role.command = {"python3", "train.py"};
+  plan.roles = {role};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Process process;
+    process.index = i;
+    process.rank = i;
+    process.world_size = 4;
+    process.host = i / 2;
+    plan.processes.push_back(process);
+  }
+  plan.ports = {{"master", {0, master, "worker.0"}}};
+  return RehearsalPlan(std::move(plan), {});
+}
+
+JournalContents Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNone) {
+  JournalContents journal;
+  RunBegan began;
+  began.run_id = "r1";
+  began.name = "job";
+  began.rehearsal = true;
+  more.insert(more.begin(), JournalEntry(began));
+  RunEnded ended;
+  ended.cause = cause;
+  ended.exit_code = cause == Cause::kNone ? 0 : 3;
+  more.emplace_back(ended);
+  for (JournalEntry& entry : more) {
+    const std::uint64_t number = journal.records.size();
+    journal.records.push_back({number + 1, "", number * 1'000'000'000, std::move(entry)});
+  }
+  return journal;
+}
+
+std::vector<std::optional<StubAccount>> Well(std::uint32_t count = 4) {
+  std::vector<std::optional<StubAccount>> accounts;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    StubAccount account;
+    account.process = i;
+    account.says_rank = i;
+    account.greeted = count - 1;
+    for (const Check check :
+         {Check::kRanks, Check::kCounts, Check::kPorts, Check::kMeeting, Check::kHello, Check::kFiles})
+      account.findings.push_back({check, Outcome::kOk, "well", "", {}});
+    accounts.emplace_back(std::move(account));
+  }
+  return accounts;
+}
+
+const RehearsalRow& Row(const Rehearsal& rehearsal, Check check) {
+  return rehearsal.rows[static_cast<std::size_t>(check)];
+}
+
+std::string Failures(const Rehearsal& rehearsal) {
+  std::string text;
+  for (const RehearsalFailure& failure : rehearsal.failures) {
+    text += std::string(CheckName(failure.check)) + " [" + PartyText(rehearsal, failure.processes) + "]";
+    if (!failure.peers.empty()) text += " [" + PartyText(rehearsal, failure.peers) + "]";
+    text += " " + failure.text + "\n";
+  }
+  return text;
+}
+
+TEST(Rehearsal, IsWellWhereEveryStubIs) {
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), Well());
+  EXPECT_EQ(Failures(rehearsal), "");
+  EXPECT_TRUE(rehearsal.ok());
+  EXPECT_EQ(RehearsalExitCode(rehearsal), 0);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "4 ranks, each once");
+  EXPECT_EQ(Row(rehearsal, Check::kHello).text, "12 greetings, each other one");
+  EXPECT_EQ(Row(rehearsal, Check::kDevices),
+            (RehearsalRow{Check::kDevices, Outcome::kNotChecked, "no process has devices"}));
+  EXPECT_EQ(rehearsal.rows.size(), std::size_t{kChecks});
+}
+
+TEST(Rehearsal, NamesRanksThatAreThereTwice) {
+  auto accounts = Well();
+  accounts[3]->says_rank = 0;
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Failures(rehearsal),
+            "ranks [rank 0 (worker.0) on n1] rank 0 is there 2 times\n"
+            "ranks [rank 3 (worker.3) on n2] rank 0 is there 2 times\n");
+  EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kFailed);
+}
+
+TEST(Rehearsal, FoldsTheProcessesOfTwoHostsThatCannotReachEachOther) {
+  auto accounts = Well();
+  for (std::uint32_t i : {0U, 1U})
+    accounts[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {2, 3}});
+  for (std::uint32_t i : {2U, 3U})
+    accounts[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {0, 1}});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Failures(rehearsal),
+            "hello [ranks 0-1 (worker) on n1] [ranks 2-3 (worker) on n2] no answer\n"
+            "hello [ranks 2-3 (worker) on n2] [ranks 0-1 (worker) on n1] no answer\n");
+}
+
+TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
+  auto accounts = Well();
+  accounts[2].reset();
+  SpawnFailed failed;
+  failed.process = 2;
+  failed.stage = "directory";
+  failed.error = 2;
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({failed}, Cause::kSpawn), accounts);
+  ASSERT_EQ(rehearsal.failures.size(), 1U);
+  EXPECT_EQ(rehearsal.failures[0].check, Check::kStart);
+  EXPECT_EQ(rehearsal.failures[0].processes, (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
+}
+
+TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
+  auto accounts = Well();
+  for (auto& account : accounts) {
+    account->files.push_back({SeenFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
+    account->files.push_back({SeenFile::Kind::kPath, "out.txt", "", "gone", 0, ""});
+  }
+  accounts[2]->files[0].path.clear();
+  accounts[3]->files[0].path.clear();
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is not there, and it is on n1\n");
+  ASSERT_EQ(rehearsal.notes.size(), 2U) << "one for each host";
+  EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" is not there; the job may write it");
+}
+
+TEST(Rehearsal, TellsProgramsThatAreNotTheSame) {
+  auto accounts = Well();
+  for (std::uint32_t i : {0U, 2U})
+    accounts[i]->files.push_back({SeenFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
+  const Rehearsal same = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Row(same, Check::kVersions).text, "the same on 2 hosts: python3");
+  accounts[2]->files[0].hash = "bbbb";
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  ASSERT_EQ(rehearsal.failures.size(), 1U);
+  EXPECT_EQ(rehearsal.failures[0].check, Check::kVersions);
+  EXPECT_EQ(PartyText(rehearsal, rehearsal.failures[0].processes), "rank 2 (worker.2) on n2");
+}
+
+TEST(Rehearsal, TakesVersionsOfPackagesFromPreflight) {
+  HostsCompared compared;
+  compared.differences = {{"torch of python3", {{"2.3.1", {0}}, {"2.2.0", {1}}}},
+                          {"kernel", {{"6.1", {0}}, {"5.15", {1}}}}};
+  compared.faults = {{"disk", "/tmp is full", "make room", {1}}};
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({compared}), Well());
+  EXPECT_EQ(Failures(rehearsal),
+            "versions [rank 2 (worker.2) on n2] torch of python3 is 2.2.0, and on n1 2.3.1\n"
+            "disk [rank 2 (worker.2) on n2] /tmp is full\n");
+}
+
+TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
+  auto accounts = Well();
+  accounts[0]->clocks = {{2, 3'000'000'000, 1'000'000}};
+  accounts[2]->clocks = {{0, -3'000'000'000, 1'000'000}};
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  EXPECT_EQ(Failures(rehearsal), "clock [rank 0 (worker.0) on n1] its clock differs from n2's by 3.0 s\n");
+  accounts[0]->clocks = {{2, 3'000'000'000, 2'500'000'000}};
+  accounts[2]->clocks = {{0, INT64_MIN, 1}};
+  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)), "") << "as much as the way leaves uncertain";
+}
+
+TEST(Rehearsal, TellsWhosePortATakenOneIs) {
+  const std::vector<std::optional<StubAccount>> none(4);
+  const Rehearsal rehearsal = JudgeRehearsal(
+      Four(29500), Journal({PreparationFailed{"ports on n1: port 29500 is in use by pid 7"}}, Cause::kUnready), none);
+  EXPECT_EQ(Failures(rehearsal), "ports [rank 0 (worker.0) on n1] ports on n1: port 29500 is in use by pid 7\n");
+  EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
+  const Rehearsal unreached =
+      JudgeRehearsal(Four(29500), Journal({PreparationFailed{"n2: no answer"}}, Cause::kUnready), none);
+  EXPECT_EQ(RehearsalExitCode(unreached), 3);
+  EXPECT_EQ(Row(unreached, Check::kHello).outcome, Outcome::kNotChecked);
+}
+
+TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
+  Plan plan;
+  plan.name = "job";
+  plan.framework = "mpi";
+  plan.hosts = {{"host0", 1, "n1"}};
+  Role role;
+  role.name = "worker";
+  role.plays = "launcher";
+  role.command = {"mpirun", "-n", "4", "solve"};
+  plan.roles = {role};
+  plan.processes.resize(1);
+  auto accounts = Well(1);
+  std::erase_if(accounts[0]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
+  accounts[0]->says_rank.reset();
+  const Rehearsal rehearsal = JudgeRehearsal(RehearsalPlan(std::move(plan), {}), Journal({}), accounts);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kNotChecked);
+  EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "the launcher starts the ranks, and they are not rehearsed");
+  ASSERT_EQ(rehearsal.notes.size(), 1U);
+  EXPECT_NE(rehearsal.notes[0].text.find("mpirun"), std::string::npos);
+}
+
+TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
+  auto accounts = Well();
+  accounts[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
+  accounts[0]->clocks = {{4'000'000'000U, 9'000'000'000, 1}};
+  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)),
+            "hello [rank 0 (worker.0) on n1] [rank 1 (worker.1) on n1] no answer\n");
+}
+
+TEST(Rehearsal, IsATableForPeopleAndJsonForPrograms) {
+  auto accounts = Well();
+  accounts[3]->findings.push_back({Check::kDevices, Outcome::kFailed, "hidden \x1b[31m", "a hint", {}});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  const std::string text = RehearsalText(rehearsal);
+  EXPECT_NE(text.find("rehearsal of job: 4 processes on 2 hosts in 1.0 s\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  devices   FAILED       1 of 4 processes\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  devices: rank 3 (worker.3) on n2: hidden \\x1b[31m\n    hint: a hint\n"), std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(RehearsalJson(rehearsal));
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["ok"], false);
+  EXPECT_EQ(json["failures"][0]["processes"][0]["rank"], 3);
+  EXPECT_EQ(json["failures"][0]["processes"][0]["host"], "n2");
+  EXPECT_EQ(json["checks"].size(), std::size_t{kChecks});
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,60 @@
+// A rehearsal called to its end, and its JSON: which checks failed, for whom and where.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "support/command.h"
+
+namespace muster::testing {
+
+class Rehearsed {
+ public:
+  explicit Rehearsed(CommandResult called)
+      : result(std::move(called)), json(nlohmann::json::parse(result.out, nullptr, false)) {}
+
+  // "ok", "failed", "not_checked"; empty if there is no such check.
+  std::string Outcome(const std::string& check) const {
+    if (!json.is_object() || !json.contains("checks")) return {};
+    for (const auto& row : json["checks"]) {
+      if (row["check"] == check) return row["outcome"];
+    }
+    return {};
+  }
+  std::set<std::string> Failed() const {
+    std::set<std::string> names;
+    if (!json.is_object() || !json.contains("failures")) return names;
+    for (const auto& failure : json["failures"]) names.insert(failure["check"]);
+    return names;
+  }
+  // Of the failures of that check: "worker.3 rank 3 on n2", and for peers the same.
+  std::set<std::string> Who(const std::string& check, const char* whose = "processes") const {
+    std::set<std::string> who;
+    if (!json.is_object() || !json.contains("failures")) return who;
+    for (const auto& failure : json["failures"]) {
+      if (failure["check"] != check) continue;
+      for (const auto& process : failure[whose]) {
+        who.insert(process["role"].get<std::string>() + "." + process["index"].dump() +
+                   (process["rank"].is_null() ? "" : " rank " + process["rank"].dump()) + " on " +
+                   process["host"].get<std::string>());
+      }
+    }
+    return who;
+  }
+  // The texts of the failures of that check, one a line.
+  std::string Text(const std::string& check) const {
+    std::string text;
+    if (!json.is_object() || !json.contains("failures")) return text;
+    for (const auto& failure : json["failures"]) {
+      if (failure["check"] == check) text += failure["text"].get<std::string>() + "\n";
+    }
+    return text;
+  }
+
+  CommandResult result;
+  nlohmann::json json;
+};
+
+}  // namespace muster::testing

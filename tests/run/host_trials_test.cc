@@ -1,0 +1,88 @@
+// What follows from what hosts were tried for.
+#include "run/host_trials.h"
+
+#include <gtest/gtest.h>
+
+#include "run/host_differences.h"
+#include "run/inspection_report.h"
+
+namespace muster {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines Told(const std::vector<HostFault>& findings) {
+  Lines lines;
+  for (const HostFault& finding : findings) {
+    lines.push_back(finding.kind + ": " + finding.text);
+    EXPECT_FALSE(finding.breaks.empty()) << finding.text;
+    EXPECT_FALSE(finding.hint.empty()) << finding.text;
+  }
+  return lines;
+}
+
+TEST(HostTrials, ThatWorkAreNotToldOf) {
+  HostFacts facts;
+  facts.trials = {{"mechanism", "pidfd", ""}, {"cgroup", "x", ""}, {"node", "/dev/nvidia0", ""}, {"name", "n1", ""}};
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
+  EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{});
+}
+
+TEST(HostTrials, ThatFailAreDoneWithout) {
+  HostFacts facts;
+  for (const char* mechanism :
+       {"pidfd", "close_range", "clone_cgroup", "landlock", "seccomp", "user_namespaces", "subreaper"}) {
+    facts.trials.push_back({"mechanism", mechanism, "no"});
+  }
+  facts.trials.push_back({"cgroup", "a group of its own", "it cannot be made"});
+  facts.trials.push_back({"name", "n1", "it has no address"});
+  facts.trials.push_back({"ports", "ip_local_port_range", "9 ports"});
+  facts.trials.push_back({"time", "the clock", "nothing keeps it"});
+  EXPECT_EQ(Told(LacksOfHost(0, facts)).size(), facts.trials.size()) << "each with what it breaks and how it is mended";
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
+}
+
+TEST(HostTrials, OfDevicesAreFaults) {
+  HostFacts facts;
+  facts.trials = {{"node", "/dev/davinci0", "Permission denied"}};
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: /dev/davinci0 cannot be opened: Permission denied"});
+  facts.trials = {{"mechanism", "pidfd", ""}};
+  facts.drivers = {{"cuda", "535.1"}};
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is there, and none of its device nodes"});
+  facts.devices = 2;
+  facts.device_kind = "cuda";
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
+}
+
+TEST(HostTrials, AreAskedOfHostsWithDevicesForMore) {
+  HostFacts facts;
+  facts.trials = {{"mechanism", "pidfd", ""}};
+  facts.limits = {{"memlock", 65536, 65536}};
+  EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{});
+  facts.devices = 8;
+  facts.device_kind = "ascend";
+  EXPECT_EQ(Told(LacksOfHost(0, facts)), (Lines{"driver: the version of the driver of ascend is not told",
+                                                "memlock: the limit memlock is 65536 bytes"}));
+  facts.trials.clear();
+  EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{}) << "a run looks for none of it";
+}
+
+TEST(Lacks, StandApartAndBreakNothing) {
+  std::vector<InspectedHost> hosts(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    hosts[i].name = "n" + std::to_string(i + 1);
+    hosts[i].facts.trials = {{"time", "the clock", "nothing keeps it in time"}};
+  }
+  const HostComparison found = CompareHosts(hosts, {}, "");
+  EXPECT_TRUE(found.faults.empty());
+  ASSERT_EQ(found.lacks.size(), 1U) << "hosts that lack the same are told of together";
+  EXPECT_EQ(found.lacks[0].hosts, (HostSet{0, 1}));
+  EXPECT_EQ(
+      InspectionText(hosts, found, {}),
+      "2 hosts, 2 of them reached\nnothing is wrong\nmissing, and done without\n"
+      "  2 of 2 hosts: the clock is not kept: nothing keeps it in time: n[1-2]\n"
+      "    breaks: times of several hosts drift apart\n    mend: systemctl enable --now chrony\nnothing differs\n");
+}
+
+}  // namespace
+}  // namespace muster

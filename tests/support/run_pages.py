@@ -1,0 +1,105 @@
+"""What docs/journal.md and docs/run_directory.md tell of a run: names of events and fields, and of files.
+
+Knows the tables of the two pages and nothing of what is in a run; check_run.py holds runs to them.
+"""
+
+import functools
+import json
+import pathlib
+import re
+import stat
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
+OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
+# Their keys are the recipe's or the machine's, not muster's.
+OWN_NAMES = {"ports", "cores", "inherited", "value", "set"}
+# What stands for a part of a name in the page's table, and what may stand there.
+PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
+
+
+def rows(page):
+    """The first cells of a page's tables, with the whole line."""
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `"):
+            yield line.split("|")[1], line
+
+
+def words(text):
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+@functools.lru_cache
+def told_events():
+    return {next(iter(words(cell))): words(line) for cell, line in rows("journal.md")}
+
+
+@functools.lru_cache
+def told_words():
+    return set().union(*(words(line) for line in (DOCS / "journal.md").read_text(encoding="utf-8").splitlines()))
+
+
+@functools.lru_cache
+def told_files():
+    patterns = []
+    for cell, _ in rows("run_directory.md"):
+        for name in words(cell):
+            parts = re.split("(" + "|".join(map(re.escape, PARTS)) + ")", name)
+            patterns.append(re.compile("".join(PARTS.get(part, re.escape(part)) for part in parts)))
+    return patterns
+
+
+@functools.lru_cache
+def told_keys():
+    """Every name in backticks of both pages, and what stands in their JSON."""
+    text = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("run_directory.md", "journal.md"))
+    return {name for word in words(re.sub(r"^```.*$", "", text, flags=re.MULTILINE)) for name in re.findall(r"\w+", word)}
+
+
+def keys_of(value, within=""):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if within not in OWN_NAMES:
+                yield key
+            yield from keys_of(inner, key)
+    for element in value if isinstance(value, list) else []:
+        yield from keys_of(element, within)
+
+
+def untold_of_json(folder):
+    """One line for each name in the files for programs that no page has."""
+    for name in ("report.json", "binding.json", "inputs.json"):
+        path = folder / name
+        if path.is_file():
+            for key in sorted(set(keys_of(json.loads(path.read_bytes()))) - told_keys()):
+                yield f"docs/run_directory.md does not tell of {key} in {name}"
+
+
+def untold_of_record(record):
+    """One line for each name in a record that the page does not have."""
+    event = record["event"]
+    if event not in told_events():
+        yield f"docs/journal.md does not tell of {event}"
+        return
+    for field, value in record.items():
+        if field in OF_EVERY_RECORD:
+            continue
+        if field not in told_events()[event]:
+            yield f"docs/journal.md does not tell of {field} of {event}"
+        for element in value if isinstance(value, list) else []:
+            for name in element if isinstance(element, dict) else []:
+                if name not in told_words():
+                    yield f"docs/journal.md does not tell of {name} in {field} of {event}"
+
+
+def is_of_processes(path, name):
+    """Processes may write into the folder, with their own umask; muster's files are 0600."""
+    return "/" not in name and stat.S_IMODE(path.lstat().st_mode) != 0o600
+
+
+def untold_of_files(folder):
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_dir() or is_of_processes(path, name):
+            continue
+        if not any(pattern.fullmatch(name) for pattern in told_files()):
+            yield f"docs/run_directory.md does not tell of {name}"
