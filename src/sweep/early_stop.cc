@@ -1,0 +1,74 @@
+#include "sweep/early_stop.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/multi_index/identity.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+
+namespace muster {
+
+struct Asha::Rung {
+  using Result = std::pair<double, std::size_t>;  // loss, which report of the rung
+  boost::multi_index_container<
+      Result, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<boost::multi_index::identity<Result>>>>
+      results;
+};
+
+Asha::Asha(double min, double max, double eta, std::size_t min_results) : eta_(eta), min_results_(min_results) {
+  // By powers and not by products, so that 0.1 · 10 is a rung of 1.
+  for (int k = 0;; ++k) {
+    const double resource = min * std::pow(eta, k);
+    if (resource > max * (1 + 1e-12)) break;
+    rungs_.push_back(resource);
+    results_.push_back(std::make_unique<Rung>());
+  }
+}
+Asha::Asha(Asha&&) noexcept = default;
+Asha::~Asha() = default;
+
+StopDecision Asha::Report(std::size_t rung, double loss) {
+  auto& results = results_[rung]->results;
+  const auto place = results.emplace(loss, results.size()).first;
+  StopDecision decision;
+  decision.rung = rung;
+  decision.results = results.size();
+  decision.rank = results.rank(place) + 1;
+  const auto share = static_cast<std::size_t>(std::floor(static_cast<double>(decision.results) / eta_));
+  decision.threshold = std::max<std::size_t>(1, share);
+  if (rung + 1 == rungs_.size() || decision.results <= min_results_) decision.threshold = decision.results;
+  decision.stop = decision.rank > decision.threshold;
+  return decision;
+}
+
+void MedianRule::Finished(const std::map<double, double>& losses) {
+  std::vector<std::pair<double, double>> means;
+  double sum = 0;
+  for (const auto& [step, loss] : losses) {
+    sum += loss;
+    means.emplace_back(step, sum / static_cast<double>(means.size() + 1));
+  }
+  means_.push_back(std::move(means));
+}
+
+MedianRule::Decision MedianRule::At(double step, double best_loss) const {
+  Decision decision;
+  std::vector<double> there;
+  for (const auto& means : means_) {
+    const auto after = std::upper_bound(means.begin(), means.end(), step,
+                                        [](double wanted, const auto& entry) { return wanted < entry.first; });
+    if (after != means.begin()) there.push_back(std::prev(after)->second);
+  }
+  decision.finished = there.size();
+  if (there.size() < min_finished_ || there.empty()) return decision;
+  const auto middle = there.begin() + static_cast<std::ptrdiff_t>(there.size() / 2);
+  std::nth_element(there.begin(), middle, there.end());
+  double median = *middle;
+  if (there.size() % 2 == 0) median = (median + *std::max_element(there.begin(), middle)) / 2;
+  decision.median = median;
+  decision.stop = step >= warmup_ && best_loss > median;
+  return decision;
+}
+
+}  // namespace muster

@@ -1,0 +1,170 @@
+#include "sweep/space.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "sweep/draw.h"
+
+namespace muster::testing {
+namespace {
+
+Space Choice(const std::string& name, std::vector<Value> values) {
+  Space space;
+  space.kind = Space::Kind::kAxis;
+  space.axis = {name, Axis::Kind::kChoice, std::move(values)};
+  return space;
+}
+Space LogUniform(const std::string& name, double low, double high) {
+  Space space;
+  space.kind = Space::Kind::kAxis;
+  space.axis = {name, Axis::Kind::kLogUniform, {}, low, high};
+  return space;
+}
+Space Of(Space::Kind kind, std::vector<Space> parts) {
+  Space space;
+  space.kind = kind;
+  space.parts = std::move(parts);
+  space.place = {"s.lua", 4};
+  return space;
+}
+Space Product(std::vector<Space> parts) { return Of(Space::Kind::kProduct, std::move(parts)); }
+Space Zip(std::vector<Space> parts) { return Of(Space::Kind::kZip, std::move(parts)); }
+Space Union(std::vector<Space> parts) { return Of(Space::Kind::kUnion, std::move(parts)); }
+Space Fixed(Point point) {
+  Space space;
+  space.kind = Space::Kind::kFixed;
+  space.fixed = std::move(point);
+  return space;
+}
+Space When(std::map<std::string, std::vector<Value>> condition, Space inside) {
+  Space space = Of(Space::Kind::kWhen, {std::move(inside)});
+  space.condition = std::move(condition);
+  return space;
+}
+
+CompiledSpace Compiled(const Space& space) {
+  auto compiled = CompiledSpace::Of(space);
+  if (!compiled) throw std::runtime_error(compiled.error().at(0).message);
+  return *std::move(compiled);
+}
+std::string ProblemOf(const Space& space) {
+  const auto compiled = CompiledSpace::Of(space);
+  if (compiled) return "";
+  EXPECT_EQ(compiled.error().at(0).kind, "space");
+  return compiled.error().at(0).message;
+}
+std::vector<std::string> AllOf(const CompiledSpace& space) {
+  std::vector<std::string> points;
+  for (std::uint64_t i = 0; i < space.size().value(); ++i) points.push_back(PointText(space.At(i)));
+  return points;
+}
+using Lines = std::vector<std::string>;
+
+TEST(Space, TurnsTheLastAxisOfAProductFastest) {
+  const auto space = Compiled(Product({Choice("a", {1, 2}), Choice("b", {"x", "y", "z"})}));
+  EXPECT_EQ(AllOf(space), (Lines{"a=1, b=x", "a=1, b=y", "a=1, b=z", "a=2, b=x", "a=2, b=y", "a=2, b=z"}));
+  EXPECT_EQ(space.names(), (Lines{"a", "b"}));
+}
+
+TEST(Space, MovesPartsOfAZipTogether) {
+  const auto space = Compiled(Zip({Choice("pp", {1, 2, 4}), Choice("tp", {8, 4, 2})}));
+  EXPECT_EQ(AllOf(space), (Lines{"pp=1, tp=8", "pp=2, tp=4", "pp=4, tp=2"}));
+  EXPECT_EQ(space.dimensions(), Lines{"pp+tp"});
+}
+
+TEST(Space, ChainsPartsOfAUnion) {
+  const auto space = Compiled(Product({Choice("a", {1, 2}), Union({Fixed({{"hosts", 2}}), Choice("hosts", {4, 8})})}));
+  EXPECT_EQ(AllOf(space),
+            (Lines{"a=1, hosts=2", "a=1, hosts=4", "a=1, hosts=8", "a=2, hosts=2", "a=2, hosts=4", "a=2, hosts=8"}));
+}
+
+TEST(Space, HasNamesOnlyWhereTheirConditionHolds) {
+  const auto space = Compiled(Product({Choice("n", {1, 2}), Choice("optimizer", {"adam", "sgd", "lamb"}),
+                                       When({{"optimizer", {"adam", "lamb"}}}, Choice("beta", {0.8, 0.9})),
+                                       When({{"optimizer", {"sgd"}}}, Choice("momentum", {0.1, 0.2, 0.3}))}));
+  EXPECT_EQ(space.size(), 2U * (2 + 3 + 2));
+  const Lines points = AllOf(space);
+  EXPECT_EQ(points[0], "beta=0.8, n=1, optimizer=adam");
+  EXPECT_EQ(points[4], "momentum=0.1, n=1, optimizer=sgd");
+  EXPECT_EQ(std::set<std::string>(points.begin(), points.end()).size(), points.size());
+}
+
+// Every index gives another point, whatever the space.
+TEST(Space, CountsExactlyThePointsThatItHas) {
+  const auto space = Compiled(Product(
+      {Union({Zip({Choice("a", {1, 2}), Choice("b", {3, 4})}), Product({Choice("a", {5, 6}), Choice("b", {7, 8, 9})})}),
+       Choice("c", {true, false}), When({{"a", {1, 6}}, {"c", {true}}}, Choice("d", {1, 2, 3}))}));
+  // (a, b) has 8 points, with c 16; 1 + 3 of these have three values of d instead of none.
+  EXPECT_EQ(space.size(), 16U - 4 + 4 * 3);
+  const Lines points = AllOf(space);
+  EXPECT_EQ(std::set<std::string>(points.begin(), points.end()).size(), points.size());
+}
+
+TEST(Space, OfAnyHugeSizeIsArithmetic) {
+  std::vector<Space> axes;
+  for (int i = 0; i < 8; ++i) {
+    Space axis;
+    axis.kind = Space::Kind::kAxis;
+    axis.axis = {"a" + std::to_string(i), Axis::Kind::kRange, {}, 0, 63, 1, true};
+    axes.push_back(axis);
+  }
+  const auto space = Compiled(Product(axes));
+  EXPECT_EQ(space.size(), std::uint64_t{1} << 48U);
+  EXPECT_EQ(PointText(space.At((std::uint64_t{1} << 48U) - 1)),
+            "a0=63, a1=63, a2=63, a3=63, a4=63, a5=63, a6=63, a7=63");
+  EXPECT_EQ(PointText(space.At(64)), "a0=0, a1=0, a2=0, a3=0, a4=0, a5=0, a6=1, a7=0");
+  axes.push_back(axes.front());
+  axes.back().axis.name = "a8";
+  EXPECT_EQ(ProblemOf(Product(axes)), "there are more than 2^53 points");
+}
+
+TEST(Space, LeavesContinuousAxesToDraws) {
+  const auto space = Compiled(Product(
+      {LogUniform("lr", 1e-5, 1e-3), Choice("n", {1, 2, 4}), Zip({Choice("pp", {1, 2}), Choice("tp", {8, 4})})}));
+  EXPECT_FALSE(space.size());
+  EXPECT_EQ(space.discrete_size(), 6U);
+  EXPECT_EQ(PointText(space.DiscreteAt(5)), "n=4, pp=2, tp=4");
+  EXPECT_EQ(space.dimensions(), (Lines{"lr", "n", "pp+tp"}));
+  Point drawn = space.From([](const std::string&) { return 0.5; });
+  EXPECT_NEAR(*drawn.at("lr").AsDouble(), 1e-4, 1e-12);
+  drawn.erase("lr");
+  EXPECT_EQ(PointText(drawn), "n=2, pp=2, tp=4");
+}
+
+TEST(Space, DrawsTheSameOfAnAxisWhateverStandsBesideIt) {
+  const auto small = Compiled(Product({LogUniform("lr", 1e-5, 1e-3)}));
+  const auto large = Compiled(Product({Choice("n", {1, 2, 4}), LogUniform("lr", 1e-5, 1e-3), Choice("m", {1, 2})}));
+  for (std::uint64_t trial = 0; trial < 20; ++trial) {
+    const auto coordinate = [trial](const std::string& dimension) { return Draw(7, trial, dimension); };
+    EXPECT_EQ(small.From(coordinate).at("lr"), large.From(coordinate).at("lr"));
+  }
+}
+
+TEST(Space, RefusesWhatCannotBeMeantAndNamesIt) {
+  EXPECT_EQ(ProblemOf(Product({Choice("a", {1}), Choice("a", {2})})), "a is given twice");
+  EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), Choice("b", {1, 2, 3})})), "zip: a has 2 values, and b has 3");
+  EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), LogUniform("lr", 1, 2)})), "zip: lr has no values to count");
+  EXPECT_EQ(ProblemOf(Zip({})), "zip has no parts");
+  EXPECT_EQ(ProblemOf(Union({})), "union has no parts");
+  EXPECT_EQ(ProblemOf(When({{"a", {1}}}, Choice("b", {1}))), "when stands outside a product");
+  EXPECT_EQ(ProblemOf(Product({Choice("a", {1}), When({{"aa", {1}}}, Choice("b", {1}))})),
+            "when: aa is no axis of the product in which it stands");
+  EXPECT_EQ(ProblemOf(Product({LogUniform("lr", 1, 2), When({{"lr", {1}}}, Choice("b", {1}))})),
+            "when depends on an axis that has no values to count: lr");
+  Space deep = Choice("a", {1});
+  for (int i = 0; i < 100; ++i) deep = Product({deep});
+  EXPECT_EQ(ProblemOf(deep), "spaces are nested too deeply");
+}
+
+TEST(PointId, IsOfNamesAndValuesAlone) {
+  EXPECT_EQ(PointId({{"lr", 0.1}, {"n", 4}}).size(), 16U);
+  EXPECT_EQ(PointId({{"lr", -0.0}}), PointId({{"lr", 0.0}}));
+  EXPECT_NE(PointId({{"lr", 1}}), PointId({{"lr", "1"}}));
+  EXPECT_NE(PointId({{"a", 1}}), PointId({{"b", 1}}));
+  // Folders of trials are called so: it stays the same from release to release. SHA-256 of "{lr = 0.1, n = 4}".
+  EXPECT_EQ(PointId({{"lr", 0.1}, {"n", 4}}), "98f86259a074bb76");
+}
+
+}  // namespace
+}  // namespace muster::testing
