@@ -30,13 +30,20 @@ class Four : public RunFolder {
                 "framework = 'torch', cluster = { hosts = 1, devices_per_host = 4, device_kind = 'cuda' },");
   }
 
+  // The devices are believed to be there for this test alone: another one may hold the same numbers.
+  std::vector<std::string> Environment() const {
+    std::vector<std::string> environment = {"PATH=/usr/bin:/bin", "HERE=" + Folder(),
+                                            "MUSTER_LEASES=" + Folder() + "/leases"};
+    environment.insert(environment.end(), variables_.begin(), variables_.end());
+    return environment;
+  }
+
   Rehearsed Rehearse(Words more = {}) const {
     Words words = {MusterProgram(), "rehearse", "recipe.lua", "--run-dir", RunDir(), "--json", "--within", "2s"};
     words.insert(words.end(), more.begin(), more.end());
     Command command;
     command.argv = words;
-    command.env = {"PATH=/usr/bin:/bin", "HERE=" + Folder()};
-    command.env.insert(command.env.end(), variables_.begin(), variables_.end());
+    command.env = Environment();
     command.cwd = Folder();
     Rehearsed rehearsed(RunCommand(command));
     EXPECT_TRUE(ProcessesWith(Folder()).empty()) << "something is left";
@@ -80,7 +87,7 @@ TEST(LocalRehearsal, IsTakenForNoRealRun) {
   const Four four("");
   Command command;
   command.argv = {MusterProgram(), "rehearse", "recipe.lua"};
-  command.env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"};
+  command.env = four.Environment();
   command.cwd = four.Folder();
   const CommandResult result = RunCommand(command);
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
@@ -100,14 +107,14 @@ TEST(LocalRehearsal, CanBeOfAnEarlierRunAndOfAPlan) {
   ASSERT_EQ(four.Rehearse().result.exit_code, 0);
   const CommandResult again =
       RunCommand({.argv = {MusterProgram(), "rehearse", four.RunDir(), "--run-dir", four.Folder() + "/again"},
-                  .env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"},
+                  .env = four.Environment(),
                   .cwd = four.Folder()});
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
   const std::string file = four.Folder() + "/plan.json";
   std::ofstream(file) << four.Muster({"plan", "recipe.lua", "--json"}).out;
   const CommandResult of_plan =
       RunCommand({.argv = {MusterProgram(), "rehearse", "--plan", file, "--run-dir", four.Folder() + "/planned"},
-                  .env = {"PATH=/usr/bin:/bin", "MUSTER_HOST_DEVICES=4"},
+                  .env = four.Environment(),
                   .cwd = four.Folder()});
   EXPECT_EQ(of_plan.exit_code, 0) << of_plan.out << of_plan.err;
   EXPECT_NE(of_plan.out.find("rehearsal of job: 4 processes on 1 host"), std::string::npos) << of_plan.out;
