@@ -63,7 +63,9 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
   const UniqueFd names(::memfd_create("muster-tar", MFD_CLOEXEC));
   const UniqueFd words(::memfd_create("muster-tar", MFD_CLOEXEC));
   if (!names || !words) return std::strerror(errno);
-  std::string list;
+  // The folder first, with its mode: what is opened elsewhere is for as few as it was here.
+  std::string list(".");
+  list += '\0';
   for (const std::string& path : order.paths) list += path + '\0';
   if (!WriteTo(names.get(), list)) return std::strerror(errno);
 

@@ -114,17 +114,20 @@ def read_journal(run):
 
 def check_modes(run):
     own = ["plan.json", "plan.txt", "inputs.json", "journal.jsonl", "binding.json", "report.json", "report.txt", "lock"]
-    if stat.S_IMODE(run.folder.stat().st_mode) != 0o700:
+    # access = "group" of a site file: the folder says so, and nobody but the group may read.
+    of_group = stat.S_IMODE(run.folder.stat().st_mode) == 0o2750
+    modes, others = ({0o600, 0o640}, 0o027) if of_group else ({0o600}, 0o077)
+    if stat.S_IMODE(run.folder.stat().st_mode) not in (0o700, 0o2750):
         run.wrong("format", "the run directory is not 0700")
     for name in own:
         path = run.folder / name
         if not os.path.lexists(path):
             continue
         mode = path.lstat().st_mode
-        if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != 0o600:
+        if not stat.S_ISREG(mode) or stat.S_IMODE(mode) not in modes:
             run.wrong("format", f"{name} is no file of mode 0600")
     for path in (run.folder / "logs").glob("*"):
-        if stat.S_IMODE(path.lstat().st_mode) & 0o077:
+        if stat.S_IMODE(path.lstat().st_mode) & others:
             run.wrong("format", f"logs/{path.name} can be read by others")
     for path in (run.folder / "dumps").rglob("*"):
         mode = path.lstat().st_mode

@@ -12,7 +12,7 @@ import stat
 DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
 # Their keys are the recipe's or the machine's, not muster's.
-OWN_NAMES = {"ports", "cores", "inherited", "value", "set"}
+OWN_NAMES = {"ports", "cores", "inherited", "value", "set", "last", "libraries", "sources"}
 # What stands for a part of a name in the page's table, and what may stand there.
 PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
 
