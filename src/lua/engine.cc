@@ -413,7 +413,7 @@ Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place,
 Engine::~Engine() = default;
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
-  if (last_place_ != nullptr) last_place_->Note({}, 0);
+  if (last_place_ != nullptr) last_place_->Note("", 0);
   const bool is_new = recipe_ == nullptr;
   if (is_new) recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
   Host& host = recipe_->host;
