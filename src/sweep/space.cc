@@ -330,6 +330,12 @@ class Compiler {
     return sound ? std::optional(std::move(parts)) : std::nullopt;
   }
 
+  static std::vector<const Space*> AllOf(const Space& space) {
+    std::vector<const Space*> parts;
+    for (const Space& part : space.parts) parts.push_back(&part);
+    return parts;
+  }
+
   // Names that several parts have.
   bool AreDistinct(const Space& space, const std::vector<const Node*>& parts) {
     std::set<std::string> names;
@@ -410,10 +416,8 @@ class Compiler {
       Report(space, "zip has no parts", "zip { a = { 1, 2 }, b = { 8, 4 } }");
       return nullptr;
     }
-    std::vector<const Space*> given;
-    for (const Space& part : space.parts) given.push_back(&part);
     std::vector<double> sizes;
-    auto parts = CompileParts(given, sizes);
+    auto parts = CompileParts(AllOf(space), sizes);
     if (!parts) return nullptr;
     std::vector<const Node*> all;
     for (const auto& part : *parts) all.push_back(part.get());
@@ -438,10 +442,8 @@ class Compiler {
       Report(space, "union has no parts", "union { { hosts = 2 }, { hosts = 4 } }");
       return nullptr;
     }
-    std::vector<const Space*> given;
-    for (const Space& part : space.parts) given.push_back(&part);
     std::vector<double> sizes;
-    auto parts = CompileParts(given, sizes);
+    auto parts = CompileParts(AllOf(space), sizes);
     if (!parts) return nullptr;
     double size = 0;
     for (const double each : sizes) size += each;

@@ -15,7 +15,7 @@ StubAccount Sample() {
   account.greeted = 7;
   account.findings = {{Check::kHello, StubFinding::Outcome::kFailed, "no answer", "a firewall", {1, 4}},
                       {Check::kDisk, StubFinding::Outcome::kOk, "/tmp", "", {}}};
-  account.files = {{SeenFile::Kind::kScript, "train.py", "/work/train.py", "", 120, "abc"}};
+  account.files = {{SeenFile::Kind::kScript, "train.py", "/home/ada/train.py", "", 120, "abc"}};
   account.clocks = {{1, -5'000'000'000, 1'000}};
   return account;
 }
