@@ -1,10 +1,10 @@
-#include "sweep/sampler.h"
+#include "space/sampler.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "sweep/draw.h"
+#include "space/draw.h"
 
 namespace muster {
 namespace {

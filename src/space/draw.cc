@@ -1,4 +1,4 @@
-#include "sweep/draw.h"
+#include "space/draw.h"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "sweep/sampler.h"
+#include "space/sampler.h"
 
 #include <set>
 

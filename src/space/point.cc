@@ -1,4 +1,4 @@
-#include "sweep/point.h"
+#include "space/point.h"
 
 #include "base/fingerprint.h"
 

@@ -1,4 +1,4 @@
-#include "sweep/space.h"
+#include "space/space.h"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sweep/sobol_points.h"
+#include "space/sobol_points.h"
 
 namespace muster::testing {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "muster/result.h"
-#include "sweep/axis.h"
-#include "sweep/point.h"
+#include "space/axis.h"
+#include "space/point.h"
 
 namespace muster {
 
@@ -35,6 +35,8 @@ struct Space {
   std::vector<Space> parts = {};
   std::map<std::string, std::vector<Value>> condition = {};  // a name, and the values of which it has one
   Place place = {};
+
+  bool operator==(const Space&) const = default;
 };
 
 // What chooses: a coordinate in [0, 1) of each dimension, by its name.

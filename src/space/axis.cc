@@ -1,4 +1,4 @@
-#include "sweep/axis.h"
+#include "space/axis.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include "sweep/space.h"
+#include "space/space.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "sweep/draw.h"
+#include "space/draw.h"
 
 namespace muster::testing {
 namespace {

@@ -8,16 +8,16 @@
 #include <string>
 
 #include "muster/result.h"
-#include "sweep/sobol_points.h"
-#include "sweep/space.h"
+#include "space/sobol_points.h"
+#include "space/space.h"
 
 namespace muster {
 
 struct SamplerChoice {
   enum class Kind : std::uint8_t {
     kGrid,    // every point, in the space's order
-    kRandom,  // drawn (sweep/draw.h); of a space that can be counted, no point twice
-    kSobol,   // spread evenly (sweep/sobol_points.h)
+    kRandom,  // drawn (space/draw.h); of a space that can be counted, no point twice
+    kSobol,   // spread evenly (space/sobol_points.h)
   };
   Kind kind = Kind::kGrid;
   std::optional<std::uint64_t> trials = {};  // of a grid: no more than so many
@@ -27,6 +27,8 @@ struct SamplerChoice {
   std::uint64_t shard = 0;
   std::uint64_t shards = 1;
   Place place = {};
+
+  bool operator==(const SamplerChoice&) const = default;
 };
 
 class Sampler {

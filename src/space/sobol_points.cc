@@ -1,4 +1,4 @@
-#include "sweep/sobol_points.h"
+#include "space/sobol_points.h"
 
 #include <boost/random/sobol.hpp>
 

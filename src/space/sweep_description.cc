@@ -1,0 +1,45 @@
+#include "space/sweep_description.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster {
+
+static_assert(kTrialClassNames.size() == static_cast<std::size_t>(TrialClass::kStalled) + 1);
+
+std::string_view TrialClassName(TrialClass trial_class) {
+  return kTrialClassNames[static_cast<std::size_t>(trial_class)];
+}
+
+std::optional<TrialClass> ParseTrialClass(std::string_view name) {
+  const auto found = std::find(kTrialClassNames.begin(), kTrialClassNames.end(), name);
+  if (found == kTrialClassNames.end()) return std::nullopt;
+  return static_cast<TrialClass>(found - kTrialClassNames.begin());
+}
+
+Diagnostics CheckSweep(const SweepDescription& sweep) {
+  Diagnostics problems;
+  auto space = CompiledSpace::Of(sweep.space);
+  if (!space) {
+    problems = space.error();
+  } else if (auto sampler = Sampler::Of(*space, sweep.sampler); !sampler) {
+    problems = sampler.error();
+  }
+  if (!sweep.early_stop) return problems;
+  const EarlyStopChoice& stop = *sweep.early_stop;
+  if (!sweep.objective) {
+    problems.push_back(Error("early_stop", stop.place, "trials are to be stopped early, and the sweep has no objective",
+                             "objective = muster.minimize \"loss\""));
+  }
+  if (stop.resource.empty()) problems.push_back(Error("early_stop", stop.place, "resource names no metric"));
+  if (stop.kind == EarlyStopChoice::Kind::kAsha &&
+      !(stop.min > 0 && stop.min <= stop.max && stop.eta >= 2 && std::isfinite(stop.max) && std::isfinite(stop.eta))) {
+    problems.push_back(Error("early_stop", stop.place, "asha wants 0 < min <= max and eta >= 2"));
+  }
+  if (stop.kind == EarlyStopChoice::Kind::kMedian && !(stop.warmup >= 0 && std::isfinite(stop.warmup))) {
+    problems.push_back(Error("early_stop", stop.place, "warmup is no number from 0 on"));
+  }
+  return problems;
+}
+
+}  // namespace muster
