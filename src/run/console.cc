@@ -197,7 +197,11 @@ void Console::Follow(int logs, const std::string& path) {
   }
 }
 
-void Console::ShowProgress(std::function<Progress()> progress) { impl_->progress_rows.Begin(std::move(progress)); }
+void Console::ShowProgress(std::function<Progress()> progress) {
+  impl_->progress_rows.Begin([progress = std::move(progress)](std::size_t columns, std::size_t most) {
+    return ProgressRows(progress(), columns, most);
+  });
+}
 
 void Console::Saw(const Event& event) {
   Impl& impl = *impl_;

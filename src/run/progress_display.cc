@@ -19,9 +19,9 @@ constexpr std::chrono::seconds kClock{1};
 ProgressDisplay::ProgressDisplay(boost::asio::io_context& io, Output& out, bool wanted)
     : out_(out), wanted_(wanted), timer_(io), continued_(io) {}
 
-void ProgressDisplay::Begin(std::function<Progress()> progress) {
+void ProgressDisplay::Begin(Rows rows) {
   if (!wanted_) return;
-  progress_ = std::move(progress);
+  rows_ = std::move(rows);
   out_.OnCovered([this] { Changed(); });
   boost::system::error_code ignored;
   continued_.add(SIGCONT, ignored);
@@ -31,12 +31,12 @@ void ProgressDisplay::Begin(std::function<Progress()> progress) {
 }
 
 void ProgressDisplay::Changed() {
-  if (progress_ && !held_) DrawAt(std::max(Clock::now(), drawn_ + kBetween));
+  if (rows_ && !held_) DrawAt(std::max(Clock::now(), drawn_ + kBetween));
 }
 
 void ProgressDisplay::Hold() {
   held_ = true;
-  if (!progress_) return;
+  if (!rows_) return;
   timer_.cancel();
   armed_ = false;
   out_.ShowBelow({});
@@ -48,7 +48,7 @@ void ProgressDisplay::Release() {
 }
 
 void ProgressDisplay::End() {
-  if (!std::exchange(progress_, nullptr)) return;
+  if (!std::exchange(rows_, nullptr)) return;
   timer_.cancel();
   boost::system::error_code ignored;
   continued_.clear(ignored);
@@ -61,7 +61,7 @@ void ProgressDisplay::DrawAt(Clock::time_point when) {
   armed_ = true;
   timer_.expires_at(when);
   timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || !progress_ || held_) return;  // another time has been set, or it is over
+    if (error || !rows_ || held_) return;  // another time has been set, or it is over
     armed_ = false;
     Draw();
     DrawAt(drawn_ + kClock);
@@ -76,7 +76,7 @@ void ProgressDisplay::Draw() {
   winsize size{};
   if (::ioctl(out_.fd(), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) size = {24, 80, 0, 0};
   // The larger part of the screen is for what scrolls.
-  out_.ShowBelow(ProgressRows(progress_(), size.ws_col, std::max(size.ws_row / 3, 1)));
+  out_.ShowBelow(rows_(size.ws_col, static_cast<std::size_t>(std::max(size.ws_row / 3, 1))));
 }
 
 // Meanwhile a shell wrote below the rows.

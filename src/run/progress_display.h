@@ -1,18 +1,20 @@
-// When the rows of a run's progress are shown below other text, and when not.
+// When rows that tell how far something is are shown below other text, and when not.
 //
 // Knows an Output, time and job control; what the rows say is asked for. Where there is no terminal, or it is not
 // wanted, it has no timer and catches no signal.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "run/output.h"
-#include "run/progress.h"
 
 namespace muster {
 
@@ -21,8 +23,11 @@ class ProgressDisplay {
   // `out` must outlive it and be a terminal if it is `wanted`.
   ProgressDisplay(boost::asio::io_context& io, Output& out, bool wanted);
 
-  // `progress` is asked from now on, from the loop.
-  void Begin(std::function<Progress()> progress);
+  // At most `most` rows, each narrower than `columns`.
+  using Rows = std::function<std::vector<std::string>(std::size_t columns, std::size_t most)>;
+
+  // `rows` is asked from now on, from the loop.
+  void Begin(Rows rows);
   // Something has happened.
   void Changed();
   // The rows go, and come again with Release().
@@ -41,7 +46,7 @@ class ProgressDisplay {
   Output& out_;
   bool wanted_;
   bool held_ = false;
-  std::function<Progress()> progress_;
+  Rows rows_;
   boost::asio::steady_timer timer_;
   bool armed_ = false;
   Clock::time_point drawn_;

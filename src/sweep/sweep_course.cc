@@ -1,0 +1,263 @@
+#include "sweep/sweep_course.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "space/point.h"
+
+namespace muster {
+namespace {
+
+std::uint64_t IdNumber(const std::string& id) {
+  std::uint64_t number = 0;
+  std::from_chars(id.data(), id.data() + id.size(), number, 16);
+  return number;
+}
+
+}  // namespace
+
+SweepCourse::SweepCourse(const SweepDescription& sweep, Sampler& sampler, SweepAccount account, HostPool pool,
+                         std::function<bool(const SweepEntry&)> record)
+    : sweep_(sweep),
+      sampler_(sampler),
+      account_(std::move(account)),
+      pool_(std::move(pool)),
+      record_(std::move(record)),
+      rules_(sweep, account_),
+      hosts_(pool_.hosts().size() > 1 ? sweep.retry.quarantine_host_after : 0) {}
+
+bool SweepCourse::Record(const SweepEntry& entry) {
+  if (!record_(entry)) {
+    stopping_ = true;
+    return false;
+  }
+  account_.Take(entry);
+  return true;
+}
+
+void SweepCourse::TakeUp(const SweepBegan& began,
+                         const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt) {
+  if (!Record(began)) return;
+  const std::map<TrialNumber, OpenTrial> before = account_.open();
+  for (const auto& [trial, open] : before) {
+    if (!open.running) continue;
+    Running& running = running_[trial];
+    running.attempt = open.attempts - 1;
+    auto end = adopt(trial, open);
+    if (!end) {
+      end.emplace();
+      end->interrupted = true;
+      end->why = "the head that ran it was gone";
+    }
+    Ended(trial, *std::move(end));
+  }
+  // What was to be tried again stands in `to_plan_` already.
+  std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
+  for (const auto& [trial, open] : account_.open()) {
+    if (waiting.insert(trial).second && open.id.empty()) waiting_ids_.insert(IdNumber(PointId(sampler_.At(trial))));
+  }
+  to_plan_.assign(waiting.begin(), waiting.end());
+}
+
+bool SweepCourse::budget_used_up() const {
+  return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials;
+}
+
+std::optional<std::pair<TrialNumber, std::uint64_t>> SweepCourse::NextToJudge() {
+  const TrialNumber first = account_.judged_to();
+  if (judging_ || stopping_ || budget_used_up() || first >= sampler_.size() || to_plan_.size() >= kJudgedAtOnce / 2) {
+    return std::nullopt;
+  }
+  judging_ = true;
+  return std::pair(first, std::min(kJudgedAtOnce, sampler_.size() - first));
+}
+
+void SweepCourse::Judged(PointsJudged judged) {
+  judging_ = false;
+  if (stopping_) return;  // it is judged again
+  TrialSet impossible;
+  for (const PointsJudged::Reason& reason : judged.impossible) {
+    for (const TrialRange& range : reason.trials) impossible.Add(range);
+  }
+  PointsJudged::Reason twice{"the same point as one before it", "", {}};
+  std::vector<TrialNumber> possible;
+  for (TrialNumber trial = judged.first; trial < judged.first + judged.count; ++trial) {
+    if (impossible.Has(trial)) continue;
+    const std::uint64_t id = IdNumber(PointId(sampler_.At(trial)));
+    if (!account_.Knows(id) && waiting_ids_.insert(id).second) {
+      possible.push_back(trial);
+    } else if (!twice.trials.empty() && twice.trials.back().second + 1 == trial) {
+      twice.trials.back().second = trial;
+    } else {
+      twice.trials.emplace_back(trial, trial);
+    }
+  }
+  if (!twice.trials.empty()) judged.impossible.push_back(std::move(twice));
+  if (!Record(judged)) return;
+  to_plan_.insert(to_plan_.end(), possible.begin(), possible.end());
+}
+
+bool SweepCourse::IsWithinBudget(TrialNumber trial) const {
+  if (!sweep_.budget.trials) return true;
+  const auto is_new = [&](TrialNumber one) {
+    const auto open = account_.open().find(one);
+    return open != account_.open().end() && open->second.attempts == 0;
+  };
+  if (!is_new(trial)) return true;  // it was when it began
+  std::uint64_t due = account_.begun();
+  for (const TrialNumber one : planning_) due += is_new(one) ? 1 : 0;
+  for (const auto& [one, plan] : plans_) due += is_new(one) ? 1 : 0;
+  return due < *sweep_.budget.trials;
+}
+
+std::optional<TrialNumber> SweepCourse::NextToPlan() {
+  if (stopping_ || to_plan_.empty() || planning_.size() >= kPlansAtOnce || plans_.size() >= kMostReady ||
+      !IsWithinBudget(to_plan_.front())) {
+    return std::nullopt;
+  }
+  const TrialNumber trial = to_plan_.front();
+  to_plan_.pop_front();
+  planning_.insert(trial);
+  return trial;
+}
+
+Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs) {
+  planning_.erase(trial);
+  const auto open = account_.open().find(trial);
+  if (open != account_.open().end() && !open->second.plan.empty() && open->second.plan != plan_id) {
+    return Fail(Error("plan_changed", {},
+                      fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
+                                  PointText(sampler_.At(trial)), plan_id, open->second.plan),
+                      "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
+  }
+  plans_[trial] = plan_id;
+  queue_.Add(trial, std::move(needs));
+  return {};
+}
+
+void SweepCourse::CannotBe(TrialNumber trial, const std::string& why, const std::string& place) {
+  planning_.erase(trial);
+  Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
+}
+
+std::optional<TrialQueue::Start> SweepCourse::NextStart() {
+  if (stopping_) return std::nullopt;
+  auto start = queue_.Next(pool_);
+  if (start) running_[start->trial] = {NextAttempt(start->trial), start->needs, start->hosts, {}};
+  return start;
+}
+
+std::uint32_t SweepCourse::NextAttempt(TrialNumber trial) const {
+  const auto open = account_.open().find(trial);
+  return open == account_.open().end() ? 0 : open->second.attempts;
+}
+
+bool SweepCourse::Began(const AttemptBegan& began) {
+  plans_.erase(began.trial);
+  waiting_ids_.erase(IdNumber(began.id));
+  return Record(began);
+}
+
+StopRules::Outcome SweepCourse::Reported(TrialNumber trial, const MetricReport& report) {
+  const auto running = running_.find(trial);
+  if (running == running_.end()) return {};
+  StopRules::Outcome outcome = rules_.Take(trial, running->second.attempt, running->second.progress, report);
+  for (const SweepEntry& entry : outcome.entries) {
+    if (!Record(entry)) return {};
+  }
+  return outcome;
+}
+
+void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
+  const auto found = running_.find(trial);
+  if (found == running_.end()) return;
+  Running running = std::move(found->second);
+  running_.erase(found);
+  if (!running.hosts.empty()) pool_.Give(running.needs, running.hosts);
+
+  AttemptEnded ended;
+  ended.trial = trial;
+  ended.attempt = running.attempt;
+  ended.trial_class = end.trial_class;
+  ended.interrupted = end.interrupted;
+  ended.blamed = std::move(end.blamed);
+  ended.why = std::move(end.why);
+  ended.loss = end.loss ? end.loss : running.progress.loss();
+  ended.metrics = end.metrics.empty() ? running.progress.metrics() : std::move(end.metrics);
+  if (!IsFailure(end.trial_class) && !end.interrupted) ended.losses = running.progress.losses();
+  ended.ms = end.ms;
+  if (end.interrupted) {
+    ended.again = true;
+    ended.counted = false;
+  } else {
+    const auto open = account_.open().find(trial);
+    const std::uint32_t counted = open == account_.open().end() ? 0 : open->second.counted;
+    const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, running.attempt + 1, counted);
+    ended.again = verdict.again;
+    ended.counted = verdict.counted;
+  }
+  if (!Record(ended)) return;
+  if (ended.again) to_plan_.push_front(trial);
+  if (end.interrupted) return;
+  if (!IsFailure(end.trial_class)) {
+    if (end.trial_class == TrialClass::kOk) rules_.Finished(running.progress);
+    for (const std::uint32_t host : running.hosts) hosts_.EndedWell(PlaceName(host));
+    return;
+  }
+  if (!ended.blamed.empty()) return Follow(ended.blamed, trial, end.trial_class);
+  if (running.hosts.size() == 1) Follow(PlaceName(running.hosts.front()), trial, end.trial_class);
+}
+
+void SweepCourse::Follow(const std::string& host, TrialNumber trial, TrialClass trial_class) {
+  const std::vector<TrialNumber> failed = hosts_.Failed(host, trial, trial_class);
+  if (failed.empty()) return;
+  Quarantine(host, fmt::format("{} trials failed there in a row, and others went well elsewhere", failed.size()));
+  // What it spoilt is tried again elsewhere, and does not count.
+  TrialsReopened reopened;
+  for (const TrialNumber one : failed) {
+    if (account_.over().Has(one)) reopened.trials.emplace_back(one, one);
+  }
+  if (reopened.trials.empty()) return;
+  std::sort(reopened.trials.begin(), reopened.trials.end());
+  if (!Record(reopened)) return;
+  for (const TrialRange& range : reopened.trials) to_plan_.push_front(range.first);
+}
+
+void SweepCourse::Quarantine(const std::string& host, const std::string& why) {
+  for (std::uint32_t i = 0; i < pool_.hosts().size(); ++i) {
+    if (pool_.hosts()[i].name != host || pool_.closed(i)) continue;
+    pool_.Close(i);
+    Record(HostQuarantined{host, why});
+  }
+}
+
+bool SweepCourse::over() const {
+  if (!running_.empty()) return false;
+  if (stopping_ || complete()) return true;
+  if (judging_ || !planning_.empty()) return false;
+  if (!queue_.empty()) return !Hopeless().empty();  // nothing runs, so whatever fits has been started
+  return to_plan_.empty() ? budget_used_up() || account_.judged_to() >= sampler_.size()
+                          : !IsWithinBudget(to_plan_.front());
+}
+
+bool SweepCourse::complete() const {
+  return account_.judged_to() >= sampler_.size() && account_.open().empty();
+}
+
+std::string SweepCourse::Hopeless() const {
+  TrialQueue left = queue_;
+  const auto hopeless = left.TakeHopeless(pool_);
+  if (hopeless.empty()) return {};
+  return fmt::format("{} trial{} cannot be started: {}", hopeless.size(), hopeless.size() == 1 ? "" : "s",
+                     hopeless.front().second);
+}
+
+const TrialProgress* SweepCourse::progress(TrialNumber trial) const {
+  const auto running = running_.find(trial);
+  return running == running_.end() ? nullptr : &running->second.progress;
+}
+
+}  // namespace muster

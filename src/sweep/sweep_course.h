@@ -1,0 +1,130 @@
+// The course of a sweep: what is to be judged, planned and started next, and what follows from the end of an attempt.
+// Decides and writes down, and does nothing itself: journal first, then the deed, which is the head's (sweep_head.h).
+//
+//   judged ─▶ to be planned ─▶ being planned ─▶ ready (trial_queue.h) ─▶ running ─▶ over, or to be planned again
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "muster/result.h"
+#include "space/sampler.h"
+#include "space/sweep_description.h"
+#include "sweep/host_pool.h"
+#include "sweep/retry_rule.h"
+#include "sweep/sweep_account.h"
+#include "sweep/sweep_events.h"
+#include "sweep/trial_progress.h"
+#include "sweep/trial_queue.h"
+
+namespace muster {
+
+class SweepCourse {
+ public:
+  static constexpr std::uint64_t kJudgedAtOnce = 512;
+  static constexpr std::size_t kPlansAtOnce = 2;
+  static constexpr std::size_t kMostReady = 32;  // planned ahead of their start
+
+  // `record` writes the entry down, and says whether that was possible; if it was not, nothing is decided any more.
+  // Everything but the pool has to outlive this.
+  SweepCourse(const SweepDescription& sweep, Sampler& sampler, SweepAccount account, HostPool pool,
+              std::function<bool(const SweepEntry&)> record);
+
+  // First: what the head before left. Attempts that it did not see the end of are told by `adopt`, which gives their
+  // end if they have one; without it they were interrupted, and are tried again.
+  struct AttemptEnd;
+  void TakeUp(const SweepBegan& began,
+              const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt);
+
+  // Trials [first, first + count) are to be judged now, or nothing. Asked again only after Judged().
+  std::optional<std::pair<TrialNumber, std::uint64_t>> NextToJudge();
+  // Points that were there before are added to `judged` as impossible.
+  void Judged(PointsJudged judged);
+
+  std::optional<TrialNumber> NextToPlan();
+  // Kind "plan_changed" if an earlier attempt had another plan.
+  Result<void> Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs);
+  // Laid out whole it turned out to be impossible.
+  void CannotBe(TrialNumber trial, const std::string& why, const std::string& place);
+
+  std::optional<TrialQueue::Start> NextStart();
+  // Before anything of it is started. False if it cannot be written down: it must not be started then.
+  bool Began(const AttemptBegan& began);
+  std::uint32_t NextAttempt(TrialNumber trial) const;
+
+  // Whether it is to be stopped, and why.
+  StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
+
+  struct AttemptEnd {
+    TrialClass trial_class = TrialClass::kOk;
+    bool interrupted = false;
+    std::string blamed;
+    std::string why;
+    std::optional<double> loss;
+    MetricReport metrics;
+    std::uint64_t ms = 0;
+  };
+  // What was measured is taken from its reports where the end says nothing of it.
+  void Ended(TrialNumber trial, AttemptEnd end);
+
+  // The host takes no more trials.
+  void Quarantine(const std::string& host, const std::string& why);
+  void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
+
+  // Nothing more is begun.
+  void Stop() { stopping_ = true; }
+  bool stopping() const { return stopping_; }
+  // Nothing runs, and nothing is begun any more, for one reason or another.
+  bool over() const;
+  // Of all that the sampler has, nothing is left to try.
+  bool complete() const;
+  // Trials that are ready and that no host can hold, with the reason of the first: "3 trials: it needs …"; empty if
+  // there are none.
+  std::string Hopeless() const;
+
+  const SweepAccount& account() const { return account_; }
+  const HostPool& pool() const { return pool_; }
+  const StopRules& rules() const { return rules_; }
+  std::size_t running() const { return running_.size(); }
+  std::size_t ready() const { return queue_.size(); }
+  const TrialProgress* progress(TrialNumber trial) const;
+
+ private:
+  struct Running {
+    std::uint32_t attempt = 0;
+    TrialNeeds needs;
+    std::vector<std::uint32_t> hosts;
+    TrialProgress progress;
+  };
+
+  bool Record(const SweepEntry& entry);
+  bool budget_used_up() const;
+  bool IsWithinBudget(TrialNumber trial) const;
+  std::string PlaceName(std::uint32_t host) const { return pool_.hosts()[host].name; }
+  void Follow(const std::string& host, TrialNumber trial, TrialClass trial_class);
+
+  const SweepDescription& sweep_;
+  Sampler& sampler_;
+  SweepAccount account_;
+  HostPool pool_;
+  std::function<bool(const SweepEntry&)> record_;
+  StopRules rules_;
+  HostRecord hosts_;
+  TrialQueue queue_;
+  std::deque<TrialNumber> to_plan_;
+  std::unordered_set<std::uint64_t> waiting_ids_;  // of trials that are judged and have not begun
+  std::set<TrialNumber> planning_;
+  std::map<TrialNumber, std::string> plans_;  // of those that are ready
+  std::map<TrialNumber, Running> running_;
+  bool judging_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace muster

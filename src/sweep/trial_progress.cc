@@ -1,0 +1,85 @@
+#include "sweep/trial_progress.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace muster {
+
+StopRules::StopRules(const SweepDescription& sweep, const SweepAccount& account)
+    : objective_(sweep.objective), choice_(sweep.early_stop) {
+  if (!choice_) return;
+  if (choice_->kind == EarlyStopChoice::Kind::kAsha) {
+    asha_.emplace(choice_->min, choice_->max, choice_->eta, choice_->min_results);
+    for (const auto& [rung, loss] : account.rung_reports()) {
+      if (rung < asha_->rungs().size()) asha_->Report(rung, loss);
+    }
+  } else {
+    median_.emplace(choice_->warmup, choice_->min_finished);
+    for (const std::map<double, double>& losses : account.finished_losses()) median_->Finished(losses);
+  }
+}
+
+std::vector<double> StopRules::rungs() const { return asha_ ? asha_->rungs() : std::vector<double>{}; }
+
+StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress,
+                                   const MetricReport& report) {
+  Outcome outcome;
+  for (const auto& [metric, value] : report) progress.metrics_[metric] = value;
+  if (!objective_) return outcome;
+  const auto number = [&](const std::string& metric) -> std::optional<double> {
+    const auto found = report.find(metric);
+    return found != report.end() && found->second.IsNumber() ? std::optional(found->second.Number()) : std::nullopt;
+  };
+  if (choice_) {
+    if (const auto resource = number(choice_->resource); resource && std::isfinite(*resource)) {
+      progress.resource_ = resource;
+    }
+  }
+  const auto value = number(objective_->metric);
+  if (!value) return outcome;
+  if (!std::isfinite(*value)) {
+    progress.diverged_ = true;
+    outcome.stop = true;
+    outcome.why = fmt::format("{} is {}", objective_->metric, *value);
+    return outcome;
+  }
+  const double loss = objective_->maximize ? -*value : *value;
+  progress.loss_ = loss;
+  progress.best_ = std::min(loss, progress.best_.value_or(loss));
+  if (!progress.resource_) return outcome;
+  const double resource = *progress.resource_;
+  if (asha_) {
+    const std::vector<double>& rungs = asha_->rungs();
+    // Who reports seldom may pass several at once.
+    for (std::size_t& rung = progress.next_rung_; !outcome.stop && rung < rungs.size() && resource >= rungs[rung];
+         ++rung) {
+      const StopDecision decision = asha_->Report(rung, loss);
+      outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
+      outcome.stop = decision.stop;
+      if (decision.stop) {
+        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} go on", rung + 1, rungs.size(),
+                                  decision.rank, decision.results, decision.threshold);
+      }
+    }
+  }
+  if (median_) {
+    progress.losses_[resource] = loss;
+    const MedianRule::Decision decision = median_->At(resource, *progress.best_);
+    outcome.stop = decision.stop;
+    if (decision.stop) {
+      outcome.entries.push_back(
+          MedianStopped{trial, attempt, resource, *progress.best_, decision.finished, *decision.median});
+      outcome.why = fmt::format("at {} {} its best was worse than the median of {} finished trials", choice_->resource,
+                                resource, decision.finished);
+    }
+  }
+  return outcome;
+}
+
+void StopRules::Finished(const TrialProgress& progress) {
+  if (median_ && !progress.losses_.empty()) median_->Finished(progress.losses_);
+}
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+// One attempt as its reports show it: how far it is, how good, and whether it is to be stopped early. The rules that
+// compare trials (sweep/early_stop.h) are shared by all attempts of a sweep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "muster/value.h"
+#include "space/sweep_description.h"
+#include "sweep/early_stop.h"
+#include "sweep/sweep_account.h"
+#include "sweep/sweep_events.h"
+
+namespace muster {
+
+// By metric; what one report says.
+using MetricReport = std::map<std::string, Value>;
+
+class TrialProgress {
+ public:
+  const MetricReport& metrics() const { return metrics_; }  // the last of each
+  // The last value of the objective, negated if it is to be maximized. None: nothing finite was reported.
+  const std::optional<double>& loss() const { return loss_; }
+  const std::map<double, double>& losses() const { return losses_; }
+  bool diverged() const { return diverged_; }
+
+ private:
+  friend class StopRules;
+  MetricReport metrics_;
+  std::optional<double> loss_;
+  std::optional<double> best_;
+  std::optional<double> resource_;
+  std::map<double, double> losses_;  // by resource; only for the median rule
+  std::size_t next_rung_ = 0;
+  bool diverged_ = false;
+};
+
+class StopRules {
+ public:
+  // With what earlier heads of the sweep were told, in the same order: the same decisions follow.
+  StopRules(const SweepDescription& sweep, const SweepAccount& account);
+
+  // What a report leads to: entries for the journal, in order, and whether the attempt is to be stopped.
+  struct Outcome {
+    std::vector<SweepEntry> entries;
+    bool stop = false;
+    std::string why;  // "rung 2 of 4: rank 9 of 12, the best 3 go on"; only with `stop`
+  };
+  Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricReport& report);
+  // An attempt has ended well.
+  void Finished(const TrialProgress& progress);
+
+  // Resources of the rungs; none without asha.
+  std::vector<double> rungs() const;
+
+ private:
+  std::optional<Objective> objective_;
+  std::optional<EarlyStopChoice> choice_;
+  std::optional<Asha> asha_;
+  std::optional<MedianRule> median_;
+};
+
+}  // namespace muster

@@ -1,0 +1,74 @@
+// What is tried again, and which host is left alone.
+#include "sweep/retry_rule.h"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+TEST(AfterFailure, TriesAgainUntilTheRetriesAreUsedUp) {
+  const RetryChoice choice{.max = 2};
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 1, 0), (RetryVerdict{true, true}));
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 2, 1), (RetryVerdict{true, true}));
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 3, 2), (RetryVerdict{false, true}));
+}
+
+TEST(AfterFailure, DoesNotRepeatWhatWouldFailAgain) {
+  const RetryChoice choice{.max = 2};
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kDiverged, 1, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kUserError, 1, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kOk, 1, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kStopped, 1, 0).again);
+}
+
+TEST(AfterFailure, HeedsTheList) {
+  const RetryChoice choice{.max = 1, .on = {TrialClass::kTimeout}};
+  EXPECT_TRUE(AfterFailure(choice, TrialClass::kTimeout, 1, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kCrash, 1, 0).again);
+}
+
+TEST(AfterFailure, DoesNotCountWhatTheHostDid) {
+  const RetryChoice choice;  // none
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kHostLost, 1, 0), (RetryVerdict{true, false}));
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, kMostUncounted, 0), (RetryVerdict{true, false}));
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, kMostUncounted + 1, 0).again);
+}
+
+TEST(HostRecord, LeavesAHostAloneThatFailuresFollow) {
+  HostRecord record(2);
+  EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kCrash).empty());
+  record.EndedWell("n1");
+  EXPECT_EQ(record.Failed("n2", 5, TrialClass::kCrash), (std::vector<TrialNumber>{1, 5}));
+}
+
+TEST(HostRecord, BlamesNoHostWhereEverythingFails) {
+  HostRecord record(2);
+  for (TrialNumber trial = 0; trial < 10; ++trial) {
+    EXPECT_TRUE(record.Failed(trial % 2 == 0 ? "n1" : "n2", trial, TrialClass::kCrash).empty());
+  }
+}
+
+TEST(HostRecord, ForgetsFailuresOnceATrialGoesWellThere) {
+  HostRecord record(2);
+  record.Failed("n2", 1, TrialClass::kCrash);
+  record.EndedWell("n2");
+  record.EndedWell("n1");
+  EXPECT_TRUE(record.Failed("n2", 2, TrialClass::kCrash).empty());
+}
+
+TEST(HostRecord, DoesNotTakeAPointsFaultForTheHosts) {
+  HostRecord record(1);
+  record.EndedWell("n1");
+  EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kOomDevice).empty());
+  EXPECT_TRUE(record.Failed("n2", 2, TrialClass::kUserError).empty());
+}
+
+TEST(HostRecord, CountsATrialThatFailsAgainOnce) {
+  HostRecord record(2);
+  record.Failed("n2", 1, TrialClass::kCrash);
+  record.EndedWell("n1");
+  EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kCrash).empty());
+}
+
+}  // namespace
+}  // namespace muster
