@@ -1,6 +1,7 @@
 #include "base/fingerprint.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <boost/crc.hpp>
@@ -50,7 +51,31 @@ std::string Sha256::Hex() const {
   return muster::Hex(digest, sizeof digest);
 }
 
+#if defined(__x86_64__)
+namespace {
+
+// By the processor's own instruction, which has this very polynomial: journals of millions of lines are read by it.
+__attribute__((target("sse4.2"))) std::uint32_t Crc32cByInstruction(std::string_view bytes) {
+  std::uint64_t sum = 0xFFFFFFFF;
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data(), sizeof eight);
+    sum = __builtin_ia32_crc32di(sum, eight);
+    bytes.remove_prefix(sizeof eight);
+  }
+  auto rest = static_cast<std::uint32_t>(sum);
+  for (const char byte : bytes) rest = __builtin_ia32_crc32qi(rest, static_cast<unsigned char>(byte));
+  return ~rest;
+}
+
+}  // namespace
+#endif
+
 std::uint32_t Crc32c(std::string_view bytes) {
+#if defined(__x86_64__)
+  static const bool by_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (by_instruction) return Crc32cByInstruction(bytes);
+#endif
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
   return crc.checksum();

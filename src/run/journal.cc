@@ -16,11 +16,10 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/fingerprint.h"
 #include "base/shell_quote.h"
-#include "base/utf8.h"
 #include "muster/value.h"
 #include "run/journal_fields.h"
+#include "run/journal_line.h"
 #include "run/json_text.h"
 #include "settings/value_json.h"
 
@@ -39,12 +38,6 @@ constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntry
     "hosts_compared", "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
-constexpr std::string_view kCrcOpen = ",\"crc\":\"";
-constexpr std::string_view kCrcClose = "\"}";
-constexpr std::size_t kCrcDigits = 8;
-
-// Text for JSON: what is not UTF-8 would not be.
-std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
 Value Number(std::uint64_t number) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -182,13 +175,7 @@ std::optional<JournalEntry> ReadEntry(std::string_view name, FieldReader& fields
 
 // The record of one line (without its newline), or why it is none. Without a number any is expected.
 tl::expected<JournalRecord, std::string> ReadLine(std::string_view line, std::optional<std::uint64_t> expected_seq) {
-  const std::size_t tail = kCrcOpen.size() + kCrcDigits + kCrcClose.size();
-  if (line.size() <= tail) return tl::unexpected<std::string>("a line is too short");
-  const std::string_view body = line.substr(0, line.size() - tail);
-  const std::string_view sum = line.substr(line.size() - tail);
-  if (sum != fmt::format("{}{:08x}{}", kCrcOpen, Crc32c(body), kCrcClose)) {
-    return tl::unexpected<std::string>("a checksum does not fit its line");
-  }
+  if (const auto body = OpenLine(line); !body) return tl::unexpected(body.error());
   const tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json || json->AsMap() == nullptr) return tl::unexpected<std::string>("a line is not a JSON object");
   JournalRecord record;
@@ -214,10 +201,11 @@ std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry
 std::string JournalLine(const JournalRecord& record) {
   FieldWriter fields;
   std::visit([&](auto entry) { JournalFields(fields, entry); }, record.entry);
-  const std::string body = fmt::format("{{\"seq\":{},\"wall\":{},\"at\":{},\"event\":\"{}\"{}", record.seq,
-                                       JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
-                                       EntryName(record.entry), fields.Take());
-  return fmt::format("{}{}{:08x}{}\n", body, kCrcOpen, Crc32c(body), kCrcClose);
+  std::string line = fmt::format("{{\"seq\":{},\"wall\":{},\"at\":{},\"event\":\"{}\"{}", record.seq,
+                                 JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
+                                 EntryName(record.entry), fields.Take());
+  SealLine(line);
+  return line;
 }
 
 std::optional<JournalRecord> ParseJournalLine(std::string_view line) {

@@ -4,13 +4,17 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "sweep/sweep_events.h"
 
@@ -26,27 +30,57 @@ class TrialSet {
   std::uint64_t size() const { return size_; }
   std::vector<TrialRange> ranges() const;
 
+  bool operator==(const TrialSet&) const = default;
+
  private:
   std::map<TrialNumber, TrialNumber> ranges_;  // first to last
   std::uint64_t size_ = 0;
 };
 
-struct OpenTrial {
-  std::uint32_t attempts = 0;  // that have begun
-  std::uint32_t counted = 0;   // ended ones that count against retry.max
-  std::string id;              // empty before the first attempt
-  std::string plan;            // of the first attempt: later ones must have it, too
-  bool running = false;        // begun and not ended: the head died, if it is not this one
-  std::string run_id;          // of the last attempt
-  std::vector<std::string> hosts;
+// How each trial ended that is over, a few bytes for each.
+class TrialEnds {
+ public:
+  struct End {
+    TrialClass trial_class = TrialClass::kOk;
+    std::uint32_t attempts = 0;  // at most 2^28 - 1
+    bool operator==(const End&) const = default;
+  };
+  void Set(TrialNumber trial, End end);
+  std::optional<End> Of(TrialNumber trial) const;
+  // Takes those of the range out; `take` is told of each.
+  void Remove(TrialRange range, const std::function<void(TrialNumber, End)>& take);
+  void ForEach(const std::function<void(TrialNumber, End)>& take) const;  // ascending
+
+  bool operator==(const TrialEnds&) const = default;
+
+ private:
+  static constexpr std::size_t kChunk = 1024;
+  using Chunk = std::array<std::uint32_t, kChunk>;  // attempts and class; 0: it is not over
+  std::map<TrialNumber, Chunk> chunks_;             // by trial / kChunk
 };
 
+struct OpenTrial {
+  std::uint32_t attempts = 0;  // that have begun, those before it was reopened as well
+  std::uint32_t counted = 0;   // ended ones that count against retry.max, since it was opened
+  std::string id;              // these three are empty before its first attempt since it was opened
+  std::string plan;            // of the first attempt: later ones must have it, too
+  Point point;
+  bool running = false;  // begun and not ended: the head died, if it is not this one
+  std::string run_id;    // of the last attempt
+  std::vector<std::string> hosts;
+
+  bool operator==(const OpenTrial&) const = default;
+};
+
+// Of those that ended well; of equals the first to end.
 struct BestTrial {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
   double loss = 0;
   std::string id;
   Point point;
+
+  bool operator==(const BestTrial&) const = default;
 };
 
 class SweepAccount {
@@ -61,6 +95,8 @@ class SweepAccount {
   TrialNumber judged_to() const { return judged_to_; }  // all below have been judged
   const TrialSet& impossible() const { return impossible_; }
   const TrialSet& over() const { return over_; }  // have their last attempt behind them
+  // Of those.
+  const TrialEnds& ends() const { return ends_; }
   // Possible, and not over.
   const std::map<TrialNumber, OpenTrial>& open() const { return open_; }
   // Of trials that have begun; by these the same point is not tried twice.
@@ -74,16 +110,26 @@ class SweepAccount {
   const std::vector<std::map<double, double>>& finished_losses() const { return finished_losses_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
   std::uint64_t trial_ms() const { return trial_ms_; }  // of all attempts that have ended
+  // Why the last head left; nothing while one is at it, or if it died.
   const std::optional<SweepEnded>& ended() const { return ended_; }
 
+  bool operator==(const SweepAccount&) const = default;
+
  private:
-  friend class SweepIndex;
+  template <class A>
+  friend void Fields(A& archive, SweepAccount& account);  // sweep/sweep_account_archive.h
+  void Judged(const PointsJudged& entry);
+  void Began(const AttemptBegan& entry);
+  void Ended(const AttemptEnded& entry);
+  void Reopened(const TrialsReopened& entry);
+
   std::string sweep_id_, name_, recipe_;
   std::uint64_t trials_ = 0;
   TrialNumber judged_to_ = 0;
   TrialSet impossible_, over_;
+  TrialEnds ends_;
   std::map<TrialNumber, OpenTrial> open_;
-  std::unordered_set<std::uint64_t> ids_;
+  boost::unordered_flat_set<std::uint64_t> ids_;
   std::array<std::uint64_t, kTrialClassNames.size()> counts_ = {};
   std::uint64_t begun_ = 0, attempts_ = 0, trial_ms_ = 0;
   std::optional<BestTrial> best_;

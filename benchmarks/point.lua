@@ -1,0 +1,10 @@
+-- A point that does nothing: what the benchmark of sweeps tries again and again.
+local muster = require "muster"
+
+return muster.recipe {
+  name   = "point",
+  params = { x = muster.int { 0 } },
+  plan = function(p, job)
+    job:workers { count = 1, command = { "/bin/true", p.x } }
+  end,
+}

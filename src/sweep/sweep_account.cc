@@ -1,0 +1,221 @@
+#include "sweep/sweep_account.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace muster {
+namespace {
+
+// Of one entry: what judges is asked for far fewer at once.
+constexpr std::uint64_t kMostJudged = 1U << 24;
+
+std::optional<std::uint64_t> IdNumber(const std::string& id) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number, 16);
+  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+// --- TrialSet ---------------------------------------------------------------------------------------
+
+void TrialSet::Add(TrialNumber trial) { Add(TrialRange{trial, trial}); }
+
+void TrialSet::Add(TrialRange range) {
+  auto [first, last] = range;
+  if (last < first) return;
+  auto next = ranges_.upper_bound(first);
+  // The one before, if it reaches this one.
+  if (next != ranges_.begin()) {
+    const auto before = std::prev(next);
+    if (before->second >= last) return;
+    if (before->second + 1 >= first) {
+      first = before->first;
+      size_ -= before->second - before->first + 1;
+      next = ranges_.erase(before);
+    }
+  }
+  while (next != ranges_.end() && next->first - 1 <= last) {
+    last = std::max(last, next->second);
+    size_ -= next->second - next->first + 1;
+    next = ranges_.erase(next);
+  }
+  ranges_.emplace_hint(next, first, last);
+  size_ += last - first + 1;
+}
+
+void TrialSet::Remove(TrialNumber trial) {
+  auto next = ranges_.upper_bound(trial);
+  if (next == ranges_.begin()) return;
+  const auto at = std::prev(next);
+  const auto [first, last] = *at;
+  if (trial > last) return;
+  next = ranges_.erase(at);
+  if (trial < last) next = ranges_.emplace_hint(next, trial + 1, last);
+  if (first < trial) ranges_.emplace_hint(next, first, trial - 1);
+  --size_;
+}
+
+bool TrialSet::Has(TrialNumber trial) const {
+  const auto next = ranges_.upper_bound(trial);
+  return next != ranges_.begin() && std::prev(next)->second >= trial;
+}
+
+std::vector<TrialRange> TrialSet::ranges() const { return {ranges_.begin(), ranges_.end()}; }
+
+// --- TrialEnds --------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr unsigned kClassBits = 4;
+constexpr std::uint32_t kMostAttempts = (1U << (32 - kClassBits)) - 1;
+
+}  // namespace
+
+void TrialEnds::Set(TrialNumber trial, End end) {
+  const std::uint32_t attempts = std::clamp(end.attempts, 1U, kMostAttempts);
+  chunks_[trial / kChunk][trial % kChunk] = attempts << kClassBits | static_cast<std::uint32_t>(end.trial_class);
+}
+
+namespace {
+
+TrialEnds::End EndFrom(std::uint32_t end) {
+  return {static_cast<TrialClass>(end & ((1U << kClassBits) - 1)), end >> kClassBits};
+}
+
+}  // namespace
+
+std::optional<TrialEnds::End> TrialEnds::Of(TrialNumber trial) const {
+  const auto chunk = chunks_.find(trial / kChunk);
+  if (chunk == chunks_.end() || chunk->second[trial % kChunk] == 0) return std::nullopt;
+  return EndFrom(chunk->second[trial % kChunk]);
+}
+
+void TrialEnds::Remove(TrialRange range, const std::function<void(TrialNumber, End)>& take) {
+  for (auto chunk = chunks_.lower_bound(range.first / kChunk); chunk != chunks_.end(); ++chunk) {
+    const TrialNumber begin = chunk->first * kChunk;
+    if (begin > range.second) return;
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      const TrialNumber trial = begin + i;
+      if (trial < range.first || trial > range.second || chunk->second[i] == 0) continue;
+      const End end = EndFrom(std::exchange(chunk->second[i], 0));
+      take(trial, end);
+    }
+  }
+}
+
+void TrialEnds::ForEach(const std::function<void(TrialNumber, End)>& take) const {
+  for (const auto& [number, chunk] : chunks_) {
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      if (chunk[i] != 0) take(number * kChunk + i, EndFrom(chunk[i]));
+    }
+  }
+}
+
+// --- SweepAccount -----------------------------------------------------------------------------------
+
+void SweepAccount::Judged(const PointsJudged& entry) {
+  const TrialNumber end = entry.first + std::min(entry.count, kMostJudged);
+  if (end < entry.first) return;
+  TrialSet impossible;
+  for (const PointsJudged::Reason& reason : entry.impossible) {
+    for (const auto& [first, last] : reason.trials) {
+      if (first >= entry.first && last < end) impossible.Add(TrialRange{first, last});
+    }
+  }
+  TrialNumber next = entry.first;
+  const auto possible = [&](TrialNumber to) {
+    for (; next < to; ++next) {
+      if (!over_.Has(next)) open_.try_emplace(open_.end(), next);
+    }
+  };
+  for (const auto& [first, last] : impossible.ranges()) {
+    impossible_.Add(TrialRange{first, last});
+    possible(first);
+    next = last + 1;
+  }
+  possible(end);
+  judged_to_ = std::max(judged_to_, end);
+}
+
+void SweepAccount::Began(const AttemptBegan& entry) {
+  if (over_.Has(entry.trial)) return;
+  OpenTrial& trial = open_[entry.trial];
+  if (trial.attempts == 0) ++begun_;
+  ++attempts_;
+  trial.attempts = std::max(trial.attempts, entry.attempt + 1);
+  trial.id = entry.id;
+  if (trial.plan.empty()) trial.plan = entry.plan;
+  trial.point = entry.point;
+  trial.running = true;
+  trial.run_id = entry.run_id;
+  trial.hosts = entry.hosts;
+  if (const auto id = IdNumber(entry.id)) ids_.insert(*id);
+}
+
+void SweepAccount::Ended(const AttemptEnded& entry) {
+  const auto found = open_.find(entry.trial);
+  if (found == open_.end() || !found->second.running || found->second.attempts != entry.attempt + 1) return;
+  OpenTrial& trial = found->second;
+  trial.running = false;
+  trial_ms_ += entry.ms;
+  if (entry.again || entry.interrupted) {
+    if (entry.counted && !entry.interrupted) ++trial.counted;
+    return;
+  }
+  const bool well = entry.trial_class == TrialClass::kOk;
+  if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
+    best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
+  }
+  if (well && !entry.losses.empty()) finished_losses_.push_back(entry.losses);
+  ends_.Set(entry.trial, {entry.trial_class, trial.attempts});
+  ++counts_[static_cast<std::size_t>(entry.trial_class)];
+  over_.Add(entry.trial);
+  open_.erase(found);
+}
+
+void SweepAccount::Reopened(const TrialsReopened& entry) {
+  for (const TrialRange& range : entry.trials) {
+    ends_.Remove(range, [this](TrialNumber trial, TrialEnds::End end) {
+      --counts_[static_cast<std::size_t>(end.trial_class)];
+      over_.Remove(trial);
+      open_[trial].attempts = end.attempts;
+    });
+  }
+}
+
+void SweepAccount::Take(const SweepEntry& entry) {
+  std::visit(
+      [this](const auto& e) {
+        using T = std::remove_cvref_t<decltype(e)>;
+        if constexpr (std::is_same_v<T, SweepBegan>) {
+          sweep_id_ = e.sweep_id;
+          name_ = e.name;
+          recipe_ = e.recipe;
+          trials_ = e.trials;
+          ended_.reset();
+        } else if constexpr (std::is_same_v<T, PointsJudged>) {
+          Judged(e);
+        } else if constexpr (std::is_same_v<T, AttemptBegan>) {
+          Began(e);
+        } else if constexpr (std::is_same_v<T, RungReached>) {
+          rung_reports_.emplace_back(e.decision.rung, e.loss);
+        } else if constexpr (std::is_same_v<T, AttemptEnded>) {
+          Ended(e);
+        } else if constexpr (std::is_same_v<T, HostQuarantined>) {
+          quarantined_.insert(e.host);
+        } else if constexpr (std::is_same_v<T, TrialsReopened>) {
+          Reopened(e);
+        } else if constexpr (std::is_same_v<T, SweepEnded>) {
+          ended_ = e;
+        }
+      },
+      entry);
+}
+
+}  // namespace muster

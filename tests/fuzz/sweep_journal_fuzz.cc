@@ -1,0 +1,31 @@
+// A line of a sweep's journal may be cut, torn or forged: any bytes must be refused or read as a record, which must be
+// written and read as the same record again, and taken into account. The first byte chooses how the rest is taken: as
+// it stands, or with a good checksum, so that the fields behind it are reached.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "run/journal_line.h"
+#include "sweep/sweep_account.h"
+#include "sweep/sweep_journal.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  std::string line(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (data[0] % 2 != 0) {
+    muster::SealLine(line);
+    line.pop_back();
+  }
+  const auto record = muster::ParseSweepJournalLine(line);
+  if (!record) return 0;
+  std::string again = muster::SweepJournalLine(*record);
+  again.pop_back();
+  const auto reread = muster::ParseSweepJournalLine(again);
+  // Not compared as values: a null is read as no number, which equals nothing.
+  if (!reread || muster::SweepJournalLine(*reread) != again + "\n") std::abort();
+  muster::SweepAccount account;
+  const auto* judged = std::get_if<muster::PointsJudged>(&record->entry);
+  if (judged == nullptr || judged->count < 4096) account.Take(record->entry);
+  return 0;
+}

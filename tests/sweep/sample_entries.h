@@ -1,0 +1,73 @@
+// One of every entry of a sweep's journal, with values at the edges of their types.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "sweep/sweep_journal.h"
+
+namespace muster {
+
+inline std::vector<SweepEntry> OneOfEach() {
+  const std::uint64_t far = (1ULL << 53) - 1;
+  SweepBegan began{"3f9a1c2b4d5e", "lr \"x\"\n", far,  4711, std::numeric_limits<std::uint64_t>::max(),
+                   "b007",         "0.9.0",      "ab", true};
+  AttemptBegan attempt{7,
+                       2,
+                       "00ff1c2b4d5e6f70",
+                       {{"lr", 1e-05},
+                        {"layers", std::int64_t{-3}},
+                        {"name", "wörd, \"quoted\"\t"},
+                        {"flag", true},
+                        {"whole", 2.0},
+                        {"none", Null()},
+                        {"list", Value::List{1, 0.5, Value::Map{{"a b", "\x01"}}}}},
+                       std::string(64, 'a'),
+                       "0a1b2c3d4e5f",
+                       {"n1", "n2"}};
+  AttemptEnded failed;
+  failed.trial = 7;
+  failed.attempt = 2;
+  failed.trial_class = TrialClass::kOomDevice;
+  failed.again = true;
+  failed.counted = false;
+  failed.blamed = "n1";
+  failed.why = "worker.3 was killed by signal 9 (KILL)";
+  failed.ms = far;
+  AttemptEnded well;
+  well.trial = 7;
+  well.attempt = 3;
+  well.loss = -0.0625;
+  well.metrics = {{"loss", 0.0625}, {"step", std::int64_t{100}}, {"note", "ä"}};
+  well.losses = {{1, 0.5}, {2, 1e300}, {4.5, -0.0}};
+  AttemptEnded interrupted;
+  interrupted.trial = 8;
+  interrupted.interrupted = true;
+  interrupted.again = true;
+  return {began,
+          PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},
+          attempt,
+          AttemptBegan{},
+          RungReached{7, 2, 16, 0.25, {1, 9, 3, 2, true}},
+          MedianStopped{7, 2, 16, 0.5, 12, 0.25},
+          failed,
+          well,
+          interrupted,
+          HostQuarantined{"n1", "3 failures in a row"},
+          TrialsReopened{{{7, 7}, {9, far}}},
+          SweepEnded{true, "all trials are over", 4}};
+}
+
+inline std::vector<SweepRecord> RecordsOf(const std::vector<SweepEntry>& entries) {
+  std::vector<SweepRecord> records;
+  for (const SweepEntry& entry : entries) {
+    const std::uint64_t seq = records.size() + 1;
+    records.push_back({seq, UtcText(1'795'176'376'000'000'000 + seq), entry});
+  }
+  return records;
+}
+
+}  // namespace muster
