@@ -8,16 +8,19 @@
 namespace muster {
 namespace {
 
+Space Values(std::int64_t points) {
+  Space values{.kind = Space::Kind::kAxis, .axis = {.name = "x"}};
+  for (std::int64_t x = 0; x < points; ++x) values.axis.values.emplace_back(x);
+  return values;
+}
+
 // A sweep over x = 0, 1, …, n - 1 whose course writes into `entries`.
 class Course {
  public:
   explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
-                  SweepAccount account = {}, std::vector<Value> values = {})
+                  SweepAccount account = {}, std::optional<Space> of = {})
       : sweep(std::move(with)) {
-    if (values.empty()) {
-      for (std::int64_t x = 0; x < points; ++x) values.emplace_back(x);
-    }
-    sweep.space = Space{.kind = Space::Kind::kAxis, .axis = {.name = "x", .values = std::move(values)}};
+    sweep.space = of ? *std::move(of) : Values(points);
     space.emplace(*CompiledSpace::Of(sweep.space));
     sampler.emplace(*Sampler::Of(*space, sweep.sampler));
     course.emplace(sweep, *sampler, std::move(account),
@@ -117,7 +120,7 @@ TEST(SweepCourse, LeavesImpossiblePointsOut) {
 }
 
 TEST(SweepCourse, TriesTheSamePointOnce) {
-  Course same(0, {}, {{"", 0, 2}}, {}, {Value(1), Value(2), Value(1), Value(1)});
+  Course same(0, {}, {{"", 0, 2}}, {}, Space{.kind = Space::Kind::kUnion, .parts = {Values(2), Values(2), Values(1)}});
   same.TakeUp();
   const auto ends = same.RunAll();
   EXPECT_EQ(ends.size(), 2u);
