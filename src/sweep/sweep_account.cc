@@ -136,6 +136,11 @@ void SweepAccount::Judged(const PointsJudged& entry) {
   };
   for (const auto& [first, last] : impossible.ranges()) {
     impossible_.Add(TrialRange{first, last});
+    // Laid out whole, a trial that had been found possible may turn out not to be.
+    const auto not_begun = [](const auto& open) { return open.second.attempts == 0; };
+    for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
+      open = not_begun(*open) ? open_.erase(open) : std::next(open);
+    }
     possible(first);
     next = last + 1;
   }

@@ -143,6 +143,8 @@ void SweepCourse::CannotBe(TrialNumber trial, const std::string& why, const std:
   Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
 }
 
+void SweepCourse::GivenUp(TrialNumber trial) { planning_.erase(trial); }
+
 std::optional<TrialQueue::Start> SweepCourse::NextStart() {
   if (stopping_) return std::nullopt;
   auto start = queue_.Next(pool_);

@@ -54,6 +54,9 @@ class SweepCourse {
   // Laid out whole it turned out to be impossible.
   void CannotBe(TrialNumber trial, const std::string& why, const std::string& place);
 
+  // It could not be planned for reasons that are not its own; asked after Stop().
+  void GivenUp(TrialNumber trial);
+
   std::optional<TrialQueue::Start> NextStart();
   // Before anything of it is started. False if it cannot be written down: it must not be started then.
   bool Began(const AttemptBegan& began);

@@ -37,12 +37,12 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
       progress.resource_ = resource;
     }
   }
+  if (!report.contains(objective_->metric)) return outcome;
   const auto value = number(objective_->metric);
-  if (!value) return outcome;
-  if (!std::isfinite(*value)) {
+  if (!value || !std::isfinite(*value)) {
     progress.diverged_ = true;
     outcome.stop = true;
-    outcome.why = fmt::format("{} is {}", objective_->metric, *value);
+    outcome.why = objective_->metric + " is no finite number";
     return outcome;
   }
   const double loss = objective_->maximize ? -*value : *value;

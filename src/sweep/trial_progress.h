@@ -17,7 +17,7 @@
 
 namespace muster {
 
-// By metric; what one report says.
+// One report: numbers, truths and short texts by metric; null is a number that is not finite.
 using MetricReport = std::map<std::string, Value>;
 
 class TrialProgress {

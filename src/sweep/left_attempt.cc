@@ -1,0 +1,34 @@
+#include "sweep/left_attempt.h"
+
+#include <cmath>
+
+#include "run/run_summary.h"
+#include "sweep/sweep_directory.h"
+#include "sweep/trial_progress.h"
+
+namespace muster {
+
+std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, const std::string& id,
+                                                        std::uint32_t attempt) {
+  const SweepDescription& sweep = setting.request.description;
+  const std::string run_dir = setting.request.folder + "/" + AttemptFolder(id, attempt);
+  const auto run = SummarizeRun(run_dir, false);
+  if (!run || run->outcome != "ok") return std::nullopt;
+  // What the log and a file of results say takes the plan, which is the recipe's to say: then it is done again.
+  if (!sweep.metrics.patterns.empty() || !sweep.metrics.result_file.empty()) return std::nullopt;
+  SweepCourse::AttemptEnd end;
+  end.ms = static_cast<std::uint64_t>(run->seconds * 1000);
+  MetricsWatch::Trial watched;
+  watched.run_dir = run_dir;
+  watched.report = [&](const MetricReport& report) {
+    for (const auto& [metric, value] : report) end.metrics[metric] = value;
+  };
+  setting.watch.Watch(std::move(watched))->Finish();
+  if (!sweep.objective) return end;
+  const MetricNumber number = NumberOf(end.metrics, sweep.objective->metric);
+  if (number.given && !number.number) return std::nullopt;  // it diverged, which is decided where it is seen
+  if (number.number) end.loss = sweep.objective->maximize ? -*number.number : *number.number;
+  return end;
+}
+
+}  // namespace muster

@@ -1,0 +1,114 @@
+#include "sweep/live_trial.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "sweep/sweep_directory.h"
+#include "sweep/trial_class.h"
+
+namespace muster {
+namespace {
+
+// The run that the attempt is. Where it shows anything, it shows it in its directory.
+RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Evaluation evaluation,
+                     const std::vector<std::uint32_t>& hosts) {
+  const SweepRequest& sweep = setting.request;
+  RunRequest run = sweep.run;
+  run.plan = std::move(evaluation.plan);
+  if (!sweep.hosts.empty()) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      run.hosts.push_back(sweep.hosts[hosts[i]]);
+      run.hosts.back().devices = run.plan.hosts[i].devices;
+      run.plan.hosts[i].name = run.hosts.back().name;
+    }
+  }
+  EvaluationOptions options = sweep.evaluation;
+  AddPoint(began.point, options.overrides);
+  run.evaluation = sweep.evaluation_record(options);
+  run.inputs = InputsValue(evaluation.inputs);
+  run.sources = std::move(evaluation.sources);
+  run.linked_sources = sweep.folder + "/recipe";
+  run.lockdown = std::move(evaluation.lockdown);
+  run.evaluate_ns = evaluation.evaluate_ns;
+  run.run_id = began.run_id;
+  run.run_dir = sweep.folder + "/" + AttemptFolder(began.id, began.attempt);
+  run.terse = true;
+  run.catch_signals = false;
+  run.console = ConsoleOptions::Silent();
+  return run;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
+                                                    Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
+                                                    std::unique_ptr<Transport> transport, Calls calls) {
+  if (auto made = MakeTrialFolder(setting.request.folder_fd, began.id); !made) return Fail(made.error());
+  std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
+  trial->began_ns_ = MonotonicNowNs();
+  RunRequest request = RequestOf(setting, began, std::move(evaluation), hosts);
+  trial->run_dir_ = request.run_dir;
+  trial->plan_ = std::make_shared<Plan>(request.plan);
+  auto run = RunInProgress::Begin(setting.io, std::move(request), *trial->transport_,
+                                  [trial = trial.get()](const RunOutcome& outcome) { trial->calls_.ended(outcome); });
+  if (!run) return Fail(run.error());
+  trial->run_ = *std::move(run);
+  trial->WatchMetrics(*trial->plan_);
+  return trial;
+}
+
+void LiveTrial::WatchMetrics(const Plan& plan) {
+  const SweepDescription& sweep = setting_.request.description;
+  MetricsWatch::Trial watched;
+  watched.run_dir = run_dir_;
+  if (!setting_.patterns.empty()) {
+    if (const auto logging = LoggingProcess(plan, sweep.metrics)) {
+      watched.patterns = &setting_.patterns;
+      watched.log_of = ProcessName(plan, plan.processes[*logging]);
+    }
+  }
+  if (sweep.early_stop) watched.resource = sweep.early_stop->resource;
+  watched.report = calls_.report;
+  metrics_ = setting_.watch.Watch(std::move(watched));
+}
+
+void LiveTrial::StopEarly(const std::string& why) {
+  if (!stopped_early_.empty() || interrupted_) return;
+  stopped_early_ = why;
+  run_->Stop(false);
+}
+
+void LiveTrial::Interrupt(bool now) {
+  interrupted_ = true;
+  run_->Stop(now);
+}
+
+void LiveTrial::TakeLastReports() {
+  metrics_->Finish();
+  const MetricsChoice& choice = setting_.request.description.metrics;
+  if (choice.result_file.empty()) return;
+  if (const auto results = ReadResultFile(*plan_, choice, run_dir_, setting_.request.run.cwd)) calls_.report(*results);
+}
+
+SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
+  SweepCourse::AttemptEnd end;
+  end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
+  if (progress != nullptr && progress->diverged() && !interrupted_) {
+    end.trial_class = TrialClass::kDiverged;
+    end.why = stopped_early_.empty() ? "its objective is no finite number" : stopped_early_;
+  } else if (outcome.outcome != "ok" && interrupted_) {
+    end.interrupted = true;
+    end.why = "the sweep was stopped";
+  } else if (outcome.outcome == "stopped" && !stopped_early_.empty()) {
+    end.trial_class = TrialClass::kStopped;
+    end.why = stopped_early_;
+  } else if (outcome.outcome != "ok") {
+    TrialVerdict verdict = ClassOfRun(outcome, run_dir_, setting_.classes);
+    end.trial_class = verdict.trial_class;
+    end.blamed = std::move(verdict.blamed);
+    end.why = std::move(verdict.why);
+  }
+  return end;
+}
+
+}  // namespace muster

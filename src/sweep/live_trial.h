@@ -1,0 +1,69 @@
+// One attempt of a trial while it runs: an ordinary run with its directory in the sweep's, and what it reports.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "evaluator/evaluate.h"
+#include "muster/result.h"
+#include "run/run_in_progress.h"
+#include "sweep/log_patterns.h"
+#include "sweep/metrics_watch.h"
+#include "sweep/sweep_course.h"
+#include "sweep/sweep_head.h"
+
+namespace muster {
+
+// What all trials of a head share; outlives them.
+struct TrialSetting {
+  const SweepRequest& request;
+  boost::asio::io_context& io;
+  MetricsWatch& watch;
+  LogPatterns patterns;
+  ClassPatterns classes;
+};
+
+class LiveTrial {
+ public:
+  struct Calls {
+    std::function<void(const MetricReport& report)> report;
+    std::function<void(const RunOutcome& outcome)> ended;  // the object may be destroyed in it
+  };
+
+  // `hosts`: of the request, by the plan's numbers. Fails, with nothing started, if the run cannot be begun at all.
+  static Result<std::unique_ptr<LiveTrial>> Begin(TrialSetting& setting, const AttemptBegan& began,
+                                                  Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
+                                                  std::unique_ptr<Transport> transport, Calls calls);
+
+  // By the sweep's rule; `why` is what is told of it.
+  void StopEarly(const std::string& why);
+  // Because the head leaves; it is not the trial's end.
+  void Interrupt(bool now);
+
+  // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of results.
+  void TakeLastReports();
+  SweepCourse::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
+
+ private:
+  LiveTrial(TrialSetting& setting, std::unique_ptr<Transport> transport, Calls calls)
+      : setting_(setting), transport_(std::move(transport)), calls_(std::move(calls)) {}
+
+  void WatchMetrics(const Plan& plan);
+
+  TrialSetting& setting_;
+  std::unique_ptr<Transport> transport_;
+  Calls calls_;
+  std::string run_dir_;
+  std::uint64_t began_ns_ = 0;
+  bool interrupted_ = false;
+  std::string stopped_early_;  // why
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<TrialMetrics> metrics_;
+  std::unique_ptr<RunInProgress> run_;
+};
+
+}  // namespace muster

@@ -1,0 +1,529 @@
+#include "sweep/sweep_head.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fingerprint.h"
+#include "base/self_count.h"
+#include "base/shell_quote.h"
+#include "plan/plan_text.h"
+#include "run/control_server.h"
+#include "run/output.h"
+#include "run/progress_display.h"
+#include "run/signal_state.h"
+#include "sweep/await_pending.h"
+#include "sweep/left_attempt.h"
+#include "sweep/live_trial.h"
+#include "sweep/sweep_course.h"
+#include "sweep/sweep_directory.h"
+#include "sweep/sweep_index.h"
+#include "sweep/sweep_journal.h"
+#include "sweep/sweep_status.h"
+#include "transport/host_agents.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kRunIdBytes = 6;
+constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
+// Below it no trial is begun: it could not even write its own files.
+constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
+
+std::string Sentence(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!text.empty()) text += "; ";
+    text += diagnostic.message;
+  }
+  return text;
+}
+
+std::string PlaceText(const Place& place) {
+  if (place.file.empty()) return {};
+  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
+}
+
+PointsJudged EntryOf(TrialNumber first, const Judgement& judgement) {
+  PointsJudged judged{first, judgement.points, {}};
+  for (const RefusedPoints& refused : judgement.reasons) {
+    PointsJudged::Reason reason{refused.problem.message, PlaceText(refused.problem.place), {}};
+    for (const PointNumbers& range : refused.ranges) {
+      reason.trials.emplace_back(range.first, range.first + range.count - 1);
+    }
+    judged.impossible.push_back(std::move(reason));
+  }
+  return judged;
+}
+
+std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
+  std::vector<std::string> names;
+  for (const SiteHost& host : hosts) names.push_back(host.name);
+  if (names.empty()) names.emplace_back();
+  return names;
+}
+
+HostPool PoolOf(const SweepRequest& request) {
+  std::vector<PoolHost> hosts;
+  for (const SiteHost& host : request.hosts) hosts.push_back({host.name, host.devices.value_or(request.devices), 1});
+  if (hosts.empty()) hosts.push_back({"", request.devices, 1});
+  return {std::move(hosts), request.description.budget.slots, request.description.budget.devices};
+}
+
+class SweepHead {
+ public:
+  SweepHead(const SweepRequest& request, Transport& transport, Sampler& sampler, SweepIndex index, LoadedSweep loaded,
+            SweepJournalWriter journal, LogPatterns patterns, ClassPatterns classes, RecipeFiles files)
+      : request_(request),
+        index_(std::move(index)),
+        journal_(std::move(journal)),
+        sampler_(sampler),
+        course_(request.description, sampler, std::move(loaded.account), PoolOf(request),
+                [this](const SweepEntry& entry) { return Write(entry); }),
+        err_(io_, request.err),
+        rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
+        signals_(io_),
+        keeping_(io_),
+        time_is_up_(io_),
+        stem_(std::make_shared<EvaluatorStem>(StartOf(request.evaluation))),
+        files_(std::move(files)),
+        judge_(stem_, files_),
+        watch_(io_),
+        trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
+        agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
+                {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnHost(host, ready); },
+                 .refused = [this](std::uint32_t host, const AgentUnreachable& why) { OnNoHost(host, why.why); },
+                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnNoHost(host, lost.why); }}) {}
+
+  Result<SweepOutcome> Run();
+
+ private:
+  bool Write(const SweepEntry& entry);
+  void Show(const SweepEntry& entry);
+  void Say(const std::string& line) { err_.Write("muster: " + line + "\n"); }
+
+  void OnHost(std::uint32_t host, const AgentReady& ready);
+  void OnNoHost(std::uint32_t host, const std::string& why);
+  // Looks for what can be done now; soon, and once however often it is asked.
+  void GoOn();
+  void Judge();
+  void OnJudged(TrialNumber first, Result<Judgement> judgement);
+  void Plan(TrialNumber trial);
+  void OnPlanned(TrialNumber trial, Result<Evaluation> evaluation);
+  void Start(TrialQueue::Start start);
+  void OnReport(TrialNumber trial, const MetricReport& report);
+  void OnEnded(TrialNumber trial, const RunOutcome& outcome);
+  bool DiskHasRoom();
+  // Ends what runs; it is tried again when the sweep goes on. The first reason counts.
+  void Stop(const std::string& why, int exit_code, bool now);
+  void AwaitSignal();
+  void ListenForCommands();
+  void Keep();
+  void End();
+  SweepStatus Status() const;
+
+  const SweepRequest& request_;
+  boost::asio::io_context io_;
+  PipeSignalIgnored no_pipe_signal_;
+  SweepIndex index_;
+  SweepJournalWriter journal_;
+  Sampler& sampler_;
+  SweepCourse course_;
+  Output err_;
+  ProgressDisplay rows_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer keeping_;
+  boost::asio::steady_timer time_is_up_;
+  std::shared_ptr<EvaluatorStem> stem_;
+  RecipeFiles files_;
+  Evaluator judge_;
+  std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
+  std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
+  std::map<TrialNumber, Evaluation> planned_;
+  MetricsWatch watch_;
+  TrialSetting trial_setting_;
+  std::map<TrialNumber, std::unique_ptr<LiveTrial>> live_;
+  std::unique_ptr<ControlServer> control_;
+  std::uint64_t began_ns_ = 0;
+  std::uint64_t over_at_begin_ = 0;
+  bool going_on_ = false;
+  bool kept_ = true;  // nothing has been written since the last Keep()
+  bool ending_ = false;
+  std::uint32_t stops_asked_ = 0;
+  std::string why_;  // it was stopped
+  int exit_code_ = 0;
+  SweepOutcome outcome_;
+  HostAgents agents_;  // last: what runs goes first
+};
+
+bool SweepHead::Write(const SweepEntry& entry) {
+  const std::uint64_t wall = WallNowNs();
+  if (const int error = journal_.Append(entry, wall); error != 0) {
+    Stop(fmt::format("the journal cannot be written: {}", ::strerror(error)), 3, true);
+    return false;
+  }
+  kept_ = false;
+  index_.Take({journal_.position().seq, UtcText(wall), entry});
+  Show(entry);
+  return true;
+}
+
+void SweepHead::Show(const SweepEntry& entry) {
+  if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
+    const bool failed = IsFailure(ended->trial_class) && !ended->interrupted;
+    if (!request_.quiet || failed) {
+      // What follows is taken by the course after it was written.
+      const auto open = course_.account().open().find(ended->trial);
+      Say(AttemptLine(request_.description, open == course_.account().open().end() ? Point{} : open->second.point,
+                      *ended));
+    }
+  } else if (const auto* quarantined = std::get_if<HostQuarantined>(&entry)) {
+    Say(fmt::format("host {} is left alone: {}", Printable(quarantined->host), Printable(quarantined->why)));
+  }
+  rows_.Changed();
+}
+
+SweepStatus SweepHead::Status() const {
+  SweepStatus status;
+  status.account = &course_.account();
+  status.sweep = &request_.description;
+  status.running = live_.size();
+  status.devices_in_use = course_.pool().devices_in_use();
+  for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices;
+  status.seconds = static_cast<double>(MonotonicNowNs() - began_ns_) / 1e9;
+  status.over_at_begin = over_at_begin_;
+  return status;
+}
+
+Result<SweepOutcome> SweepHead::Run() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    boost::system::error_code ignored;
+    if (!IsIgnored(signal)) signals_.add(signal, ignored);
+  }
+  AwaitSignal();
+  began_ns_ = MonotonicNowNs();
+  SweepBegan began = request_.began;
+  began.trials = sampler_.size();
+  began.pid = ::getpid();
+  began.start_ticks = OwnStartTicks();
+  began.boot = BootId();
+  course_.TakeUp(began, [this](TrialNumber, const OpenTrial& open) {
+    return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
+  });
+  over_at_begin_ = course_.account().over().size();
+  ListenForCommands();
+  if (const auto ms = request_.description.budget.time_ms) {
+    time_is_up_.expires_after(std::chrono::milliseconds(*ms));
+    time_is_up_.async_wait([this](const boost::system::error_code& error) {
+      if (error || ending_) return;
+      if (why_.empty()) why_ = "its time is up";
+      course_.Stop();  // what runs may end
+      GoOn();
+    });
+  }
+  rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
+  Keep();
+  agents_.ConnectAll();
+  GoOn();
+  io_.run();
+  return outcome_;
+}
+
+void SweepHead::OnHost(std::uint32_t host, const AgentReady& ready) {
+  course_.SetCores(host, ready.cores);
+  GoOn();
+}
+
+void SweepHead::OnNoHost(std::uint32_t host, const std::string& why) {
+  const std::string& name = course_.pool().hosts()[host].name;
+  course_.Quarantine(name, why);
+  const auto& hosts = course_.pool().hosts();
+  bool any = false;
+  for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
+  if (!any) Stop(name.empty() ? "the agent is gone: " + why : "no host is left; the last one: " + why, 3, true);
+  GoOn();
+}
+
+void SweepHead::GoOn() {
+  if (std::exchange(going_on_, true)) return;
+  boost::asio::post(io_, [this] {
+    going_on_ = false;
+    if (ending_) return;
+    Judge();
+    while (const auto trial = course_.NextToPlan()) Plan(*trial);
+    bool connected = true;
+    for (std::uint32_t host = 0; host < agents_.size(); ++host) {
+      connected = connected && (agents_.ready(host) || course_.pool().closed(host));
+    }
+    if (connected && DiskHasRoom()) {
+      while (auto start = course_.NextStart()) Start(*std::move(start));
+    }
+    if ((connected || course_.stopping()) && live_.empty() && course_.over()) End();
+  });
+}
+
+void SweepHead::Judge() {
+  const auto batch = course_.NextToJudge();
+  if (!batch) return;
+  const TrialNumber first = batch->first;
+  auto pending = judge_.BeginJudging(request_.evaluation, request_.description,
+                                     {JudgeRequest::What::kTrials, first, batch->second, true});
+  if (!pending) return Stop(Sentence(pending.error()), 3, false);
+  judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
+      io_, *std::move(pending),
+      [this, first](Result<Judgement> judgement) { OnJudged(first, std::move(judgement)); });
+}
+
+void SweepHead::OnJudged(TrialNumber first, Result<Judgement> judgement) {
+  if (!judgement || judgement->points == 0) {
+    Stop(judgement ? "the evaluator judged no point" : Sentence(judgement.error()), 2, false);
+    course_.Judged({first, 0, {}});
+  } else {
+    course_.Judged(EntryOf(first, *judgement));
+  }
+  GoOn();
+}
+
+void SweepHead::Plan(TrialNumber trial) {
+  EvaluationOptions options = request_.evaluation;
+  AddPoint(sampler_.At(trial), options.overrides);
+  Evaluator fresh(stem_, files_);
+  auto pending = fresh.Begin(std::move(options), true);
+  if (!pending) return Stop(Sentence(pending.error()), 3, false);
+  planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
+      io_, *std::move(pending),
+      [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
+}
+
+void SweepHead::OnPlanned(TrialNumber trial, Result<Evaluation> evaluation) {
+  planning_.erase(trial);
+  if (!evaluation) {
+    const Diagnostic& first = evaluation.error().front();
+    if (first.blame == Blame::kMachine) {
+      Stop(Sentence(evaluation.error()), 3, false);
+      course_.GivenUp(trial);
+    } else {
+      course_.CannotBe(trial, first.message, PlaceText(first.place));
+    }
+    return GoOn();
+  }
+  auto planned = course_.Planned(trial, PlanId(evaluation->plan), NeedsOf(evaluation->plan));
+  if (!planned) {
+    Stop(Sentence(planned.error()), 2, false);
+  } else {
+    planned_[trial] = *std::move(evaluation);
+  }
+  GoOn();
+}
+
+bool SweepHead::DiskHasRoom() {
+  struct statvfs disk {};
+  if (::fstatvfs(request_.folder_fd, &disk) != 0) return true;
+  const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (left >= kLeastFreeBytes) return true;
+  Stop(fmt::format("the disk of {} is full ({} KiB are left)", Quoted(request_.folder), left >> 10), 3, false);
+  return false;
+}
+
+void SweepHead::Start(TrialQueue::Start start) {
+  const TrialNumber trial = start.trial;
+  auto planned = planned_.extract(trial);
+  AttemptBegan began;
+  began.trial = trial;
+  began.attempt = course_.NextAttempt(trial);
+  began.point = sampler_.At(trial);
+  began.id = PointId(began.point);
+  began.plan = PlanId(planned.mapped().plan);
+  began.run_id = RandomHex(kRunIdBytes);
+  for (const std::uint32_t host : start.hosts) {
+    if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
+  }
+  if (!course_.Began(began)) return;
+  auto live = LiveTrial::Begin(
+      trial_setting_, began, std::move(planned.mapped()), start.hosts, agents_.TransportFor(start.hosts),
+      {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+       .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
+  if (!live) {
+    // It is this machine: the trial is tried again when the sweep goes on.
+    SweepCourse::AttemptEnd end;
+    end.interrupted = true;
+    end.why = Sentence(live.error());
+    Stop(fmt::format("trial {} cannot be begun: {}", trial, end.why), 3, false);
+    return course_.Ended(trial, std::move(end));
+  }
+  live_[trial] = *std::move(live);
+}
+
+void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
+  const StopRules::Outcome outcome = course_.Reported(trial, report);
+  const auto live = live_.find(trial);
+  if (outcome.stop && live != live_.end()) live->second->StopEarly(outcome.why);
+  rows_.Changed();
+}
+
+void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
+  auto live = live_.extract(trial);
+  if (live.empty()) return;
+  live.mapped()->TakeLastReports();
+  SweepCourse::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
+  if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // it says nothing of the trial
+  course_.Ended(trial, std::move(end));
+  GoOn();
+}
+
+void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
+  if (why_.empty()) {
+    why_ = why;
+    exit_code_ = exit_code;
+    if (exit_code > 0 && exit_code < 128) Say("error: " + Printable(why));
+  }
+  course_.Stop();
+  for (const auto& [trial, live] : live_) live->Interrupt(now);
+  GoOn();
+}
+
+void SweepHead::AwaitSignal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
+    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal,
+         stops_asked_ > 1);
+    AwaitSignal();
+  });
+}
+
+void SweepHead::ListenForCommands() {
+  const auto status = [this] {
+    const SweepAccount& account = course_.account();
+    RunStatus now;
+    now.run = account.sweep_id();
+    now.name = account.name();
+    now.pid = ::getpid();
+    now.phase = course_.stopping() ? "stopping" : "running";
+    now.records = journal_.position().seq;
+    now.stops = stops_asked_;
+    RoleStatus trials;
+    trials.name = "trial";
+    trials.running = static_cast<std::uint32_t>(live_.size());
+    trials.ended = static_cast<std::uint32_t>(account.over().size());
+    trials.waiting = static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) -
+                     trials.running;
+    now.roles.push_back(std::move(trials));
+    return now;
+  };
+  auto control = ControlServer::Listen(
+      io_, request_.folder_fd,
+      {.status = status,
+       .stop =
+           [this](bool now, bool) {
+             const std::uint32_t times = now ? 2 : 1;
+             if (times <= stops_asked_) return false;
+             stops_asked_ = times;
+             Stop("another command stopped it", 128 + SIGTERM, now);
+             return true;
+           },
+       .dump = [] { return tl::make_unexpected(std::string("a sweep has no processes of its own: name a trial")); },
+       .dumping = [] { return 0U; },
+       .processes = [] { return ProcessStatuses{}; }});
+  if (control) {
+    control_ = *std::move(control);
+  } else {
+    Say(Sentence(control.error()));
+  }
+}
+
+// Once a second what was written meanwhile.
+void SweepHead::Keep() {
+  if (!std::exchange(kept_, true)) {
+    if (const int error = journal_.Sync(); error != 0) {
+      Stop(fmt::format("the journal cannot be brought to the disk: {}", ::strerror(error)), 3, false);
+    }
+    index_.Commit(course_.account(), journal_.position());
+  }
+  keeping_.expires_after(kKeeping);
+  keeping_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !ending_) Keep();
+  });
+}
+
+void SweepHead::End() {
+  ending_ = true;
+  const SweepAccount& account = course_.account();
+  outcome_.complete = course_.complete();
+  const std::string hopeless = course_.Hopeless();
+  std::uint64_t failed = 0;
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    if (IsFailure(static_cast<TrialClass>(i))) failed += account.count(static_cast<TrialClass>(i));
+  }
+  outcome_.exit_code = exit_code_;
+  outcome_.why = why_;
+  if (outcome_.why.empty() && outcome_.complete) outcome_.why = "all trials are over";
+  if (outcome_.why.empty() && !hopeless.empty()) {
+    outcome_.why = hopeless;
+    outcome_.exit_code = 3;
+  }
+  if (outcome_.why.empty()) outcome_.why = "so many trials were asked for";
+  if (outcome_.exit_code == 0 && failed > 0) outcome_.exit_code = 4;
+  if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
+    outcome_.why = "no point is possible";
+    outcome_.exit_code = 2;
+  }
+  judging_.reset();
+  planning_.clear();
+  keeping_.cancel();
+  time_is_up_.cancel();
+  Write(SweepEnded{outcome_.complete, outcome_.why, outcome_.exit_code});
+  journal_.Sync();
+  index_.Commit(account, journal_.position(), true);
+  rows_.End();
+  if (!request_.quiet || outcome_.exit_code != 0) err_.Write(SummaryText(Status(), outcome_.why));
+  control_.reset();
+  agents_.Finish([this] {
+    boost::system::error_code ignored;
+    signals_.clear(ignored);
+    if (err_.empty()) return io_.stop();
+    err_.OnProgress([this] {
+      if (err_.empty()) io_.stop();
+    });
+  });
+}
+
+}  // namespace
+
+Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
+  if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
+  auto space = CompiledSpace::Of(request.description.space);
+  if (!space) return Fail(space.error());
+  auto sampler = Sampler::Of(*space, request.description.sampler);
+  if (!sampler) return Fail(sampler.error());
+  const MetricsChoice& metrics = request.description.metrics;
+  auto patterns = LogPatterns::Of(metrics.patterns, metrics.place);
+  if (!patterns) return Fail(patterns.error());
+  auto classes = ClassPatterns::Of(request.description.retry.patterns, request.description.retry.place);
+  if (!classes) return Fail(classes.error());
+  auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
+  if (!files) return Fail(files.error());
+  SweepIndex index = SweepIndex::Open(request.folder);
+  LoadedSweep loaded = index.CatchUp();
+  auto journal = loaded.position.seq == 0 ? SweepJournalWriter::Create(request.folder_fd)
+                                          : SweepJournalWriter::Continue(request.folder_fd, loaded.position);
+  if (!journal) return Fail(journal.error());
+  SweepHead head(request, transport, *sampler, std::move(index), std::move(loaded), *std::move(journal),
+                 *std::move(patterns), *std::move(classes), *std::move(files));
+  return head.Run();
+}
+
+}  // namespace muster
