@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/environment_block.h"
+#include "agent/host_cores.h"
 #include "agent/log_collapse.h"
 #include "agent/log_files.h"
 #include "base/clock.h"
@@ -127,7 +128,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                    log_times_.Replaced(key);
                    ready_.Replaced(key);
                  }),
-      log_trims_(io, launcher_, std::move(program),
+      log_trims_(io, launcher_, program,
                  [this] {
                    if (finishing_) FinishIfEmpty();
                  }),
@@ -144,6 +145,13 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                    .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
       paths_(io),
       code_(io, CodeCacheFolder(), [this](const AgentMessage& message) { Send(message); }),
+      subs_(io, wire_, {child_descriptors, std::move(program), without},
+            {.send = [this](const AgentMessage& message) { Send(message); },
+             .end_leftovers = [this] { return EndOrphans(); },
+             .idle =
+                 [this] {
+                   if (finishing_) FinishIfEmpty();
+                 }}),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
       leftovers_(io.get_executor()) {}
 
@@ -228,6 +236,7 @@ void Agent::Do(Hello& command) {
     ready.mechanisms.emplace_back(logs_collapse_ ? "collapse-range" : "log-pipe");
   }
   const SelfCount count = CountSelf();
+  ready.cores = static_cast<std::uint32_t>(OwnCores().size());
   ready.descriptors = count.descriptors;
   ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
@@ -357,6 +366,16 @@ void Agent::Do(CodeBytes& bytes) {
   if (const std::string error = code_.Take(bytes); !error.empty()) Fail(error);
 }
 
+void Agent::Do(OpenAgent& command) {
+  if (finishing_) return Fail("an agent after the finish");
+  if (space_) return Send(AgentGone{command.number, "cannot be below one in a PID namespace", 0});
+  if (!subs_.Open(command.number)) Fail(fmt::format("there is an agent {} already", command.number));
+}
+
+void Agent::Do(ToAgent& said) { subs_.Pass(said); }
+
+void Agent::Do(CloseAgent& command) { subs_.Close(command.number); }
+
 void Agent::Do(HeadBeat& answer) { beats_.Answered(answer.number); }
 
 void Agent::Do(StopProcesses& command) {
@@ -376,8 +395,8 @@ void Agent::AwaitEnds() {
   patience_.expires_after(kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    if (children_.empty() && probes_.empty() && dumps_.empty()) return AwaitEnds();
-    Fail(fmt::format("{} processes cannot be ended", children_.size()));
+    if (children_.empty() && probes_.empty() && dumps_.empty() && subs_.empty()) return AwaitEnds();
+    Fail(fmt::format("{} processes cannot be ended", children_.size() + subs_.size()));
   });
 }
 
@@ -394,6 +413,7 @@ void Agent::Do(Finish& command) {
   inspection_.Kill();
   paths_.Close();
   code_.End();
+  subs_.CloseAll();
   children_.KillAll();
   probes_.KillAll();
   KillCgroupOfProcesses();

@@ -5,6 +5,8 @@
 // It is over when the head says Finish, when the head is lost, when it is told SIGTERM, or when it is sent
 // something it does not understand; in every case each process it started, and each orphan of those, has
 // been killed and reaped before Run() returns.
+//
+// For a sweep it stands: it starts agents below itself, one per run (sub_agents.h), and nothing else.
 #pragma once
 
 #include <chrono>
@@ -38,6 +40,7 @@
 #include "agent/protocol.h"
 #include "agent/pty_set.h"
 #include "agent/ready_watch.h"
+#include "agent/sub_agents.h"
 #include "agent/wire.h"
 #include "spawn/cgroup.h"
 #include "spawn/pid_namespace.h"
@@ -98,6 +101,9 @@ class Agent {
   void Do(ClosePaths& command);
   void Do(OfferCode& command);
   void Do(CodeBytes& bytes);
+  void Do(OpenAgent& command);
+  void Do(ToAgent& said);
+  void Do(CloseAgent& command);
 
   tl::expected<ProcessStarted, SpawnError> Start(const StartProcess& command, const EnvironmentBlock& block);
   void WatchReady(const StartProcess& command, const EnvironmentBlock& block);
@@ -112,7 +118,7 @@ class Agent {
   // Whether `pid` is a process that is started and reaped here, and not an orphan.
   bool Owns(pid_t pid) const {
     return children_.Owns(pid) || probes_.Owns(pid) || dumps_.Owns(pid) || activation_.Owns(pid) ||
-           log_trims_.Owns(pid) || inspection_.Owns(pid);
+           log_trims_.Owns(pid) || inspection_.Owns(pid) || subs_.Owns(pid);
   }
 
   void WatchSignals();
@@ -121,6 +127,8 @@ class Agent {
   void ReapOrphansSoon();
   // Ends at one blow what is in the cgroup, if there is one.
   void KillCgroupOfProcesses();
+  // Ends what agents below this one left behind when they were lost; how many processes.
+  std::uint32_t EndOrphans();
   // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
   void EndLeftovers();
   void EndLeftoversSoon();
@@ -157,6 +165,7 @@ class Agent {
   HostFolder folder_;
   PathTrial paths_;
   CodeCache code_;
+  SubAgents subs_;
 
   std::string refusal_;  // why it does nothing
   bool greeted_ = false;

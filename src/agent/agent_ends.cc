@@ -49,7 +49,7 @@ void Agent::OnExited(const ProcessExited& event) {
 
 void Agent::FinishIfEmpty() {
   if (over_ || sending_files_ || !children_.empty() || !probes_.empty() || !dumps_.empty() || !activation_.empty() ||
-      !inspection_.empty() || !log_trims_.empty()) {
+      !inspection_.empty() || !log_trims_.empty() || !subs_.empty()) {
     return;
   }
   patience_.cancel();
@@ -118,6 +118,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   log_trims_.Abandon();
   activation_.Abandon();
   inspection_.Abandon();
+  subs_.Abandon();
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
@@ -185,6 +186,13 @@ void Agent::EndLeftovers() {
   if (report.killed > 0) means_.insert("leftovers");
 }
 
+std::uint32_t Agent::EndOrphans() {
+  const KillReport report = KillChildrenBut([this](pid_t pid) { return Owns(pid); }, kKillPatience);
+  adopted_ += report.reaped;
+  if (report.killed > 0) means_.insert("children");
+  return report.killed;
+}
+
 void Agent::ReapOrphans() {
   for (;;) {
     siginfo_t info = {};
@@ -193,7 +201,7 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid) && !subs_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

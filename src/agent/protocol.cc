@@ -179,7 +179,7 @@ void Fields(A& archive, PortTaken& m) {
 template <class A>
 void Fields(A& archive, AgentReady& m) {
   archive(m.version, m.pid, m.start_ticks, m.host_name, m.mechanisms, m.cgroup, m.descriptors, m.memory_kib, m.at,
-          m.address, m.shares_run_dir);
+          m.address, m.shares_run_dir, m.cores);
 }
 template <class A>
 void Fields(A& archive, PortsHeld& m) {
@@ -302,6 +302,29 @@ void Fields(A& archive, CodeReady& m) {
   archive(m.folder, m.error);
 }
 
+// --- agents below an agent ---------------------------------------------------------------------------
+
+template <class A>
+void Fields(A& archive, OpenAgent& m) {
+  archive(m.number);
+}
+template <class A>
+void Fields(A& archive, ToAgent& m) {
+  archive(m.number, m.bytes);
+}
+template <class A>
+void Fields(A& archive, CloseAgent& m) {
+  archive(m.number);
+}
+template <class A>
+void Fields(A& archive, FromAgent& m) {
+  archive(m.number, m.bytes);
+}
+template <class A>
+void Fields(A& archive, AgentGone& m) {
+  archive(m.number, m.why, m.killed);
+}
+
 // --- frames ----------------------------------------------------------------------------------------
 
 namespace {
@@ -321,7 +344,7 @@ std::size_t LengthAt(std::string_view bytes) {
   return length;
 }
 
-// The number in another agent's greeting, if that is what stands in the bytes: "muster-agent/7\n".
+// The number in another agent's greeting, if that is what stands in the bytes: "muster-agent/8\n".
 std::optional<std::string> OtherVersion(std::string_view bytes, std::string_view magic) {
   const std::string_view name = magic.substr(0, magic.find('/') + 1);
   for (std::size_t at = bytes.find(name); at != std::string_view::npos; at = bytes.find(name, at + 1)) {

@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 6.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 7.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -22,8 +22,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
-inline constexpr std::string_view kMagic = "muster-agent/6\n";
+inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::string_view kMagic = "muster-agent/7\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------
@@ -290,9 +290,28 @@ struct CodeBytes {
   std::string content;
 };
 
+// --- agents below an agent (agent/sub_agents.h) ----------------------------------------------------------
+
+// Be the agent of one more run: another agent, with a process and a loop of its own. Its end is told by AgentGone. The
+// number must not be that of one whose AgentGone has not come.
+struct OpenAgent {
+  std::uint32_t number = 0;
+};
+
+// More of what the head says to that agent: a stream of frames, cut anywhere.
+struct ToAgent {
+  std::uint32_t number = 0;
+  std::string bytes;
+};
+
+// The head has no more to say to it: as if its connection had ended. One that is gone is not meant any more.
+struct CloseAgent {
+  std::uint32_t number = 0;
+};
+
 using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
                                   TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile,
-                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes, FilesKept>;
+                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes, FilesKept, OpenAgent, ToAgent, CloseAgent>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 
@@ -309,6 +328,7 @@ struct AgentReady {
   MonotonicNs at = 0;
   std::string address;         // by which the host was reached; empty if not over a network
   bool shares_run_dir = true;  // the head's is its own, too
+  std::uint32_t cores = 0;     // of the host that the agent may run on
 };
 
 // Answer to HoldPorts: numbers in the order asked, or why not.
@@ -399,11 +419,24 @@ struct AgentFailed {
   std::string why;
 };
 
+// More of what that agent says: the greeting and frames, cut anywhere.
+struct FromAgent {
+  std::uint32_t number = 0;
+  std::string bytes;
+};
+
+// That agent has ended, all that it said has been sent, and nothing is left of what it had started.
+struct AgentGone {
+  std::uint32_t number = 0;
+  std::string why;           // what the agent did: "ended by signal 9 (SIGKILL)"; empty if it finished
+  std::uint32_t killed = 0;  // processes that it had left
+};
+
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
                  PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
-                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent>;
+                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent, AgentGone>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -77,7 +77,7 @@ void Wire::Read() {
 
 void Wire::Deliver() {
   if (ended_ || closed_ || !reading_) return;
-  if (queued_.size() - written_ > kMaxQueued) {
+  if (queued() > kMaxQueued) {
     paused_ = true;
     return;
   }

@@ -43,6 +43,9 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // Queues the bytes; does nothing once writing has failed, or after Close().
   void Send(std::string bytes);
 
+  // Bytes that wait to be written.
+  std::size_t queued() const { return queued_.size() - written_; }
+
   // Calls `done` once, as soon as everything queued so far has been written or cannot be.
   void WhenWritten(std::function<void()> done);
 

@@ -50,8 +50,8 @@ void CheckpointWatch::WatchFolders() {
 }
 
 void CheckpointWatch::Await() {
-  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
-    if (error || !written_) return;
+  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired() || !written_) return;
     ReadFileChanges(changes_.native_handle(), [this](const FileChange& change) {
       const std::string path = folders_[change.watch] + "/" + std::string(change.name);
       if ((change.mask & IN_MODIFY) != 0) open_.insert(path);

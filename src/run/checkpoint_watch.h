@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -37,6 +38,7 @@ class CheckpointWatch {
   std::function<void(const Checkpoint&)> written_;
   std::map<int, std::string> folders_;  // by watch
   std::set<std::string> open_;          // written to, and not closed since
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still on their way
 };
 
 }  // namespace muster

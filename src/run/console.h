@@ -39,6 +39,15 @@ struct ConsoleOptions {
   // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
   int out = 1;
   int err = 2;
+
+  // Nothing is shown, and no descriptor is touched: for a run among others that somebody else tells of.
+  static ConsoleOptions Silent() {
+    ConsoleOptions options;
+    options.quiet = true;
+    options.output = false;
+    options.out = options.err = -1;
+    return options;
+  }
 };
 
 // Up to this many processes their output is shown, prefixed; with more, one line per role says how it goes.

@@ -77,8 +77,8 @@ ControlServer::~ControlServer() {
 }
 
 void ControlServer::AwaitClients() {
-  socket_.async_wait(Descriptor::wait_read, [this](const boost::system::error_code& error) {
-    if (error) return;  // closed with the server
+  socket_.async_wait(Descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired()) return;  // closed with the server
     Accept();
     AwaitClients();
   });
@@ -112,8 +112,8 @@ void ControlServer::TurnAway() {
 void ControlServer::AwaitRequest(const std::shared_ptr<Client>& client) {
   if (!client->socket.is_open() || client->reading || client->no_more || !client->output.empty()) return;
   client->reading = true;
-  client->socket.async_wait(Descriptor::wait_read, [this, client](const boost::system::error_code& error) {
-    if (error || !client->socket.is_open()) return;
+  client->socket.async_wait(Descriptor::wait_read, [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired() || !client->socket.is_open()) return;
     client->reading = false;
     Read(client);
   });
@@ -211,8 +211,8 @@ void ControlServer::Write(const std::shared_ptr<Client>& client) {
     return;
   }
   client->writing = true;
-  client->socket.async_wait(Descriptor::wait_write, [this, client](const boost::system::error_code& error) {
-    if (error || !client->socket.is_open()) return;
+  client->socket.async_wait(Descriptor::wait_write, [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired() || !client->socket.is_open()) return;
     client->writing = false;
     Write(client);
     if (client->output.empty()) ServeLines(client);

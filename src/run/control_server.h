@@ -78,6 +78,8 @@ class ControlServer {
   boost::asio::posix::stream_descriptor socket_;
   UniqueFd spare_;
   std::vector<std::shared_ptr<Client>> clients_;
+  // Handlers may still be on their way when this is gone.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace muster

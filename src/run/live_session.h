@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include "code/git_look.h"
@@ -38,25 +40,37 @@
 
 namespace muster {
 
-class Session {
+// On a loop that may be that of many: what it has left there when it goes does nothing any more.
+class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(const RunRequest& request, Transport& transport)
-      : request_(request),
+  using Ended = std::function<void(RunOutcome)>;
+
+  // `io` and `transport` must outlive it. `ended` is called from the loop, once, as the last thing that happens; the
+  // session may be given up in it.
+  Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> held, Transport& transport, Ended ended)
+      : held_(std::move(held)),
+        request_(*held_),
         transport_(transport),
-        plan_(request.plan),
-        clock_(request.make_clock ? request.make_clock(io_) : SystemRunClock(io_)),
+        plan_(request_.plan),
+        io_(io),
+        told_of_end_(std::move(ended)),
+        clock_(request_.make_clock ? request_.make_clock(io_) : SystemRunClock(io_)),
         signals_(io_),
-        surroundings_{InheritedAtSite(request.plan.site_environment, request.environment), request.cwd,
-                      request.search_dirs},
-        supervisor_(request.plan, request.spares),
-        roll_(request.plan),
-        host_files_(request.plan),
-        starts_(request.plan, binding_, surroundings_),
-        console_(io_, request.console, request.plan),
-        elsewhere_(!request.hosts.empty() && transport.name() != "local"),
+        surroundings_{InheritedAtSite(plan_.site_environment, request_.environment), request_.cwd,
+                      request_.search_dirs},
+        supervisor_(plan_, request_.spares),
+        roll_(plan_),
+        host_files_(plan_),
+        starts_(plan_, binding_, surroundings_),
+        console_(io_, request_.console, plan_),
+        elsewhere_(!request_.hosts.empty() && transport.name() != "local"),
         agents_(supervisor_.slots().machines()) {}
 
-  Result<RunOutcome> Run();
+  // Everything up to the moment from which the loop carries it on; if that fails nothing has been started, and `ended`
+  // is never called.
+  Result<void> Begin();
+  // As `muster stop` does.
+  void StopAsked(bool now) { CommandedToStop(now, false); }
 
  private:
   struct Agent {
@@ -200,13 +214,22 @@ class Session {
   void Record(JournalEntry entry);
   void End();
 
+  // From the loop, unless the session has gone by then.
+  template <class Method>
+  void Later(Method method) {
+    boost::asio::post(io_, [weak = weak_from_this(), method = std::move(method)] {
+      if (const auto self = weak.lock()) method();
+    });
+  }
+
+  const std::shared_ptr<const RunRequest> held_;
   const RunRequest& request_;
   Transport& transport_;
   const Plan& plan_;
-  boost::asio::io_context io_;
+  boost::asio::io_context& io_;
+  const Ended told_of_end_;
   std::unique_ptr<RunClock> clock_;
   boost::asio::signal_set signals_;
-  PipeSignalIgnored no_pipe_signal_;
   Surroundings surroundings_;
   Supervisor supervisor_;
   ProcessRoll roll_;

@@ -104,8 +104,8 @@ void Output::Push() {
 
 void Output::AwaitRoom() {
   waiting_ = true;
-  ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
-    if (error) return;  // closed with the object
+  ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired()) return;  // closed with the object
     waiting_ = false;
     Push();
     // One of them may add another.

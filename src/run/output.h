@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,7 @@ class Output {
   std::vector<std::function<void()>> progress_;
   std::size_t below_ = 0;  // lines shown below
   std::function<void()> covered_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for a handler that is still on its way
 };
 
 }  // namespace muster

@@ -90,18 +90,24 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
 
 namespace {
 
+// The folder that holds the last part, made if need be; none if that is `at` itself.
+Result<UniqueFd> MakeFolderOf(int at, const std::vector<std::string>& parts) {
+  UniqueFd folder;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    Result<UniqueFd> next = MakeFolder(folder ? folder.get() : at, parts[i]);
+    if (!next) return next;
+    folder = std::move(*next);
+  }
+  return folder;
+}
+
 // For writing, with what is to be made of it.
 Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
   Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return Fail(std::move(parts.error()));
-  UniqueFd folder;
-  int below = at;
-  for (std::size_t i = 0; i + 1 < parts->size(); ++i) {
-    Result<UniqueFd> next = MakeFolder(below, (*parts)[i]);
-    if (!next) return Fail(std::move(next.error()));
-    folder = std::move(*next);
-    below = folder.get();
-  }
+  Result<UniqueFd> folder = MakeFolderOf(at, *parts);
+  if (!folder) return folder;
+  const int below = *folder ? folder->get() : at;
   UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
   if (!file || ::fchmod(file.get(), FileModeIn(below)) != 0) return Refused("cannot create", path, errno);
   return file;
@@ -129,6 +135,14 @@ Result<void> WriteNewFile(int at, const std::string& path, std::string_view byte
   if (!file) return Fail(std::move(file.error()));
   if (const int error = WriteAll(file->get(), bytes)) return Refused("cannot write", path, error);
   return {};
+}
+
+bool LinkFile(int at, const std::string& path, const std::string& from) {
+  const Result<std::vector<std::string>> parts = Parts(path);
+  if (!parts) return false;
+  const Result<UniqueFd> folder = MakeFolderOf(at, *parts);
+  if (!folder) return false;
+  return ::linkat(AT_FDCWD, from.c_str(), *folder ? folder->get() : at, parts->back().c_str(), 0) == 0;
 }
 
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes) {

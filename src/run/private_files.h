@@ -34,6 +34,10 @@ Result<void> WriteAt(int at, const std::string& path, std::uint64_t offset, std:
 // CreateFile with all bytes written.
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes);
 
+// Another name, `path` below `at`, for the file `from`; missing folders are made. False if the file system does not
+// give it one.
+bool LinkFile(int at, const std::string& path, const std::string& from);
+
 // Puts the bytes at `name` as a whole: readers see the old file or the new one. Not synced:
 // what is written this way can be made again.
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes);

@@ -1,6 +1,7 @@
 #include "run/run_clock.h"
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include <boost/asio/steady_timer.hpp>
@@ -20,14 +21,15 @@ class SystemClock final : public RunClock {
   void SetAlarm(MonotonicNs deadline, std::function<void()> fire) override {
     const MonotonicNs now = Monotonic();
     timer_.expires_after(std::chrono::nanoseconds(deadline > now ? deadline - now : 0));
-    timer_.async_wait([fire = std::move(fire)](const boost::system::error_code& error) {
-      if (!error) fire();
+    timer_.async_wait([fire = std::move(fire), alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+      if (!error && !alive.expired()) fire();
     });
   }
   void ClearAlarm() override { timer_.cancel(); }
 
  private:
   boost::asio::steady_timer timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a handler may still be on its way
 };
 
 }  // namespace

@@ -13,20 +13,24 @@
 
 namespace muster {
 
-Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs, const Value& evaluation,
-                               const std::map<std::string, std::string>& inherited,
-                               const std::map<std::string, std::string>& sources) {
-  const Value recorded(Value::Map(inherited.begin(), inherited.end()));
+Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
+  const Value recorded(Value::Map(run.inherited.begin(), run.inherited.end()));
   std::map<std::string, std::string> files = {
-      {"plan.json", PlanToJson(plan, inputs)},
-      {"plan.txt", PlanText(plan)},
-      {"inputs.json", JsonText(Value(Value::Map{
-                          {"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
+      {"plan.json", PlanToJson(run.plan, run.inputs)},
+      {"inputs.json", JsonText(Value(Value::Map{{"format", 1},
+                                                {"inherited", recorded},
+                                                {"inputs", run.inputs},
+                                                {"evaluation", run.evaluation}})) +
                           "\n"},
   };
-  for (const auto& [path, bytes] : sources) files.emplace("recipe/" + path, bytes);
+  if (run.with_plan_text) files.emplace("plan.txt", PlanText(run.plan));
   for (const auto& [path, bytes] : files) {
     if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return Fail(std::move(written.error()));
+  }
+  for (const auto& [path, bytes] : run.sources) {
+    const std::string place = "recipe/" + path;
+    if (!run.linked_sources.empty() && LinkFile(folder, place, run.linked_sources + "/" + path)) continue;
+    if (Result<void> written = WriteNewFile(folder, place, bytes); !written) return Fail(std::move(written.error()));
   }
   if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
   if (Result<UniqueFd> metrics = MakeFolder(folder, "metrics"); !metrics) return metrics;

@@ -13,12 +13,18 @@
 
 namespace muster {
 
-// plan.json, plan.txt, inputs.json with the variables of `inherited` (see RecordedVariables), recipe/ with the bytes of
-// each of `sources` (paths below it) and how they were evaluated (null: they were not), and the folders logs/ and
-// errors/. The folder logs/, open.
-Result<UniqueFd> WriteRunFiles(int folder, const Plan& plan, const Value& inputs, const Value& evaluation,
-                               const std::map<std::string, std::string>& inherited,
-                               const std::map<std::string, std::string>& sources);
+struct RunFiles {
+  const Plan& plan;
+  const Value& inputs;
+  const Value& evaluation;                            // how the sources were evaluated; null: they were not
+  const std::map<std::string, std::string>& inherited;  // RecordedVariables
+  const std::map<std::string, std::string>& sources;    // bytes by paths below recipe/
+  const std::string& linked_sources;                  // a folder that holds the same, to link them from; or empty
+  bool with_plan_text = true;
+};
+
+// plan.json, plan.txt, inputs.json, recipe/, and the folders errors/, metrics/ and logs/. The folder logs/, open.
+Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run);
 
 // plan.json as it stands. Kind "run" if `folder`, which is `run_dir` open, has none.
 Result<std::string> ReadPlanJson(int folder, const std::string& run_dir);

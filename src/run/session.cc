@@ -5,9 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -36,29 +33,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
-
-// What must hold before anything is made.
-Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
-  Diagnostics refusals = ValidatePlan(request.plan);
-  const std::size_t hosts = request.plan.hosts.size();
-  if (hosts > 1 && transport.name() == "local") {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("the plan wants {} hosts, and this start has only this machine", hosts),
-                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
-  } else if (!request.spares.empty() && (request.hosts.empty() || transport.name() == "local")) {
-    refusals.push_back(MachineError("hosts", "a run on this machine alone has no use for spare hosts"));
-  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
-    refusals.push_back(
-        MachineError("hosts", fmt::format("the plan wants {} hosts, {} are named", hosts, request.hosts.size())));
-  } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
-             !IsThisMachine(request.hosts.front().name)) {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("{} is another machine than this, {}, and this start has only this one",
-                                                request.hosts.front().name, OwnHostName()),
-                                    "name localhost, or no host"));
-  }
-  return refusals;
-}
 
 }  // namespace
 
@@ -90,7 +64,7 @@ Result<void> Session::MakeDirectory() {
   return {};
 }
 
-Result<RunOutcome> Session::Run() {
+Result<void> Session::Begin() {
   CatchSignals();
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(plan_, request_.environment);
   if (!secrets) return Fail(std::move(secrets.error()));
@@ -98,9 +72,11 @@ Result<RunOutcome> Session::Run() {
   if (Result<void> opened = OpenTerminal(); !opened) return Fail(std::move(opened.error()));
   if (Result<void> made = MakeDirectory(); !made) return Fail(std::move(made.error()));
   Connect();  // agents come up while the files are written
+  const std::map<std::string, std::string> inherited =
+      RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets));
   Result<UniqueFd> logs =
-      WriteRunFiles(directory_->folder(), plan_, request_.inputs, request_.evaluation,
-                    RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets)), request_.sources);
+      WriteRunFiles(directory_->folder(), {plan_, request_.inputs, request_.evaluation, inherited, request_.sources,
+                                           request_.linked_sources, !request_.terse});
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
   if (Result<void> tagged = WriteTags(directory_->folder(), request_.tags); !tagged) {
@@ -142,16 +118,14 @@ Result<RunOutcome> Session::Run() {
 
   AskGit();
   Greet();
-  const auto until_ended = boost::asio::make_work_guard(io_);
-  io_.run();
-  return outcome_;
+  return {};
 }
 
 void Session::Connect() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Result<std::unique_ptr<Channel>> channel = transport_.Connect(io_, {host, NameOf(host)});
     if (!channel) {
-      boost::asio::post(io_, [this, host, why = Sentence(channel.error())] {
+      Later([this, host, why = Sentence(channel.error())] {
         if (elsewhere_) return Refused(host, {why, {}});
         OnMessage(host, AgentLost{host, why, 0});
       });
@@ -170,7 +144,7 @@ void Session::Greet() {
     if (elsewhere_) hello.run_dir = binding_.run_dir;
     Send(host, std::move(hello));
   }
-  boost::asio::post(io_, [this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
+  Later([this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
 }
 
 void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
@@ -213,6 +187,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           if (agents_[host].shipment) Shipping(host, agents_[host].shipment->Taken(m));
         } else if constexpr (std::is_same_v<M, CodeReady>) {
           OnCodeReady(host, m);
+        } else if constexpr (std::is_same_v<M, FromAgent> || std::is_same_v<M, AgentGone>) {
+          // Of agents below this one; a run asks for none.
         } else {
           if constexpr (std::is_same_v<M, OutputSeen> || std::is_same_v<M, HostDumped>) m.host = host;
           if constexpr (std::is_same_v<M, AgentEmpty> || std::is_same_v<M, AgentLost>) {
@@ -319,7 +295,7 @@ void Session::Perform(const std::vector<Action>& actions) {
             if constexpr (std::is_same_v<A, FailureTraced>) console_.Failed({a.process, a.attempt});
             if constexpr (std::is_same_v<A, FinishOrdered>) {
               for (std::uint32_t host = 0; host < agents_.size(); ++host) Send(host, Finish{});
-              if (elsewhere_) boost::asio::post(io_, [this] { TellRefused(); });
+              if (elsewhere_) Later([this] { TellRefused(); });
             }
           }
         },
@@ -337,7 +313,7 @@ void Session::Start(const StartOrdered& order) {
   roll_.Ordered(order.process, host);
   if (start && request_.pty == order.process) start->pty = terminal_->Size();
   if (start) return Send(host, std::move(*start));
-  boost::asio::post(io_, [this, order, why = Sentence(start.error())] {
+  Later([this, order, why = Sentence(start.error())] {
     if (!ended_) Happened(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, clock_->Monotonic()});
   });
 }
@@ -418,7 +394,7 @@ void Session::End() {
   ended.descriptors = count.descriptors;
   ended.memory_kib = count.memory_kib;
   Record(ended);
-  journal_->Sync();
+  if (!request_.terse) journal_->Sync();
 
   if (request_.on_bad_hosts && !blamed_.empty()) {
     std::vector<std::pair<std::string, std::string>> bad;
@@ -433,19 +409,14 @@ void Session::End() {
   outcome_.why = ended.why;
 
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
-  if (journal_->error() == 0) {
+  if (journal_->error() == 0 && (!request_.terse || ended.cause != Cause::kNone)) {
     RunAccount account = WriteRunAccount(directory_->folder(), binding_.run_dir);
     if (!account.text.empty()) text = std::move(account.text);
     for (const Diagnostic& problem : account.problems) console_.Warn(problem.message);
   }
-  console_.Finish(std::move(text), ended.cause == Cause::kNone, [this] { io_.stop(); });
-}
-
-Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
-  // A session trusts its plan from its construction on.
-  if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
-  Session session(request, transport);
-  return session.Run();
+  console_.Finish(std::move(text), ended.cause == Cause::kNone, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->told_of_end_(self->outcome_);
+  });
 }
 
 }  // namespace muster

@@ -80,6 +80,12 @@ struct RunRequest {
   // Told once, at the end: hosts that failed by themselves, as the user named them, and why.
   std::function<void(const std::vector<std::pair<std::string, std::string>>&)> on_bad_hosts = {};
 
+  // What says nothing that the rest does not is left out: plan.txt, and the files of the report of a run that ended well
+  // (`muster report` does not need them). Nothing waits for the disk, so a power cut may cost the end of the journal.
+  bool terse = false;
+  // A folder, absolute, that holds what `sources` holds: on the same file system its files are linked, not copied.
+  std::string linked_sources = {};
+
   // Where the run directory goes: `run_dir` itself if not empty (--run-dir), else
   // `runs_folder`/<name>/<time>-<id> (see RunsFolder in run/run_directory.h).
   std::string run_dir;

@@ -58,7 +58,7 @@ void Session::OnGitState(const std::optional<GitState>& state) {
         CodeSeen{request_.code_folder, state->commit, state->branch, state->changed, state->untracked, state->names});
   }
   // It calls this.
-  boost::asio::post(io_, [this] {
+  Later([this] {
     git_.reset();
     if (std::exchange(end_waits_, false)) End();
   });

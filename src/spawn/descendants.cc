@@ -196,6 +196,16 @@ KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono
   return KillChildren([&](pid_t pid) { return IsKept(keep, pid); }, patience);
 }
 
+KillReport KillChildrenBut(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
+  return KillChildren(keep, patience);
+}
+
+std::optional<pid_t> SessionOf(pid_t pid) {
+  const auto session = StatField(pid, 6);
+  if (!session) return std::nullopt;
+  return static_cast<pid_t>(*session);
+}
+
 KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
                               std::chrono::milliseconds patience) {
   // A zombie has no environment any more: what was found marked stays so until it is reaped.

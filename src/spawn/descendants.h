@@ -50,6 +50,14 @@ struct KillReport {
 KillReport KillDescendants(const std::vector<ProcessIdentity>& keep,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 
+// The same for children that `keep` does not keep.
+KillReport KillChildrenBut(const std::function<bool(pid_t)>& keep,
+                           std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+// The session of the process, as getsid(2) tells, also of one that has ended and was not waited for; nothing if there
+// is no such process.
+std::optional<pid_t> SessionOf(pid_t pid);
+
 // Kills and reaps every child of this process that `spare` does not spare and that carries one of these variables
 // ("NAME=value") in the environment it was started with, and what they leave to this process, until none is left or
 // `patience` is over. One that changed its environment is not found. Blocks meanwhile.

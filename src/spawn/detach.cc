@@ -2,37 +2,22 @@
 
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "spawn/close_from.h"
 
 namespace muster {
 namespace {
 
 constexpr int kLine = 3;
-
-void CloseFrom(int first) {
-  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-  // Kernels before 5.9. The walk's own descriptor is closed by then, closing it again is harmless.
-  std::vector<int> open;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it("/proc/self/fd", error), end; !error && it != end; it.increment(error)) {
-    open.push_back(std::stoi(it->path().filename().string()));
-  }
-  for (const int fd : open) {
-    if (fd >= first) ::close(fd);
-  }
-}
 
 // False with errno set.
 bool BecomeBackground(UniqueFd& line, pid_t caller) {

@@ -27,7 +27,8 @@ using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
                  PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable,
-                 FileBytes, Inspected, PathsOpen, PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent>;
+                 FileBytes, Inspected, PathsOpen, PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent,
+                 AgentGone>;
 
 class Channel {
  public:

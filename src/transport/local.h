@@ -1,7 +1,8 @@
 // The local transport: an agent on this machine, started by this process, over a socket pair.
 //
 // Knows how to start muster-agent and what to do when it is gone; knows nothing of plans. The head is the
-// agent's parent and a subreaper: what a lost agent leaves behind becomes the head's children, and is killed.
+// agent's parent and a subreaper: what a lost agent leaves behind becomes the head's children, and is killed. It is
+// known by its session, which is never the head's, since the agent is started in one of its own.
 #pragma once
 
 #include <memory>
@@ -30,8 +31,8 @@ class LocalTransport final : public Transport {
   std::string_view name() const override { return "local"; }
 
   // Makes this process a subreaper and starts the agent. Children that the process has at this moment are
-  // its own affair and spared when the agent is lost, agents of this transport too; every other child it has
-  // then is taken for the lost agent's. The calling thread must outlive the channel, and so must `io`.
+  // its own affair and spared when the agent is lost, agents of this transport too, and so are those in its own session,
+  // whenever they began; every other child it has then is taken for the lost agent's. The calling thread must outlive the channel, and so must `io`.
   Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) override;
 
  private:

@@ -1,10 +1,12 @@
 #include "transport/local_channel.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
@@ -105,11 +107,22 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     std::erase_if(*spared, [pid](const ProcessIdentity& process) { return process.pid == pid; });
   }
 
+  // Whatever the agent left is a child of this process by now, and in a session that is not this process's: the agent
+  // began one of its own. What is in this one, the head has started itself, at whatever time.
+  KillReport EndWhatItLeft() const {
+    const pid_t session = ::getsid(0);
+    return KillChildrenBut([&](pid_t pid) {
+      if (SessionOf(pid) == session) return true;
+      const auto identity = Identify(pid);
+      return identity && std::find(spared->begin(), spared->end(), *identity) != spared->end();
+    });
+  }
+
   void Conclude() {
     closed = true;
     patience.cancel();
     if (empty) return Tell(std::move(*empty));
-    const KillReport report = KillDescendants(*spared);
+    const KillReport report = EndWhatItLeft();
     if (!cgroup.empty()) RemoveCgroup(cgroup);
     AgentLost lost;
     lost.host = host;
@@ -140,7 +153,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       AgentEndsWithin(std::chrono::seconds(1));
     }
     ReapAgent();
-    KillDescendants(*spared);
+    EndWhatItLeft();
     if (!cgroup.empty()) RemoveCgroup(cgroup);
   }
 

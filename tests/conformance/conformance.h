@@ -19,6 +19,7 @@
 #include "spawn/descendants.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
+#include "support/sub_agent_transport.h"
 
 namespace muster::testing {
 
@@ -27,8 +28,8 @@ namespace muster::testing {
 class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:
   void SetUp() override {
-    if (GetParam().name != "local") {
-      ASSERT_EQ(GetParam().name, "ssh") << "which host is a test to reach by it?";
+    if (!GetParam().name.starts_with("local")) {
+      ASSERT_TRUE(GetParam().name.starts_with("ssh")) << "which host is a test to reach by it?";
       SKIP_WITHOUT_BED();
       bed_.emplace(1);
       ASSERT_TRUE(bed_->Up());

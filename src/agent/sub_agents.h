@@ -1,0 +1,80 @@
+// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of its
+// own and no knowledge of the others.
+//
+// Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
+// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for runs
+// itself: so everything that is not known here is what was left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "agent/protocol.h"
+#include "agent/wire.h"
+#include "base/mechanism.h"
+#include "base/unique_fd.h"
+#include "spawn/boost_launcher.h"
+
+namespace muster {
+
+class SubAgents {
+ public:
+  // What an agent is made with (agent.h).
+  struct Means {
+    rlimit child_descriptors = {};
+    std::string program;
+    Without without;
+  };
+  struct Observer {
+    std::function<void(const AgentMessage&)> send;
+    // Ends what is left by agents that are gone: how many processes were killed.
+    std::function<std::uint32_t()> end_leftovers;
+    std::function<void()> idle;  // none is left
+  };
+
+  // `wire` is the standing agent's. The thread that calls Open() must live as long as they do.
+  SubAgents(boost::asio::io_context& io, std::shared_ptr<Wire> wire, Means means, Observer observer);
+
+  // What cannot be is told by AgentGone. False if there is one of that number.
+  bool Open(std::uint32_t number);
+  // What is said to one that is gone is dropped.
+  void Pass(const ToAgent& said);
+  // It sees its connection end, and ends all it has started.
+  void Close(std::uint32_t number);
+  void CloseAll();
+  // They are the caller's to end: nothing is told of them any more.
+  void Abandon();
+
+  bool empty() const { return by_pid_.empty(); }
+  std::size_t size() const { return by_pid_.size(); }
+  bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
+  // Reaps it if it has ended, and tells AgentGone; false if it still runs.
+  bool Ended(pid_t pid);
+
+ private:
+  struct One;
+
+  void AwaitWords(const std::shared_ptr<One>& one);
+  // Passes on what it has said, about `most` bytes of it.
+  void Hear(One& one, std::size_t most);
+  void Write(const std::shared_ptr<One>& one);
+  void Listen();
+
+  boost::asio::io_context& io_;
+  std::shared_ptr<Wire> wire_;
+  Means means_;
+  Observer observer_;
+  std::map<pid_t, std::shared_ptr<One>> by_pid_;
+  std::map<std::uint32_t, std::shared_ptr<One>> by_number_;
+  std::string buffer_;
+  bool deaf_ = false;  // until the head has taken what waits for it
+};
+
+}  // namespace muster

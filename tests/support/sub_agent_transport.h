@@ -1,0 +1,68 @@
+// The transports of the registry once more, with the agents that are talked to below standing ones: what holds for an
+// agent holds for those, too. Each channel has a standing agent of its own, which ends before the channel's last word.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "transport/host_agents.h"
+#include "transport/registry.h"
+
+namespace muster::testing {
+
+class SubAgentTransport final : public Transport {
+ public:
+  explicit SubAgentTransport(std::unique_ptr<Transport> below) : below_(std::move(below)) {}
+
+  std::string_view name() const override { return below_->name(); }
+
+  Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host) override {
+    auto channel = std::make_unique<StandingChannel>();
+    channel->agents = std::make_unique<HostAgents>(io, *below_, std::vector<std::string>{host.name}, "standing",
+                                                   HostAgents::Events{});
+    channel->agents->ConnectAll();
+    auto connected = channel->agents->TransportFor({0})->Connect(io, {0, host.name});
+    if (!connected) return connected;
+    channel->below = std::move(*connected);
+    return channel;
+  }
+
+ private:
+  struct StandingChannel final : Channel {
+    ~StandingChannel() override {
+      below.reset();
+      agents.reset();
+    }
+    void Send(const AgentCommand& command) override { below->Send(command); }
+    void SetReceiver(Receiver receiver) override {
+      below->SetReceiver([this, to = std::move(receiver)](ChannelMessage message) {
+        const bool last = std::holds_alternative<AgentEmpty>(message) || std::holds_alternative<AgentLost>(message) ||
+                          std::holds_alternative<AgentUnreachable>(message);
+        if (!last) return to(std::move(message));
+        agents->Finish([to, held = std::make_shared<ChannelMessage>(std::move(message))] { to(std::move(*held)); });
+      });
+    }
+
+    std::unique_ptr<HostAgents> agents;
+    std::unique_ptr<Channel> below;
+  };
+
+  std::unique_ptr<Transport> below_;
+};
+
+// For a test's parameters: "local_below", "ssh_below".
+inline std::vector<TransportEntry> TransportsWithSubAgents() {
+  std::vector<TransportEntry> all(Transports().begin(), Transports().end());
+  all.push_back({"local_below", "agents below a standing one on this machine", [](const TransportSettings& settings) {
+                   return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[0].make(settings)));
+                 }});
+  all.push_back({"ssh_below", "agents below standing ones on other hosts", [](const TransportSettings& settings) {
+                   return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[1].make(settings)));
+                 }});
+  return all;
+}
+
+}  // namespace muster::testing
