@@ -29,7 +29,7 @@ foreach(dependency
 endforeach()
 
 foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libseccomp-dev" "LIBMD|libmd|libmd-dev"
-    "RE2|re2|libre2-dev" "YAML|yaml-0.1|libyaml-dev")
+    "RE2|re2|libre2-dev" "YAML|yaml-0.1|libyaml-dev" "SQLITE|sqlite3|libsqlite3-dev")
   string(REPLACE "|" ";" triple ${dependency})
   list(GET triple 0 prefix)
   list(GET triple 1 module)
@@ -41,7 +41,7 @@ foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libsecc
 endforeach()
 
 # Their archives, which are in the same packages (see muster_program).
-foreach(dependency "LUAJIT|libluajit-5.1.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a")
+foreach(dependency "LUAJIT|libluajit-5.1.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
   string(REPLACE "|" ";" pair ${dependency})
   list(GET pair 0 prefix)
   list(GET pair 1 file)

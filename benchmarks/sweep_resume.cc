@@ -1,0 +1,127 @@
+// What it takes to go on with a sweep of which so many trials are over: the account by the index and the rest of the
+// journal, beside the same without an index, and the index made anew. Also what one entry costs to write.
+//
+// usage: sweep_resume [TRIALS]    default 1000000
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sweep/sweep_index.h"
+#include "sweep/sweep_journal.h"
+#include "sweep/sweep_view.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double ResidentMiB() {
+  std::ifstream statm("/proc/self/statm");
+  double size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+void Make(int folder, std::uint64_t trials) {
+  auto writer = muster::SweepJournalWriter::Create(folder);
+  if (!writer) std::abort();
+  const auto append = [&](muster::SweepEntry entry) {
+    if (writer->Append(std::move(entry), 1'795'176'376'000'000'000 + writer->position().seq * 1'000'000) != 0)
+      std::abort();
+  };
+  append(muster::SweepBegan{"5e11ab1e0001", "made", trials, 1, 2, "boot", "0", std::string(64, 'c'), false});
+  constexpr std::uint64_t kBatch = 1000;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    if (trial % kBatch == 0) append(muster::PointsJudged{trial, std::min(kBatch, trials - trial), {}});
+    const muster::Point point = {{"lr", 1.0 / static_cast<double>(trial + 1)},
+                                 {"batch", static_cast<std::int64_t>(trial % 1024)},
+                                 {"workers", static_cast<std::int64_t>(trial % 7)}};
+    append(muster::AttemptBegan{trial, 0, muster::PointId(point), point, std::string(64, 'a'), "0123456789ab", {}});
+    muster::AttemptEnded ended;
+    ended.trial = trial;
+    ended.loss = static_cast<double>(trial % 9973) / 9973;
+    ended.metrics = {{"loss", *ended.loss}, {"step", std::int64_t{100}}};
+    ended.ms = 1234;
+    append(ended);
+  }
+}
+
+// In a process of its own, so that each has its own memory.
+template <class F>
+void Measure(const char* what, const F& work) {
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto begin = Clock::now();
+    const std::uint64_t over = work();
+    std::printf("%-44s %7.2f s  %6.0f MiB  %llu trials over\n", what, SecondsSince(begin), ResidentMiB(),
+                static_cast<unsigned long long>(over));
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, 0) < 0 || status != 0) std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t trials = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+  std::string folder = (std::filesystem::temp_directory_path() / "muster-resume-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) return 1;
+  const int at = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const auto begin = Clock::now();
+  Make(at, trials);
+  const double took = SecondsSince(begin);
+  std::printf("%llu trials, %.0f MiB of journal; making and writing an entry: %.1f us\n",
+              static_cast<unsigned long long>(trials),
+              static_cast<double>(std::filesystem::file_size(folder + "/journal.jsonl")) / (1 << 20),
+              took / static_cast<double>(2 * trials) * 1e6);
+  Measure("floor: the bytes of the journal, read", [&] {
+    const int journal = ::openat(at, "journal.jsonl", O_RDONLY);
+    std::string bytes(1 << 20, '\0');
+    while (::read(journal, bytes.data(), bytes.size()) > 0) {
+    }
+    return trials;
+  });
+  Measure("account, of the whole journal", [&] { return muster::LoadAccount(folder).account.over().size(); });
+  Measure("view of all trials, of the whole journal", [&] {
+    const auto view = muster::SweepView::Open(folder);
+    return view ? view->account().over().size() : 0;
+  });
+  Measure("index made anew, and the account", [&] {
+    muster::SweepIndex index = muster::SweepIndex::Open(folder);
+    const muster::LoadedSweep loaded = index.CatchUp();
+    index.Commit(loaded.account, loaded.position, true);
+    if (!index.problem().empty()) std::puts(index.problem().c_str());
+    return loaded.account.over().size();
+  });
+  std::printf("%.0f MiB of index\n",
+              static_cast<double>(std::filesystem::file_size(folder + "/index.sqlite")) / (1 << 20));
+  Measure("account, by the index", [&] { return muster::LoadAccount(folder).account.over().size(); });
+  Measure("resume: index opened, the account by it", [&] {
+    muster::SweepIndex index = muster::SweepIndex::Open(folder);
+    return index.CatchUp().account.over().size();
+  });
+  Measure("view of all trials, by the index", [&] {
+    const auto view = muster::SweepView::Open(folder);
+    return view ? view->account().over().size() : 0;
+  });
+  Measure("the ten best, by the index", [&] {
+    const auto view = muster::SweepView::Open(folder);
+    int left = 10;
+    if (view)
+      view->ForEachTrial(muster::SweepView::Order::kLoss, [&](const muster::AttemptRow&) { return --left > 0; });
+    return view ? view->account().over().size() : 0;
+  });
+  std::filesystem::remove_all(folder);
+  return 0;
+}

@@ -1,0 +1,102 @@
+// What readers see of a sweep: its account and its rows, by the index and what the journal has besides. Writes nothing
+// into the sweep's folder; without an index that fits, rows are made of the whole journal in a file of their own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/result.h"
+#include "muster/value.h"
+#include "sweep/sweep_account.h"
+#include "sweep/sweep_index.h"
+
+namespace muster {
+
+struct AttemptRow {
+  TrialNumber trial = 0;
+  std::uint32_t attempt = 0;
+  bool last = false;  // of its trial
+  bool over = false;  // and nothing follows
+  std::string id;
+  Point point;
+  std::string plan;
+  std::string run_id;
+  std::vector<std::string> hosts;
+  std::string began;  // UTC
+  std::string ended;  // empty: it has not
+  // From here on of what has ended.
+  TrialClass trial_class = TrialClass::kOk;
+  bool interrupted = false;
+  bool again = false;
+  std::string blamed;
+  std::string why;
+  std::optional<double> loss;
+  std::map<std::string, Value> metrics;
+  std::uint64_t ms = 0;
+};
+
+class SweepView {
+ public:
+  // Kind "sweep" if there is no journal with a beginning, or no room for the rows.
+  static Result<SweepView> Open(const std::string& sweep_dir);
+  SweepView(SweepView&&) noexcept;
+  SweepView& operator=(SweepView&&) noexcept;
+  ~SweepView();
+
+  const SweepAccount& account() const { return loaded_.account; }
+  const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
+
+  // The last attempts of all trials that have begun, by number, or by loss, the best first and what has none left out;
+  // until `take` says false. Every row is read when it is its turn.
+  enum class Order : std::uint8_t { kNumber, kLoss };
+  void ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
+  // All attempts, by trial and attempt.
+  void ForEachAttempt(const std::function<bool(AttemptRow)>& take) const;
+  std::vector<AttemptRow> AttemptsOf(TrialNumber trial) const;
+  // Numbers of trials that have begun whose id begins so; at most `most`.
+  std::vector<TrialNumber> TrialsOfId(std::string_view prefix, std::size_t most) const;
+
+  // Why points cannot be: those of one place, and of texts that differ in numbers only, together; the most first.
+  struct Reason {
+    std::string text;  // of the first
+    std::string place;
+    std::uint64_t count = 0;
+  };
+  std::vector<Reason> Reasons() const;
+  std::optional<Reason> ReasonOf(TrialNumber trial) const;
+
+  struct Rung {
+    std::size_t rung = 0;
+    double resource = 0;
+    std::uint64_t reports = 0;
+    std::uint64_t stopped = 0;
+    std::optional<double> best;  // loss
+  };
+  std::vector<Rung> Rungs() const;
+  // What was decided about one trial, a sentence each.
+  std::vector<std::string> DecisionsOn(TrialNumber trial) const;
+
+  struct Quarantine {
+    std::string host;
+    std::string why;
+    std::string wall;
+  };
+  std::vector<Quarantine> Quarantined() const;
+
+  std::string began() const;  // UTC, of the first head
+  std::string last() const;   // of the last entry that tells a time
+
+ private:
+  struct Rows;
+  SweepView(LoadedSweep loaded, std::unique_ptr<Rows> rows);
+  LoadedSweep loaded_;
+  std::unique_ptr<Rows> rows_;
+};
+
+}  // namespace muster
