@@ -11,7 +11,7 @@ namespace muster {
 std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, const std::string& id,
                                                         std::uint32_t attempt) {
   const SweepDescription& sweep = setting.request.description;
-  const std::string run_dir = setting.request.folder + "/" + AttemptFolder(id, attempt);
+  const std::string run_dir = setting.request.folder + "/" + TrialFolder(id, attempt);
   const auto run = SummarizeRun(run_dir, false);
   if (!run || run->outcome != "ok") return std::nullopt;
   // What the log and a file of results say takes the plan, which is the recipe's to say: then it is done again.

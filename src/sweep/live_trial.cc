@@ -9,6 +9,17 @@
 namespace muster {
 namespace {
 
+// All but the last of the path, below the folder.
+Result<void> MakeFolders(int folder, const std::string& path) {
+  UniqueFd at;
+  for (std::size_t begin = 0, end; (end = path.find('/', begin)) != std::string::npos; begin = end + 1) {
+    auto made = MakeFolder(at.get() < 0 ? folder : at.get(), path.substr(begin, end - begin));
+    if (!made) return Fail(made.error());
+    at = *std::move(made);
+  }
+  return {};
+}
+
 // The run that the attempt is. Where it shows anything, it shows it in its directory.
 RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Evaluation evaluation,
                      const std::vector<std::uint32_t>& hosts) {
@@ -31,7 +42,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
   run.lockdown = std::move(evaluation.lockdown);
   run.evaluate_ns = evaluation.evaluate_ns;
   run.run_id = began.run_id;
-  run.run_dir = sweep.folder + "/" + AttemptFolder(began.id, began.attempt);
+  run.run_dir = sweep.folder + "/" + TrialFolder(began.id, began.attempt);
   run.terse = true;
   run.catch_signals = false;
   run.console = ConsoleOptions::Silent();
@@ -43,11 +54,14 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
 Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
                                                     Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
                                                     std::unique_ptr<Transport> transport, Calls calls) {
-  if (auto made = MakeTrialFolder(setting.request.folder_fd, began.id); !made) return Fail(made.error());
+  if (auto made = MakeFolders(setting.request.folder_fd, TrialFolder(began.id, began.attempt)); !made) {
+    return Fail(made.error());
+  }
   std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
   trial->began_ns_ = MonotonicNowNs();
   RunRequest request = RequestOf(setting, began, std::move(evaluation), hosts);
   trial->run_dir_ = request.run_dir;
+  trial->host_names_ = began.hosts;
   trial->plan_ = std::make_shared<Plan>(request.plan);
   auto run = RunInProgress::Begin(setting.io, std::move(request), *trial->transport_,
                                   [trial = trial.get()](const RunOutcome& outcome) { trial->calls_.ended(outcome); });
@@ -103,10 +117,10 @@ SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialPro
     end.trial_class = TrialClass::kStopped;
     end.why = stopped_early_;
   } else if (outcome.outcome != "ok") {
-    TrialVerdict verdict = ClassOfRun(outcome, run_dir_, setting_.classes);
-    end.trial_class = verdict.trial_class;
-    end.blamed = std::move(verdict.blamed);
-    end.why = std::move(verdict.why);
+    TrialEnding ending = ClassOfRun(*plan_, outcome, setting_.classes, host_names_);
+    end.trial_class = ending.trial_class;
+    end.blamed = std::move(ending.blamed);
+    end.why = std::move(ending.why);
   }
   return end;
 }

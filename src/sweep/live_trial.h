@@ -58,6 +58,7 @@ class LiveTrial {
   std::unique_ptr<Transport> transport_;
   Calls calls_;
   std::string run_dir_;
+  std::vector<std::string> host_names_;  // none: this machine
   std::uint64_t began_ns_ = 0;
   bool interrupted_ = false;
   std::string stopped_early_;  // why

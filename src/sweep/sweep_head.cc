@@ -23,6 +23,7 @@
 #include "plan/plan_text.h"
 #include "run/control_server.h"
 #include "run/output.h"
+#include "run/private_files.h"
 #include "run/progress_display.h"
 #include "run/signal_state.h"
 #include "sweep/await_pending.h"
@@ -100,7 +101,7 @@ class SweepHead {
         time_is_up_(io_),
         stem_(std::make_shared<EvaluatorStem>(StartOf(request.evaluation))),
         files_(std::move(files)),
-        judge_(stem_, files_),
+        judge_(stem_, files_.Again()),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
@@ -300,7 +301,7 @@ void SweepHead::OnJudged(TrialNumber first, Result<Judgement> judgement) {
 void SweepHead::Plan(TrialNumber trial) {
   EvaluationOptions options = request_.evaluation;
   AddPoint(sampler_.At(trial), options.overrides);
-  Evaluator fresh(stem_, files_);
+  Evaluator fresh(stem_, files_.Again());
   auto pending = fresh.Begin(std::move(options), true);
   if (!pending) return Stop(Sentence(pending.error()), 3, false);
   planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
@@ -518,8 +519,9 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   if (!files) return Fail(files.error());
   SweepIndex index = SweepIndex::Open(request.folder);
   LoadedSweep loaded = index.CatchUp();
-  auto journal = loaded.position.seq == 0 ? SweepJournalWriter::Create(request.folder_fd)
-                                          : SweepJournalWriter::Continue(request.folder_fd, loaded.position);
+  auto journal = EntryExists(request.folder_fd, "journal.jsonl")
+                     ? SweepJournalWriter::Continue(request.folder_fd, loaded.position)
+                     : SweepJournalWriter::Create(request.folder_fd);
   if (!journal) return Fail(journal.error());
   SweepHead head(request, transport, *sampler, std::move(index), std::move(loaded), *std::move(journal),
                  *std::move(patterns), *std::move(classes), *std::move(files));
