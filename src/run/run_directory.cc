@@ -47,7 +47,7 @@ bool HoldsSomething(const std::string& path) {
 
 }  // namespace
 
-Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group) {
+Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& shown, const DirectoryKind& kind) {
   RunDirectory made;
   made.folder_ = std::move(folder);
   struct stat status {};
@@ -61,43 +61,60 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
   if (::flock(made.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
     Diagnostic busy = MachineError(
-        "run_dir", fmt::format("the run directory {} is in use by {}", Quoted(shown), Holder(made.lock_.get())),
-        "wait for it to end, or choose another folder with --run-dir");
+        "run_dir",
+        fmt::format("the {} directory {} is in use by {}", kind.noun, Quoted(shown), Holder(made.lock_.get())),
+        kind.elsewhere);
     busy.blame = Blame::kBusy;
     return Fail(std::move(busy));
   }
   std::error_code error;
   made.path_ = std::filesystem::canonical(fmt::format("/proc/self/fd/{}", made.folder_.get()), error).string();
   if (error) return Refused("cannot find", shown, error.value());
+  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
+  if (::ftruncate(made.lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
+  if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  return made;
+}
+
+Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const DirectoryKind& kind) {
+  UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return Refused("cannot open", folder, errno);
+  return Lock(std::move(opened), folder, kind);
+}
+
+Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group,
+                                        const DirectoryKind& kind) {
+  Result<RunDirectory> locked = Lock(std::move(folder), shown, kind);
+  if (!locked) return locked;
+  RunDirectory& made = *locked;
   if (HoldsSomething(made.path_)) {
     return Fail(Error("run_dir", {},
-                      fmt::format("the folder {} is not empty: a run needs one of its own", Quoted(shown)),
+                      fmt::format("the folder {} is not empty: a {} needs one of its own", Quoted(shown), kind.noun),
                       "name a new folder, or leave --run-dir out"));
   }
-  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   if (::fchmod(made.folder_.get(), for_group ? 02750 : 0700) != 0 ||
-      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0 || ::ftruncate(made.lock_.get(), 0) != 0) {
+      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0) {
     return Refused("cannot lock", shown, errno);
   }
-  if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
   // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
                                      ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
     if (!kept) return Refused("cannot make", shown + "/" + name, errno);
   }
-  return made;
+  return locked;
 }
 
-Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group) {
+Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group, const DirectoryKind& kind) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return Refused("cannot open", folder, errno);
-  return Hold(std::move(opened), folder, for_group);
+  return Hold(std::move(opened), folder, for_group, kind);
 }
 
 Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
-                                             std::string_view stamp, std::string_view run_id, bool for_group) {
+                                             std::string_view stamp, std::string_view run_id, bool for_group,
+                                             const DirectoryKind& kind) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
   if (error) return Refused("cannot make", runs_folder, error.value());
@@ -123,7 +140,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
   Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
-  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group);
+  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind);
   if (!made) return made;
 
   // A convenience for people: nothing of muster reads it, so a run does not fail for it.

@@ -15,24 +15,40 @@
 
 namespace muster {
 
+// What such a folder is of: a sweep has one, too (sweep/sweep_directory.h).
+struct DirectoryKind {
+  const char* noun;       // "run"
+  const char* marker;     // a file that each of them holds
+  const char* started;    // how one comes to be, for hints
+  const char* elsewhere;  // how another folder is chosen
+};
+inline constexpr DirectoryKind kRunDirectories = {"run", "plan.json", "start one with muster run, or name its folder",
+                                                  "wait for it to end, or choose another folder with --run-dir"};
+
 // Held by the head for as long as the run lasts.
 class RunDirectory {
  public:
   // `folder` itself (--run-dir): made if it is not there, its parent must be. It must be the caller's own and
   // hold nothing. Blame::kBusy, naming the holder, if another muster is at it; Blame::kRecipe, kind
   // "run_dir", if it holds something.
-  static Result<RunDirectory> MakeAt(const std::string& folder, bool for_group = false);
+  static Result<RunDirectory> MakeAt(const std::string& folder, bool for_group = false,
+                                     const DirectoryKind& kind = kRunDirectories);
   // `runs_folder`/<name>/<stamp>-<run_id>, with `latest` beside it pointing to it. The name is made fit for a
   // path by FolderName. `for_group`: the group of `runs_folder` may read what is in it, but for the folders context/
   // and files/, which may hold secrets; its members keep their runs side by side there.
   static Result<RunDirectory> MakeBelow(const std::string& runs_folder, std::string_view name, std::string_view stamp,
-                                        std::string_view run_id, bool for_group = false);
+                                        std::string_view run_id, bool for_group = false,
+                                        const DirectoryKind& kind = kRunDirectories);
+  // One that is there, whatever it holds.
+  static Result<RunDirectory> HoldAgain(const std::string& folder, const DirectoryKind& kind);
 
   const std::string& path() const { return path_; }  // absolute, links resolved
   int folder() const { return folder_.get(); }
 
  private:
-  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group);
+  static Result<RunDirectory> Lock(UniqueFd folder, const std::string& shown, const DirectoryKind& kind);
+  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group,
+                                   const DirectoryKind& kind);
 
   std::string path_;
   UniqueFd folder_;
@@ -61,12 +77,13 @@ struct FoundRun {
 };
 
 // All of them, oldest first; links are not followed. None if the folder cannot be read.
-std::vector<FoundRun> RunsBelow(const std::string& runs_folder);
+std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind = kRunDirectories);
 
 // The folder that RUN names: a path, a name (its newest run), name~N (the Nth before it), ~N (of all), a
 // prefix of an id (at least 4 characters), or, left out, the newest of all. Kind "run" with a hint if there is
 // none, or more than one for a prefix.
-Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder);
+Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder,
+                               const DirectoryKind& kind = kRunDirectories);
 
 // Whether a muster holds the directory at this moment.
 bool IsRunLive(const std::string& run_dir);

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool HoldsRun(const fs::path& folder, struct stat& plan) {
-  return ::stat((folder / "plan.json").c_str(), &plan) == 0 && S_ISREG(plan.st_mode);
+bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marker) {
+  return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
 }
 
 // Folders below `folder`, links not followed; nothing if it cannot be read.
@@ -45,40 +45,40 @@ std::optional<std::pair<std::string, std::size_t>> NameAndAge(std::string_view r
   return std::pair{std::string(run.substr(0, tilde)), age};
 }
 
-Result<std::string> Missing(std::string message, std::string hint) {
-  return Fail(Error("run", {}, std::move(message), std::move(hint)));
+Result<std::string> Missing(const DirectoryKind& kind, std::string message, std::string hint) {
+  return Fail(Error(kind.noun, {}, std::move(message), std::move(hint)));
 }
 
 }  // namespace
 
-std::vector<FoundRun> RunsBelow(const std::string& runs_folder) {
+std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind) {
   std::vector<FoundRun> runs;
   for (const fs::path& of_name : Folders(runs_folder)) {
     for (const fs::path& folder : Folders(of_name)) {
       const std::string leaf = folder.filename().string();
       const std::size_t dash = leaf.rfind('-');
-      struct stat plan {};
-      if (dash == std::string::npos || !HoldsRun(folder, plan)) continue;
+      struct stat marker {};
+      if (dash == std::string::npos || !IsOne(folder, kind, marker)) continue;
       runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
-                      std::int64_t{plan.st_mtim.tv_sec} * 1'000'000'000 + plan.st_mtim.tv_nsec});
+                      std::int64_t{marker.st_mtim.tv_sec} * 1'000'000'000 + marker.st_mtim.tv_nsec});
     }
   }
   std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
   return runs;
 }
 
-Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder) {
-  struct stat plan {};
+Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder, const DirectoryKind& kind) {
+  struct stat marker {};
   const std::string as_path(run);
-  if (!run.empty() && HoldsRun(as_path, plan)) return as_path;
+  if (!run.empty() && IsOne(as_path, kind, marker)) return as_path;
   if (run.find('/') != std::string_view::npos) {
-    return Missing(fmt::format("{} is not a run directory", Quoted(run)), "a run directory holds plan.json");
+    return Missing(kind, fmt::format("{} is not a {} directory", Quoted(run), kind.noun),
+                   fmt::format("a {} directory holds {}", kind.noun, kind.marker));
   }
 
-  const std::vector<FoundRun> runs = RunsBelow(runs_folder);
+  const std::vector<FoundRun> runs = RunsBelow(runs_folder, kind);
   if (runs.empty()) {
-    return Missing(fmt::format("there are no runs in {}", Quoted(runs_folder)),
-                   "start one with muster run, or name its folder");
+    return Missing(kind, fmt::format("there are no {}s in {}", kind.noun, Quoted(runs_folder)), kind.started);
   }
   if (const auto wanted = NameAndAge(run)) {
     const auto& [name, age] = *wanted;
@@ -88,7 +88,7 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
     }
     if (age < of_name.size()) return of_name[of_name.size() - 1 - age]->path;
     if (!of_name.empty()) {
-      return Missing(fmt::format("{} goes back too far", Quoted(run)), fmt::format("there are {}", of_name.size()));
+      return Missing(kind, fmt::format("{} goes back too far", Quoted(run)), fmt::format("there are {}", of_name.size()));
     }
   }
   constexpr std::size_t kShortestPrefix = 4;
@@ -100,13 +100,13 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
   std::vector<std::string> known;
   for (const FoundRun* match : matches) known.push_back(match->id);
   if (!known.empty()) {
-    return Missing(fmt::format("{} begins {} ids", Quoted(run), known.size()), fmt::format("{}, …", known.front()));
+    return Missing(kind, fmt::format("{} begins {} ids", Quoted(run), known.size()), fmt::format("{}, …", known.front()));
   }
   for (const FoundRun& found : runs) {
     if (std::find(known.begin(), known.end(), found.name) == known.end()) known.push_back(found.name);
   }
   std::sort(known.begin(), known.end());
-  return Missing(fmt::format("there is no run {} in {}", Quoted(run), Quoted(runs_folder)), DidYouMean(run, known));
+  return Missing(kind, fmt::format("there is no {} {} in {}", kind.noun, Quoted(run), Quoted(runs_folder)), DidYouMean(run, known));
 }
 
 }  // namespace muster

@@ -1,0 +1,118 @@
+#include "sweep/sweep_directory.h"
+
+#include <fmt/format.h>
+
+#include "base/shell_quote.h"
+#include "run/journal_line.h"
+#include "run/json_text.h"
+#include "run/private_files.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kFirstDigits = 2;
+
+const Value* In(const Value::Map& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+std::string TextIn(const Value::Map& map, const std::string& name) {
+  const Value* value = In(map, name);
+  return value == nullptr || value->AsString() == nullptr ? std::string() : *value->AsString();
+}
+
+std::vector<std::string> TextsIn(const Value::Map& map, const std::string& name) {
+  std::vector<std::string> texts;
+  const Value* value = In(map, name);
+  if (value == nullptr || value->AsList() == nullptr) return texts;
+  for (const Value& one : *value->AsList()) {
+    if (one.AsString() != nullptr) texts.push_back(*one.AsString());
+  }
+  return texts;
+}
+
+Value Texts(const std::vector<std::string>& texts) {
+  Value::List list;
+  for (const std::string& text : texts) list.emplace_back(Readable(text));
+  return Value(std::move(list));
+}
+
+Result<SweepFile> Unreadable(const std::string& sweep_dir, const std::string& why) {
+  return Fail(Error("sweep", {}, fmt::format("{} is no sweep that can be read: {}", Quoted(sweep_dir), why),
+                    "a sweep directory holds sweep.json and journal.jsonl"));
+}
+
+}  // namespace
+
+std::string SweepsFolder(const std::string& cwd, std::string_view muster_home) {
+  return muster_home.empty() ? cwd + "/sweeps" : std::string(muster_home) + "/sweeps";
+}
+
+Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name,
+                                        std::string_view stamp, std::string_view sweep_id, bool for_group) {
+  return RunDirectory::MakeBelow(sweeps_folder, name, stamp, sweep_id, for_group, kSweepDirectories);
+}
+
+Result<RunDirectory> HoldSweepDirectory(const std::string& sweep_dir) {
+  return RunDirectory::HoldAgain(sweep_dir, kSweepDirectories);
+}
+
+Result<std::string> ResolveSweep(std::string_view sweep, const std::string& sweeps_folder) {
+  return ResolveRun(sweep, sweeps_folder, kSweepDirectories);
+}
+
+std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
+  return fmt::format("t/{}/{}/{}", id.substr(0, kFirstDigits), id, attempt);
+}
+
+std::string SweepFileText(const SweepFile& file) {
+  Value objective;
+  if (file.objective) {
+    objective = Value(Value::Map{{"metric", Readable(file.objective->metric)}, {"maximize", file.objective->maximize}});
+  }
+  return JsonText(Value(Value::Map{{"format", 1},
+                                   {"sweep", file.sweep_id},
+                                   {"name", Readable(file.name)},
+                                   {"doc", Readable(file.doc)},
+                                   {"objective", std::move(objective)},
+                                   {"names", Texts(file.names)},
+                                   {"trials", static_cast<std::int64_t>(file.trials)},
+                                   {"words", Texts(file.words)},
+                                   {"cwd", Readable(file.cwd)}})) +
+         "\n";
+}
+
+Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
+  const auto text = ReadWholeFile(sweep_dir + "/sweep.json", kMostBytes);
+  if (!text) return Unreadable(sweep_dir, text.error().front().message);
+  const auto json = ValueFromJsonText(*text);
+  if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is no JSON object");
+  const Value::Map& map = *json->AsMap();
+  const Value* format = In(map, "format");
+  if (format == nullptr || *format != Value(1)) return Unreadable(sweep_dir, "sweep.json is of another format");
+  SweepFile file;
+  file.sweep_id = TextIn(map, "sweep");
+  file.name = TextIn(map, "name");
+  file.doc = TextIn(map, "doc");
+  file.names = TextsIn(map, "names");
+  file.words = TextsIn(map, "words");
+  file.cwd = TextIn(map, "cwd");
+  if (const Value* trials = In(map, "trials"); trials != nullptr && trials->AsInt() != nullptr && *trials->AsInt() >= 0) {
+    file.trials = static_cast<std::uint64_t>(*trials->AsInt());
+  }
+  if (const Value* objective = In(map, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
+    file.objective.emplace().metric = TextIn(*objective->AsMap(), "metric");
+    const Value* maximize = In(*objective->AsMap(), "maximize");
+    file.objective->maximize = maximize != nullptr && maximize->AsBool() != nullptr && *maximize->AsBool();
+  }
+  return file;
+}
+
+double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
+  return objective && objective->maximize ? -loss : loss;
+}
+
+}  // namespace muster
