@@ -149,6 +149,7 @@ int Main(int argc, char** argv) {
   }
   const std::string first = argv[1];
   if (first == kEvaluatorArgument) EvaluatorMain();
+  if (first == kStemArgument) StemMain();
   if (first == "--help" || first == "-h" || first == "help") {
     if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
     std::fputs(Overview().c_str(), stdout);

@@ -1,17 +1,25 @@
 #include "evaluator/child.h"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "evaluator/channel.h"
 #include "evaluator/lockdown.h"
 #include "lua/embedded_source.h"
 #include "lua/engine.h"
 #include "lua/evaluation_archive.h"
+#include "spawn/fork_sibling.h"
 
 namespace muster {
 namespace {
@@ -37,6 +45,19 @@ void KeepMemory() {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+// What every evaluator and stem begins with.
+void SettleIn() {
+  KeepMemory();
+  if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
+  setlocale(LC_ALL, "");  // the parent gives LC_ALL only where a plan is to be made under another locale
+}
+
+LastPlace* TakePage(int fd) {
+  void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  return page == MAP_FAILED ? nullptr : static_cast<LastPlace*>(page);
+}
+
 EvaluationAnswer Refusal(const std::string& why) {
   EvaluationAnswer answer;
   answer.diagnostics.push_back(MachineError(
@@ -44,37 +65,75 @@ EvaluationAnswer Refusal(const std::string& why) {
   return answer;
 }
 
-}  // namespace
+EvaluationRequest NextRequest() {
+  Frame frame;
+  const ReadStatus read = ReadFrame(kEvaluatorSocket, frame, 0);
+  if (read == ReadStatus::kClosed) _exit(0);
+  if (read != ReadStatus::kFrame || frame.tag != FrameTag::kRequest) _exit(kProtocolBroken);
+  auto request = Unarchived<EvaluationRequest>(frame.payload);
+  if (!request) _exit(kProtocolBroken);
+  return *std::move(request);
+}
 
-void EvaluatorMain(OpenedInterpreter opened) {
-  KeepMemory();
-  const auto next_request = [] {
-    Frame frame;
-    const ReadStatus read = ReadFrame(kEvaluatorSocket, frame, 0);
-    if (read == ReadStatus::kClosed) _exit(0);
-    if (read != ReadStatus::kFrame || frame.tag != FrameTag::kRequest) _exit(kProtocolBroken);
-    auto request = Unarchived<EvaluationRequest>(frame.payload);
-    if (!request) _exit(kProtocolBroken);
-    return *std::move(request);
-  };
-  EvaluationRequest request = next_request();
-
-  void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, kEvaluatorPage, 0);
-  LastPlace* last_place = page == MAP_FAILED ? nullptr : static_cast<LastPlace*>(page);
-  close(kEvaluatorPage);
-  if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
-
-  setlocale(LC_ALL, "");  // the parent gives LC_ALL only where a plan is to be made under another locale
+[[noreturn]] void Serve(Engine& engine) {
   const Lockdown lockdown = LockDown(WithoutByEnvironment());
-  Engine engine(AskParent, StateLimits{}, last_place, opened);
   for (;;) {
+    const EvaluationRequest request = NextRequest();
     EvaluationAnswer answer = lockdown.error.empty() ? engine.Evaluate(request) : Refusal(lockdown.error);
     answer.lockdown = lockdown.means;
     WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
     // No destructors and no finalizers: nothing that the recipe left behind may run, and memory is the kernel's to
     // free.
     if (request.last) _exit(0);
-    request = next_request();
+  }
+}
+
+// The socket and the page of an evaluator that is wanted. Nothing left to do: ends the process.
+std::array<UniqueFd, 2> NextEnds() {
+  for (;;) {
+    char byte = 0;
+    iovec bytes{&byte, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> room{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    const ssize_t got = recvmsg(kEvaluatorSocket, &message, MSG_CMSG_CLOEXEC);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) _exit(0);
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    int descriptors[2] = {-1, -1};
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) continue;  // none could be had here: who asked is told
+    std::memcpy(descriptors, CMSG_DATA(header), std::min(sizeof descriptors, header->cmsg_len - CMSG_LEN(0)));
+    std::array<UniqueFd, 2> ends = {UniqueFd(descriptors[0]), UniqueFd(descriptors[1])};
+    if (ends[0] && ends[1]) return ends;
+  }
+}
+
+}  // namespace
+
+void EvaluatorMain(OpenedInterpreter opened) {
+  SettleIn();
+  Engine engine(AskParent, StateLimits{}, TakePage(kEvaluatorPage), opened);
+  Serve(engine);
+}
+
+void StemMain(OpenedInterpreter opened) {
+  SettleIn();
+  const pid_t parent = getppid();
+  Engine engine(AskParent, StateLimits{}, nullptr, opened);
+  engine.Prepare();
+  for (;;) {
+    std::array<UniqueFd, 2> ends = NextEnds();
+    // Whoever waits for an evaluator that cannot be forked sees its socket closed.
+    if (ForkSibling(SIGKILL, parent) != 0) continue;
+    if (dup2(ends[0].get(), kEvaluatorSocket) < 0) _exit(kProtocolBroken);
+    ends[0].reset();
+    engine.NoteAt(TakePage(ends[1].release()));
+    const std::int32_t pid = getpid();
+    if (send(kEvaluatorSocket, &pid, sizeof pid, MSG_NOSIGNAL) != sizeof pid) _exit(kProtocolBroken);
+    Serve(engine);
   }
 }
 

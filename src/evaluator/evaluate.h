@@ -1,5 +1,5 @@
-// Evaluating a recipe, from the parent's side: starts the evaluator process, answers its questions, decodes
-// its answer as untrusted bytes, and ends it when it takes too long.
+// Evaluating a recipe, from the parent's side: has an evaluator process started, answers its questions, decodes
+// its answer as untrusted bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,14 @@
 #include <vector>
 
 #include "base/mechanism.h"
+#include "evaluator/conversation.h"
+#include "evaluator/evaluator_process.h"
+#include "evaluator/evaluator_stem.h"
 #include "evaluator/recipe_files.h"
 #include "lua/evaluation.h"
 #include "muster/result.h"
 
 namespace muster {
-
-struct EvaluationLimits {
-  std::uint64_t wall_ms = 10'000;
-  std::uint64_t cpu_seconds = 10;
-  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // address space; the interpreter has its own, lower cap
-  std::uint64_t stack_bytes = std::uint64_t{256} << 20;
-};
 
 // What name:=value says on the command line.
 Override ValueOverride(std::string name, Value value);
@@ -77,11 +73,16 @@ struct Evaluation {
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
+using PendingEvaluation = Pending<Evaluation>;
+
 // An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
 // for each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
 class Evaluator {
  public:
   Evaluator();
+  // Its processes are forked by the stem, where that is for the same program, locale, mechanisms and limits of memory;
+  // what is read of the recipe comes from `files`.
+  Evaluator(std::shared_ptr<EvaluatorStem> stem, RecipeFiles files);
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator();
@@ -92,9 +93,14 @@ class Evaluator {
   // `last` request the process ends.
   Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
 
+  // The same, without waiting for it; the one before is over. It goes on if this object does not live as long. Of a
+  // value that is derived, and was to be set, it is not told by which parameters it could be changed. on_wait is not
+  // called.
+  Result<PendingEvaluation> Begin(EvaluationOptions options, bool last = false);
+
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 // One request by an evaluator of its own.

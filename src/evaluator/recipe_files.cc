@@ -93,19 +93,44 @@ Value InputsValue(const std::vector<Input>& inputs) {
   return Value(std::move(list));
 }
 
+struct RecipeFiles::Shared {
+  struct Known {
+    tl::expected<std::string, std::string> content;
+    std::string sha256;
+  };
+  std::map<std::string, LibraryPlace> libraries;
+  std::string recipe_text;
+  std::string kept_as;  // of the recipe among the sources
+  Input recipe;
+  std::string folder;
+  UniqueFd folder_fd;
+  std::map<std::string, Known> read;  // by the name that it is kept by, the recipe among them
+  std::map<std::pair<std::string, std::string>, tl::expected<void, std::string>> exists;  // by folder and name
+};
+
+RecipeFiles::RecipeFiles(std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)), inputs_({shared_->recipe}), sources_({{shared_->kept_as, shared_->recipe_text}}) {}
+RecipeFiles::RecipeFiles(RecipeFiles&&) noexcept = default;
+RecipeFiles& RecipeFiles::operator=(RecipeFiles&&) noexcept = default;
+RecipeFiles::~RecipeFiles() = default;
+
+RecipeFiles RecipeFiles::Again() const { return RecipeFiles(shared_); }
+const std::string& RecipeFiles::recipe_text() const { return shared_->recipe_text; }
+const std::string& RecipeFiles::folder() const { return shared_->folder; }
+
 Result<RecipeFiles> RecipeFiles::Of(const std::string& recipe_file, std::string text, std::string folder,
                                     const std::string& kept_as) {
-  RecipeFiles files;
-  files.folder_ = std::move(folder);
-  if (files.folder_.size() > 1 && files.folder_.ends_with('/')) files.folder_.pop_back();
-  files.folder_fd_ = UniqueFd(open(files.folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (files.folder_fd_.get() < 0) {
+  auto shared = std::make_shared<Shared>();
+  shared->folder = std::move(folder);
+  if (shared->folder.size() > 1 && shared->folder.ends_with('/')) shared->folder.pop_back();
+  shared->folder_fd = UniqueFd(open(shared->folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!shared->folder_fd) {
     return Fail(Error("recipe", {recipe_file, 0}, std::string("its folder cannot be opened: ") + std::strerror(errno)));
   }
-  files.inputs_.push_back({"recipe", recipe_file, Sha256Hex(text)});
-  files.sources_[kept_as] = text;
-  files.recipe_text_ = std::move(text);
-  return files;
+  shared->recipe = {"recipe", recipe_file, Sha256Hex(text)};
+  shared->kept_as = kept_as;
+  shared->recipe_text = std::move(text);
+  return RecipeFiles(std::move(shared));
 }
 
 Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
@@ -126,7 +151,7 @@ Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
 Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file,
                                       const std::map<std::string, LibraryPlace>& libraries) {
   auto files = OpenRecipe(recipe_file);
-  if (files) files->libraries_ = libraries;
+  if (files) files->shared_->libraries = libraries;
   return files;
 }
 
@@ -169,8 +194,8 @@ std::string OthersOf(const std::string& folder, const std::string& rest) {
 std::optional<std::pair<std::string, std::string>> RecipeFiles::InLibrary(const std::string& name) const {
   if (!name.starts_with('@')) return std::nullopt;
   const std::size_t end = std::min(name.find('/'), name.size());
-  const auto library = libraries_.find(name.substr(1, end - 1));
-  if (library == libraries_.end() || end == name.size()) return std::nullopt;
+  const auto library = shared_->libraries.find(name.substr(1, end - 1));
+  if (library == shared_->libraries.end() || end == name.size()) return std::nullopt;
   return std::pair(library->second.folder, name.substr(end + 1));
 }
 
@@ -195,9 +220,24 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
   }
   const std::string normal = library ? name.substr(0, name.find('/') + 1) + rest : rest;
   if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
+  auto known = shared_->read.find(normal);
+  if (known == shared_->read.end()) {
+    auto content = ReadNew(name);
+    std::string sha256 = content ? Sha256Hex(*content) : std::string();
+    known = shared_->read.emplace(normal, Shared::Known{std::move(content), std::move(sha256)}).first;
+  }
+  const auto& [content, sha256] = known->second;
+  if (!content) return content;
+  sources_.emplace(normal, *content);
+  inputs_.push_back({"file", normal, sha256});
+  return content;
+}
+
+tl::expected<std::string, std::string> RecipeFiles::ReadNew(const std::string& name) const {
+  const auto library = InLibrary(name);
   if (!library && name.starts_with('@')) {
     std::vector<std::string> known;
-    for (const auto& [each, unused] : libraries_) {
+    for (const auto& [each, unused] : shared_->libraries) {
       if (each != kRulesLibrary) known.push_back("@" + each);
     }
     const std::string wanted = name.substr(0, name.find('/'));
@@ -215,26 +255,30 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
     }
   }
   const UniqueFd file(library ? OpenBelow(folder.get(), library->second, O_RDONLY)
-                              : OpenBelow(folder_fd_.get(), name, O_RDONLY));
+                              : OpenBelow(shared_->folder_fd.get(), name, O_RDONLY));
   if (file.get() < 0 && library && errno == ENOENT) {
     return tl::unexpected("it is not in " + library->first + OthersOf(library->first, library->second));
   }
   if (file.get() < 0) {
     return tl::unexpected(library && errno == EXDEV ? "it is not below the library's folder" : OpenError(errno));
   }
-  auto content = ReadRegular(file.get());
-  if (!content) return content;
-  sources_.emplace(normal, *content);
-  inputs_.push_back({"file", normal, Sha256Hex(*content)});
-  return content;
+  return ReadRegular(file.get());
 }
 
-tl::expected<void, std::string> RecipeFiles::Exists(const std::string& name) const {
+tl::expected<void, std::string> RecipeFiles::Exists(const std::string& name) {
   if (const auto library = InLibrary(name)) {
-    const LibraryPlace& place = libraries_.at(name.substr(1, name.find('/') - 1));
+    const LibraryPlace& place = shared_->libraries.at(name.substr(1, name.find('/') - 1));
     return ExistsBelow(place.beside.empty() ? place.folder : place.beside, library->second);
   }
-  return ExistsAt(folder_fd_.get(), name);
+  return ExistsBelow({}, name);
+}
+
+tl::expected<void, std::string> RecipeFiles::ExistsBelow(const std::string& other, const std::string& name) {
+  const auto [known, is_new] = shared_->exists.try_emplace({other, name});
+  if (is_new) {
+    known->second = other.empty() ? ExistsAt(shared_->folder_fd.get(), name) : muster::ExistsBelow(other, name);
+  }
+  return known->second;
 }
 
 tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,20 +32,30 @@ tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std
 
 class RecipeFiles {
  public:
+  RecipeFiles(RecipeFiles&&) noexcept;
+  RecipeFiles& operator=(RecipeFiles&&) noexcept;
+  ~RecipeFiles();
+
   // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too
   // large. "@torch" is muster's own recipe of that name, and the current folder is its folder.
   // `libraries` are what names that begin with '@' are read from.
   static Result<RecipeFiles> Open(const std::string& recipe_file,
                                   const std::map<std::string, LibraryPlace>& libraries = {});
 
-  const std::string& recipe_text() const { return recipe_text_; }
-  const std::string& folder() const { return folder_; }  // absolute
+  // The same recipe for another plan: nothing has been read for that but the recipe itself. All that come from one
+  // another share what any of them has read, so they see a recipe as it was, whoever changes its files meanwhile.
+  RecipeFiles Again() const;
+
+  const std::string& recipe_text() const;
+  const std::string& folder() const;  // absolute
 
   // A file's content, or one line that says why not. Symbolic links may not lead out of the folder, or the library. A
   // file that was read before is what it was then.
   tl::expected<std::string, std::string> Read(const std::string& name);
   // Whether it is a file or folder below the recipe's.
-  tl::expected<void, std::string> Exists(const std::string& name) const;
+  tl::expected<void, std::string> Exists(const std::string& name);
+  // The same below another folder.
+  tl::expected<void, std::string> ExistsBelow(const std::string& other, const std::string& name);
   // Where the file is, as it is shown for a recipe in `folder`.
   std::string ShownPath(const std::string& folder, const std::string& name) const;
   void RecordVariable(const std::string& name, const char* value);
@@ -54,6 +65,9 @@ class RecipeFiles {
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
  private:
+  struct Shared;
+
+  explicit RecipeFiles(std::shared_ptr<Shared> shared);
   static Result<RecipeFiles> OpenRecipe(const std::string& recipe_file);
   static Result<RecipeFiles> OpenOwn(const std::string& recipe_file);
   static Result<RecipeFiles> Of(const std::string& recipe_file, std::string text, std::string folder,
@@ -61,11 +75,9 @@ class RecipeFiles {
 
   // The folder of the library that the name begins with, and the rest of the name; nothing if it names none.
   std::optional<std::pair<std::string, std::string>> InLibrary(const std::string& name) const;
+  tl::expected<std::string, std::string> ReadNew(const std::string& name) const;
 
-  std::map<std::string, LibraryPlace> libraries_;
-  std::string recipe_text_;
-  std::string folder_;
-  UniqueFd folder_fd_;
+  std::shared_ptr<Shared> shared_;
   std::vector<Input> inputs_;
   std::map<std::string, std::string> sources_;
 };

@@ -27,6 +27,7 @@ struct LoadedRecipe {
   State state;
   Host host;
   OwnModules modules;
+  bool is_prepared = false;
   bool is_read = false;
   int recipe = LUA_NOREF;                  // in the registry
   std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
@@ -290,15 +291,20 @@ void CallMakePlan(lua_State* lua, Host& host, int layout, int recipe, const Reso
   CheckParametersAreAsGiven(lua, host, resolved, place);
 }
 
-// Reads the recipe, in a protected call. Argument 1: the Recipe that it becomes.
+// Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe that is to be.
+int LoadModules(lua_State* lua) {
+  auto& recipe = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
+  StopCollecting(lua);
+  recipe.modules = LoadOwnModules(lua, recipe.host);
+  CollectAgain(lua);
+  return 0;
+}
+
+// Reads the recipe, in a protected call. Argument 1: the LoadedRecipe that it becomes.
 int Load(lua_State* lua) {
   auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
   Host& host = read.host;
   const EvaluationRequest& request = *host.request;
-  StopCollecting(lua);
-  read.modules = LoadOwnModules(lua, host);
-  CollectAgain(lua);
-
   host.fallback = PlaceOfReturn(request.recipe_text, request.recipe_file);
   lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.recipes);
   lua_getfield(lua, -1, "run_first");
@@ -412,26 +418,38 @@ Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place,
 
 Engine::~Engine() = default;
 
+bool Engine::Call(lua_CFunction function, void* argument) {
+  lua_State* lua = recipe_->state.lua();
+  lua_pushlightuserdata(lua, &recipe_->host);
+  lua_pushcclosure(lua, Guarded<OnError>, 1);
+  lua_pushcfunction(lua, function);
+  lua_pushlightuserdata(lua, argument);
+  const int status = lua_pcall(lua, 1, 0, -3);
+  lua_settop(lua, 0);
+  return status == 0;
+}
+
+void Engine::NoteAt(LastPlace* last_place) {
+  last_place_ = last_place;
+  if (recipe_ != nullptr) recipe_->state.NoteAt(last_place);
+}
+
+void Engine::Prepare() {
+  if (recipe_ != nullptr) return;
+  recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
+  if (opened_ != nullptr) Call(opened_, nullptr);
+  recipe_->is_prepared = Call(Guarded<LoadModules>, recipe_.get());
+}
+
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   if (last_place_ != nullptr) last_place_->Note("", 0);
-  const bool is_new = recipe_ == nullptr;
-  if (is_new) recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
+  Prepare();
+  const bool is_new = recipe_->host.request == nullptr;
   Host& host = recipe_->host;
-  lua_State* lua = recipe_->state.lua();
   host.request = &request;
   host.ask = &ask_;
-  const auto call = [&](lua_CFunction function, void* argument) {
-    lua_pushlightuserdata(lua, &host);
-    lua_pushcclosure(lua, Guarded<OnError>, 1);
-    lua_pushcfunction(lua, function);
-    lua_pushlightuserdata(lua, argument);
-    const int status = lua_pcall(lua, 1, 0, -3);
-    lua_settop(lua, 0);
-    return status == 0;
-  };
-  if (is_new && opened_ != nullptr) call(opened_, nullptr);
   if (is_new) {
-    recipe_->is_read = call(Guarded<Load>, recipe_.get());
+    recipe_->is_read = recipe_->is_prepared && Call(Guarded<Load>, recipe_.get());
     host.KeepWhatWasRead();
   } else {
     recipe_->state.BeginAgain();
@@ -439,7 +457,7 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   }
   const std::size_t files = host.files.size();
   Evaluation evaluation{host, recipe_->modules, recipe_->recipe};
-  const bool done = recipe_->is_read && (request.site_file || call(Guarded<Answer>, &evaluation));
+  const bool done = recipe_->is_read && (request.site_file || Call(Guarded<Answer>, &evaluation));
   EvaluationAnswer& answer = evaluation.answer;
   TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
   if (request.depth == EvaluationDepth::kDerived) {

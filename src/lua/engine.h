@@ -27,11 +27,18 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
+  // Makes ready all that is the same for every recipe, before one is known. Evaluate does so itself where it must.
+  void Prepare();
+  // Where it is noted from now on how far an evaluation came; may be null.
+  void NoteAt(LastPlace* last_place);
+
   // Never fails as a function: what went wrong is in the answer's diagnostics. The recipe's file, text and folder and
   // the release must be those of the first request.
   EvaluationAnswer Evaluate(const EvaluationRequest& request);
 
  private:
+  bool Call(int (*function)(lua_State*), void* argument);
+
   Ask ask_;
   StateLimits limits_;
   LastPlace* last_place_;

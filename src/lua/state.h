@@ -29,6 +29,8 @@ class State {
   ~State();
 
   lua_State* lua() const { return lua_; }
+  // As the one that it was made with.
+  void NoteAt(LastPlace* last_place) { last_place_ = last_place; }
   // Counts instructions from nought again, and lets go of what is no longer reached if that is much.
   void BeginAgain();
   // Whether the instruction limit ended the evaluation.

@@ -1,0 +1,102 @@
+// An evaluator process from the parent's side: how it is started, the socket and the page that it shares with its
+// parent, and its end. What is said over the socket is conversation.h's affair.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/mechanism.h"
+#include "base/unique_fd.h"
+#include "lua/last_place.h"
+#include "muster/result.h"
+#include "spawn/spawn.h"
+
+namespace muster {
+
+struct EvaluationLimits {
+  std::uint64_t wall_ms = 10'000;
+  std::uint64_t cpu_seconds = 10;
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // address space; the interpreter has its own, lower cap
+  std::uint64_t stack_bytes = std::uint64_t{256} << 20;
+};
+
+// How an evaluator is started, whatever it is asked then.
+struct EvaluatorStart {
+  std::string program = "/proc/self/exe";  // a muster program
+  std::string locale = {};                 // as setlocale(3) names it; empty: "C"
+  Without without = {};
+  std::uint64_t memory_bytes = EvaluationLimits{}.memory_bytes;
+  std::uint64_t stack_bytes = EvaluationLimits{}.stack_bytes;
+
+  bool operator==(const EvaluatorStart&) const = default;
+};
+
+// The page in which the evaluator notes how far it came.
+class SharedPage {
+ public:
+  SharedPage();
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+  ~SharedPage();
+
+  int fd() const { return fd_.get(); }
+  bool ok() const { return place_ != nullptr; }
+  Place Read() const { return place_->Read(); }
+
+ private:
+  UniqueFd fd_;
+  LastPlace* place_ = nullptr;
+};
+
+// What both sides of an evaluator's start have in their hands before there is one.
+struct EvaluatorEnds {
+  UniqueFd ours;
+  UniqueFd theirs;
+  std::unique_ptr<SharedPage> page;
+
+  static Result<EvaluatorEnds> Make();
+};
+
+// The program with that argument, limits set, in a process group of its own, ended with this process; `socket` is its
+// descriptor kEvaluatorSocket, and `page`, if it is not negative, kEvaluatorPage.
+Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* argument, int socket, int page);
+
+// Killed and reaped at the latest when this object ends.
+class EvaluatorProcess {
+ public:
+  // Starts one; returns once its program runs.
+  static Result<std::unique_ptr<EvaluatorProcess>> Start(const EvaluatorStart& start);
+  // One that a stem is about to fork (evaluator_stem.h), and that says so itself.
+  EvaluatorProcess(EvaluatorEnds ends, Mechanisms mechanisms);
+  EvaluatorProcess(EvaluatorEnds ends, Spawned spawned);
+  EvaluatorProcess(const EvaluatorProcess&) = delete;
+  EvaluatorProcess& operator=(const EvaluatorProcess&) = delete;
+  ~EvaluatorProcess() { End(); }
+
+  enum class Birth : std::uint8_t { kAwaited, kAlive, kFailed };
+  // Whether there is a process by now. Until then its socket is not to be used, and becomes readable when this changes.
+  Birth AskBirth();
+
+  int socket() const { return ends_.ours.get(); }
+  int pidfd() const { return spawned_.pidfd.get(); }
+  Place LastReached() const { return ends_.page->Read(); }
+
+  // Kills it if it still runs; returns how it ended. Waits for one that is about to be forked.
+  EndedProcess End();
+  // So many seconds from now on. SIGXCPU first, which tells this limit from others, and SIGKILL where the parent's own
+  // limit is; where the time used so far cannot be told the wall clock alone limits it.
+  void AllowProcessorTime(std::uint64_t seconds) const;
+  // Whether it has come to an end of its own by the deadline (monotonic).
+  bool Ends(std::uint64_t deadline_ns) const { return EndsBy(spawned_.ref(), deadline_ns); }
+
+ private:
+  EvaluatorEnds ends_;
+  Mechanisms mechanisms_;
+  Birth birth_ = Birth::kAlive;
+  Spawned spawned_;
+  std::optional<EndedProcess> ended_;
+};
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+// A stem: a process that has loaded the interpreter and muster's own Lua files, knows nothing of any recipe, and copies
+// itself for each evaluator that is wanted. Such an evaluator is as fresh as one of a program of its own, locked down
+// and limited as that is, and a child of this process; what loading costs was paid once.
+//
+// The parent's side. If the stem cannot be had or is gone, evaluators are started in the ordinary way.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/unique_fd.h"
+#include "evaluator/evaluator_process.h"
+#include "muster/result.h"
+
+namespace muster {
+
+class EvaluatorStem {
+ public:
+  // Nothing is started before the first evaluator is wanted.
+  explicit EvaluatorStem(EvaluatorStart start) : start_(std::move(start)) {}
+  EvaluatorStem(const EvaluatorStem&) = delete;
+  EvaluatorStem& operator=(const EvaluatorStem&) = delete;
+  ~EvaluatorStem();  // evaluators that it forked go on
+
+  const EvaluatorStart& start() const { return start_; }
+
+  // An evaluator, which may be yet to be born (EvaluatorProcess::AskBirth). Does not wait for it.
+  Result<std::unique_ptr<EvaluatorProcess>> Fork();
+
+  // Of the stem's process; -1 if there is none.
+  pid_t pid() const { return process_ ? process_->pid : -1; }
+
+ private:
+  bool Ask(const EvaluatorEnds& ends);
+  void Lose();
+
+  // One that ended by itself may do so again.
+  static constexpr int kMostStems = 3;
+
+  EvaluatorStart start_;
+  Mechanisms mechanisms_ = MechanismsBut(start_.without);
+  UniqueFd control_;
+  std::optional<Spawned> process_;
+  int started_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+// The places that an evaluator may name: those in files that were read for it. Nobody opens a file because an evaluator
+// says so.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "evaluator/recipe_files.h"
+#include "lua/evaluation.h"
+#include "muster/diagnostic.h"
+#include "muster/site.h"
+
+namespace muster {
+
+// Takes what an evaluator said and gives it back with every other place made nowhere.
+class KnownPlaces {
+ public:
+  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site);
+
+  Place Checked(const Place& place) const;
+  Diagnostics Checked(Diagnostics diagnostics) const;
+  Provenance Checked(Provenance provenance) const;
+  Origins Checked(Origins origins) const;
+
+ private:
+  std::string recipe_file_;
+  std::set<std::string> known_;
+};
+
+}  // namespace muster

@@ -1,0 +1,268 @@
+// Reports of a trial as its files grow, without any process.
+#include "sweep/metrics_watch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "support/temp_dir.h"
+#include "sweep/growing_lines.h"
+
+namespace muster::testing {
+namespace {
+
+class Metrics : public ::testing::Test {
+ protected:
+  Metrics() {
+    std::filesystem::create_directory(folder_ / "metrics");
+    std::filesystem::create_directory(folder_ / "logs");
+  }
+  void Append(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary | std::ios::app) << text;
+  }
+  std::unique_ptr<TrialMetrics> Watch(const LogPatterns* patterns = nullptr) {
+    MetricsWatch::Trial trial;
+    trial.run_dir = folder_.path();
+    trial.patterns = patterns;
+    trial.log_of = "worker.0";
+    trial.report = [this](const MetricValues& values) { reports_.push_back(values); };
+    return watch_.Watch(std::move(trial));
+  }
+  // What the kernel has told by now, and all that follows from it.
+  std::vector<MetricValues> Told() {
+    io_.restart();
+    io_.poll();
+    return std::exchange(reports_, {});
+  }
+
+  TempDir folder_;
+  boost::asio::io_context io_;
+  MetricsWatch watch_{io_};
+  std::vector<MetricValues> reports_;
+};
+
+using Reports = std::vector<MetricValues>;
+
+TEST_F(Metrics, AreToldLineByLineInOrder) {
+  const auto trial = Watch();
+  EXPECT_EQ(Told(), Reports{});
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": 0.25}\n");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(1)}, {"loss", Value(0.5)}}, {{"step", Value(2)}, {"loss", Value(0.25)}}}));
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(3)}}}));
+  EXPECT_EQ(trial->last(), (MetricValues{{"step", Value(3)}, {"loss", Value(0.25)}}));
+  trial->Finish();
+  EXPECT_EQ(reports_, Reports{});
+  EXPECT_EQ(trial->reports(), 3U);
+}
+
+TEST_F(Metrics, ThatWereThereBeforeAreToldToo) {
+  Append("metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
+  const auto trial = Watch();
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+}
+
+TEST_F(Metrics, WaitForTheEndOfALine) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl", "{\"loss\"");
+  EXPECT_EQ(Told(), Reports{});
+  Append("metrics/worker.0.0.jsonl", ": 4}\n{\"lo");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(4)}}}));
+  trial->Finish();
+  EXPECT_EQ(reports_, Reports{});
+  EXPECT_EQ(trial->bad_lines(), 1U);
+}
+
+TEST_F(Metrics, OfALineThatIsNoObjectOrTooLongAreCounted) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl",
+         "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kLongestLine, 'x') + "\"}\n{\"loss\": 1}\n");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+  EXPECT_EQ(trial->bad_lines(), 3U);
+}
+
+TEST_F(Metrics, TellOfNumbersThatAreNone) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl",
+         "{\"step\": 1, \"loss\": NaN, \"note\": \"NaN\"}\n{\"loss\": null}\n{\"loss\": -Infinity}\n"
+         "{\"loss\": \"high\", \"list\": [1]}\n{\"step\": 2}\n");
+  const auto told = Told();
+  ASSERT_EQ(told.size(), 5U);
+  EXPECT_EQ(told[0].at("note"), Value("NaN"));
+  for (int i = 0; i < 4; ++i) {
+    const MetricNumber loss = NumberOf(told[static_cast<std::size_t>(i)], "loss");
+    EXPECT_TRUE(loss.given && !loss.number) << i;
+  }
+  EXPECT_FALSE(told[3].contains("list"));
+  EXPECT_FALSE(NumberOf(told[4], "loss").given);
+  EXPECT_EQ(NumberOf(told[4], "step").number, 2.0);
+}
+
+TEST_F(Metrics, ComeFromTheFirstProcessOfARoleThatReports) {
+  const auto trial = Watch();
+  Append("metrics/worker.3.0.jsonl", "{\"loss\": 3}\n");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(3)}}}));
+  Append("metrics/worker.1.0.jsonl", "{\"loss\": 1}\n");
+  Append("metrics/worker.3.0.jsonl", "{\"loss\": 33}\n");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+  Append("metrics/eval.uator.0.0.jsonl", "{\"val_loss\": 9}\n");
+  EXPECT_EQ(Told(), (Reports{{{"val_loss", Value(9)}}}));
+}
+
+TEST_F(Metrics, GoOnWithTheNextAttempt) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
+  EXPECT_EQ(Told().size(), 1U);
+  Append("metrics/worker.0.1.jsonl", "{\"step\": 1}\n");
+  EXPECT_EQ(Told().size(), 1U);
+}
+
+TEST_F(Metrics, AreReadAtTheEndWhereNobodyTold) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
+  trial->Finish();
+  EXPECT_EQ(reports_.size(), 2U);
+  trial->Finish();
+  EXPECT_EQ(Told().size(), 2U);
+}
+
+TEST_F(Metrics, AreNotToldOnceTheTrialIsGone) {
+  auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
+  trial.reset();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
+  EXPECT_EQ(Told(), Reports{});
+}
+
+TEST_F(Metrics, OfFilesThatAreLinksAreNotRead) {
+  Append("secret", "{\"loss\": 1}\n");
+  std::filesystem::create_symlink(folder_ / "secret", folder_ / "metrics/worker.0.0.jsonl");
+  const auto trial = Watch();
+  trial->Finish();
+  EXPECT_EQ(reports_, Reports{});
+}
+
+TEST_F(Metrics, StartAnewWithAFileThatBecameShorter) {
+  const auto trial = Watch();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
+  EXPECT_EQ(Told().size(), 2U);
+  std::ofstream(folder_ / "metrics/worker.0.0.jsonl") << "{\"step\": 7}\n";
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(7)}}}));
+}
+
+TEST_F(Metrics, OfManyMegabytesAreAllTold) {
+  const auto trial = Watch();
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "{\"step\": " + std::to_string(i) + "}\n";
+  Append("metrics/worker.0.0.jsonl", text);
+  EXPECT_EQ(Told().size(), 200'000U);
+}
+
+LogPatterns StepAndLoss() { return *LogPatterns::Of({{"step", R"(iteration (\d+))"}, {"loss", R"(loss: (\S+))"}}, {}); }
+
+TEST_F(Metrics, InALogAreThoseOfOneLineTogether) {
+  const LogPatterns patterns = StepAndLoss();
+  const auto trial = Watch(&patterns);
+  Append("logs/worker.0.0.log", "start\niteration 5 loss: 0.5\niteration 6 loss: nan\n");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}, {{"step", Value(6)}, {"loss", Value()}}}));
+  Append("logs/worker.1.0.log", "iteration 9 loss: 9\n");
+  EXPECT_EQ(Told(), Reports{});
+}
+
+TEST_F(Metrics, InALogBelongToTheStepThatWasToldLast) {
+  const LogPatterns patterns = StepAndLoss();
+  Append("logs/worker.0.0.log", "iteration 5\nhello\n");
+  const auto trial = Watch(&patterns);
+  EXPECT_EQ(Told(), Reports{});
+  Append("logs/worker.0.0.log", "loss: 0.5\n");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}}));
+  Append("logs/worker.0.1.log", "iteration 6\nloss: 0.25");
+  EXPECT_EQ(Told(), Reports{});
+  trial->Finish();
+  EXPECT_EQ(reports_, (Reports{{{"step", Value(6)}, {"loss", Value(0.25)}}}));
+}
+
+TEST_F(Metrics, InALogMayBeTheStepsAlone) {
+  const LogPatterns patterns = *LogPatterns::Of({{"step", R"((\d+)%)"}}, {});
+  const auto trial = Watch(&patterns);
+  Append("logs/worker.0.0.log", "10%\r20%\r");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(10)}}, {{"step", Value(20)}}}));
+}
+
+TEST_F(Metrics, InALogAreFoundInTheBeginningOfAHugeLine) {
+  const LogPatterns patterns = StepAndLoss();
+  const auto trial = Watch(&patterns);
+  Append("logs/worker.0.0.log", "loss: 1 " + std::string(3U << 20, 'x') + " iteration 4\nloss: 2\n");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}, {{"loss", Value(2)}}}));
+}
+
+TEST_F(Metrics, InALogThatWasEmptiedAreThoseThatFollow) {
+  const LogPatterns patterns = StepAndLoss();
+  const auto trial = Watch(&patterns);
+  Append("logs/worker.0.0.log", "loss: 1\nloss: 2\n");
+  EXPECT_EQ(Told().size(), 2U);
+  ASSERT_EQ(::truncate((folder_ / "logs/worker.0.0.log").c_str(), 0), 0);
+  Append("logs/worker.0.0.log", "loss: 3\n");
+  EXPECT_EQ(Told(), (Reports{{{"loss", Value(3)}}}));
+}
+
+Plan TwoRoles() {
+  Plan plan;
+  plan.roles.resize(2);
+  plan.roles[0].name = "server";
+  plan.roles[1].name = "worker";
+  plan.processes.resize(3);
+  plan.processes[1].role = plan.processes[2].role = 1;
+  plan.processes[1].rank = 0;
+  plan.processes[2].index = 1;
+  plan.processes[2].rank = 1;
+  return plan;
+}
+
+TEST(MetricsLog, IsThatOfRank0OrOfTheRoleThatIsNamed) {
+  Plan plan = TwoRoles();
+  MetricsChoice choice;
+  EXPECT_EQ(*LoggingProcess(plan, choice), 1U);
+  choice.role = "server";
+  EXPECT_EQ(*LoggingProcess(plan, choice), 0U);
+  choice.role = "wroker";
+  choice.place = {"sweep.lua", 4};
+  const auto refused = LoggingProcess(plan, choice);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().at(0).place, choice.place);
+  EXPECT_NE(refused.error().at(0).hint.find("worker"), std::string::npos);
+  choice.role = {};
+  plan.processes[1].rank = plan.processes[2].rank = std::nullopt;
+  EXPECT_EQ(*LoggingProcess(plan, choice), 0U);
+}
+
+TEST(ResultFile, LiesInTheWorkingFolderOrTheRunDirectory) {
+  TempDir folder;
+  std::filesystem::create_directories(folder / "work");
+  std::filesystem::create_directories(folder / "run");
+  std::ofstream(folder / "result.json") << "{\"loss\": 1}";
+  std::ofstream(folder / "work/result.json") << "{\n \"loss\": 2,\n \"acc\": NaN\n}\n";
+  std::ofstream(folder / "run/result.json") << "[]";
+  Plan plan = TwoRoles();
+  MetricsChoice choice;
+  choice.result_file = "result.json";
+  const auto read = [&] { return ReadResultFile(plan, choice, folder / "run", folder.path()); };
+  EXPECT_EQ(read()->at("loss"), Value(1));
+  plan.roles[1].cwd = "work";
+  EXPECT_EQ(*read(), (MetricValues{{"loss", Value(2)}, {"acc", Value()}}));
+  plan.roles[1].cwd = Text("${muster:run_dir}");
+  ASSERT_FALSE(read());
+  EXPECT_NE(read().error().at(0).message.find("no object of JSON"), std::string::npos);
+  choice.result_file = "{run_dir}/gone.json";
+  ASSERT_FALSE(read());
+  EXPECT_EQ(read().error().at(0).kind, "metrics");
+  plan.roles[1].cwd = Text("${muster:host_name:0}");
+  choice.result_file = "result.json";
+  EXPECT_FALSE(read());
+}
+
+}  // namespace
+}  // namespace muster::testing
