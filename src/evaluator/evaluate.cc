@@ -214,6 +214,23 @@ class KnownPlaces {
     }
     return provenance;
   }
+  SweepDescription Checked(SweepDescription sweep) const {
+    const auto check = [&](auto& part) { part.place = Checked(part.place); };
+    CheckSpace(sweep.space);
+    check(sweep.sampler);
+    if (sweep.objective) check(*sweep.objective);
+    if (sweep.early_stop) check(*sweep.early_stop);
+    check(sweep.metrics);
+    check(sweep.retry);
+    check(sweep.budget);
+    return sweep;
+  }
+  Judgement Checked(Judgement judgement) const {
+    for (RefusedPoints& refused : judgement.reasons) {
+      refused.problem = Checked(Diagnostics{std::move(refused.problem)}).front();
+    }
+    return judgement;
+  }
   Origins Checked(Origins origins) const {
     const auto check = [&](auto& by_name) {
       for (auto& [name, place] : by_name) place = Checked(place);
@@ -230,6 +247,11 @@ class KnownPlaces {
   }
 
  private:
+  void CheckSpace(Space& space) const {
+    space.place = Checked(space.place);
+    for (Space& part : space.parts) CheckSpace(part);
+  }
+
   std::string recipe_file_;
   std::set<std::string> known_;
 };
@@ -256,6 +278,9 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.libraries = options.libraries;
   request.rules = options.rules;
   request.site_file = options.site_file;
+  request.describe_sweep = options.describe_sweep;
+  request.words = options.words;
+  request.judge = options.judge;
   request.last = last;
   return request;
 }
@@ -396,7 +421,8 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = places.Checked(std::move(answer->provenance));
   evaluation.origins = places.Checked(std::move(answer->origins));
-  if (options.depth >= EvaluationDepth::kJob) {
+  const bool about_sweep = options.describe_sweep || options.judge;
+  if (!about_sweep && options.depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     if (options.depth == EvaluationDepth::kPlan) {
       Diagnostics invalid = ValidatePlan(*answer->plan);
@@ -404,6 +430,8 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
     }
     evaluation.plan = *std::move(answer->plan);
   }
+  if (answer->sweep) evaluation.sweep = places.Checked(*std::move(answer->sweep));
+  if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
   evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();

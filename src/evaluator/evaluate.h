@@ -44,6 +44,9 @@ struct EvaluationOptions {
   std::map<std::string, LibraryPlace> libraries;
   std::string rules;
   bool site_file = false;
+  bool describe_sweep = false;
+  std::optional<Space> words = {};
+  std::optional<JudgeTask> judge = {};
   // Of the site files that made `site`: they become inputs and sources of the plan as well.
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
@@ -71,6 +74,8 @@ struct Evaluation {
   Diagnostics warnings;
   std::vector<std::string> lockdown;       // what the evaluator says it had locked itself down by
   std::optional<SiteFileTable> site_file;  // if that was asked for
+  std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
+  std::optional<Judgement> judgement;
   Site site;                               // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
@@ -91,6 +96,17 @@ class Evaluator {
   // limits are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the
   // `last` request the process ends.
   Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
+
+  // What the file says of a sweep; of a recipe, with options.words, the sweep over these. Names and values are the
+  // recipe's; whether the parts fit together says CheckSweep. Kind "no_sweep": the file returns a recipe, and there are
+  // no words. The recipe's own name is `recipe_name`, if that is wanted.
+  Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::string* recipe_name = nullptr);
+
+  // Which points can be planned, in one batch: maybe fewer than were asked for, and at least one where there is one, so
+  // that Judgement::points says where the next one begins. Limits are those of the batch. A batch that agrees with the
+  // one before in all but JudgeRequest goes on with what was learnt.
+  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep,
+                          const JudgeRequest& request);
 
  private:
   struct Impl;

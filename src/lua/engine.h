@@ -1,7 +1,9 @@
 // The engine: from recipe text to plans. Runs inside the evaluator process.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "lua/evaluation.h"
 #include "lua/last_place.h"
@@ -12,6 +14,7 @@ struct lua_State;
 namespace muster {
 
 struct LoadedRecipe;
+class PointJudge;
 
 // Called with each new interpreter before muster's own files are loaded, so that tests can let something into it.
 using OpenedInterpreter = int (*)(lua_State*);
@@ -32,11 +35,16 @@ class Engine {
   EvaluationAnswer Evaluate(const EvaluationRequest& request);
 
  private:
+  void Judge(const EvaluationRequest& request, const std::function<bool(int (*)(lua_State*), void*)>& call,
+             EvaluationAnswer& answer);
+
   Ask ask_;
   StateLimits limits_;
   LastPlace* last_place_;
   OpenedInterpreter opened_;
   std::unique_ptr<LoadedRecipe> recipe_;
+  std::unique_ptr<PointJudge> judge_;     // of the sweep that was judged last
+  std::string judged_;                    // what it was made for
   std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next, so that who ends the process is spared its teardown
 };
 

@@ -1,0 +1,34 @@
+// What a sweep asks of an evaluator: its description, and which of its points can be planned.
+#include <utility>
+
+#include "evaluator/evaluate.h"
+
+namespace muster {
+
+Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::string* recipe_name) {
+  EvaluationOptions asked = options;
+  asked.describe_sweep = true;
+  asked.depth = EvaluationDepth::kParameters;
+  auto evaluation = Evaluate(asked);
+  if (!evaluation) return Fail(evaluation.error());
+  if (recipe_name != nullptr) *recipe_name = std::move(evaluation->name);
+  if (!evaluation->sweep) {
+    return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator described no sweep"));
+  }
+  return *std::move(evaluation->sweep);
+}
+
+Result<Judgement> Evaluator::Judge(const EvaluationOptions& options, const SweepDescription& sweep,
+                                   const JudgeRequest& request) {
+  EvaluationOptions asked = options;
+  asked.depth = EvaluationDepth::kJob;
+  asked.judge = JudgeTask{sweep, request};
+  auto evaluation = Evaluate(asked);
+  if (!evaluation) return Fail(evaluation.error());
+  if (!evaluation->judgement || evaluation->judgement->points > request.count) {
+    return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator judged no points"));
+  }
+  return *std::move(evaluation->judgement);
+}
+
+}  // namespace muster
