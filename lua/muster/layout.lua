@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints = ...
+local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps = ...
 
 local function shown(value) return host.show(value) end
 
@@ -342,15 +342,15 @@ local function describe_processes(job, contract, ask, asked, stages)
 end
 
 -- Called by the engine: evaluates the recipe's plan function with the settled parameters.
-local function make_plan(recipe, values, variants, cluster, args)
+-- Calls the plan function, and gives the job that it describes with the parameters that it was given.
+local function describe(recipe, values, variants, cluster, args)
   local p = parameters.view(values, variants)
   local contract = contracts.load(recipe)
   local checkpoint = checkpoints.read(recipe, p)
   local job = jobs.new(cluster, args, contract, checkpoints.offered(checkpoint))
   recipes.run_plan(recipe, p, job.object)
   job.closed = true
-  local depth = host.depth()
-  if depth == "derived" then return end
+  if host.depth() == "derived" then return job, p end
   if #args > 0 and not job.args_used then
     host.report("error", "args", recipe.place, ("the recipe takes no words after --, got %s"):format(shown(args)),
                 "a recipe takes them through job.args")
@@ -364,7 +364,18 @@ local function make_plan(recipe, values, variants, cluster, args)
     host.report("error", "roles", recipe.place, "the plan describes no process", "job:workers { count = …, command = { … } }")
   end
   host.stop_if_errors()
-  if depth == "job" then return end
+  return job, p, contract, checkpoint
+end
+
+-- Of a point of a sweep: the job is described, and the sweep's conditions are asked.
+local function judge_point(recipe, values, variants, cluster, args, where, texts)
+  local job, p = describe(recipe, values, variants, cluster, args)
+  if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
+end
+
+local function make_plan(recipe, values, variants, cluster, args)
+  local job, _, contract, checkpoint = describe(recipe, values, variants, cluster, args)
+  if host.depth() ~= "plan" then return end
 
   local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
   job.device_kind = kind_of_devices(recipe)
@@ -391,4 +402,4 @@ local function make_plan(recipe, values, variants, cluster, args)
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
 end
 
-return { make_plan = make_plan }
+return { make_plan = make_plan, judge_point = judge_point }

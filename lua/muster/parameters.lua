@@ -240,6 +240,7 @@ end
 local views = setmetatable({}, { __mode = "k" })
 
 local function view(values, variants)
+  local tracked = host.tracks()
   local function node(name)
     local inside = {}
     local names
@@ -254,6 +255,9 @@ local function view(values, variants)
           host.stop("unknown_key", host.here(), ("there is no parameter %s"):format(full),
                     host.suggest(host.tostring(key), names))
         end
+        if tracked and not views[value] then
+          host.read(key == "variant" and variants[name] and name or (name == "" and "" or name .. ".") .. key)
+        end
         return value
       end,
       __newindex = function(_, key)
@@ -266,6 +270,7 @@ local function view(values, variants)
       end,
       __metatable = false,
       __muster_pairs = inside,
+      __muster_reads = tracked and host.read_all or nil,
     })
     views[object] = { inside = inside, name = name, variant = variants[name] }
     return object, inside
@@ -330,6 +335,7 @@ function api.flags(parameters, options)
     end
   end
   local own = view_of(parameters)
+  if own then host.read_all() end
   local meta = host.raw_metatable(parameters)
   flatten(own and own.inside or meta and rawget(meta, "__muster_pairs") or parameters, "")
   if own and own.variant then flat.variant = nil end
@@ -376,4 +382,4 @@ function api.flags(parameters, options)
   return words
 end
 
-return { read = read, read_profile = read_profile, view = view, view_of = view_of }
+return { read = read, read_profile = read_profile, view = view, view_of = view_of, what_is = what_is }

@@ -71,6 +71,8 @@ end
 -- Tables are walked in the order of their keys: numbers, then strings, then booleans.
 local function source_of(table)
   local meta = type(table) == "table" and host.raw_metatable(table)
+  local reads = meta and rawget(meta, "__muster_reads")
+  if reads then reads() end
   return meta and rawget(meta, "__muster_pairs") or table
 end
 
@@ -176,4 +178,4 @@ setmetatable(env, {
   __metatable = false,
 })
 
-return { run = run, folder = folder, read_only = read_only }
+return { run = run, folder = folder, read_only = read_only, globals = env }

@@ -176,21 +176,26 @@ function api.recipe(given)
   return sealed_recipe(recipe)
 end
 
--- base:extend { … }: a recipe that says what is different.
-function methods.extend(self, given)
-  local place = host.here()
-  local base = contents(self, "a recipe")
-  if not base then
-    host.stop("type", place, "extend is called with a dot", "write base:extend { … }")
-  elseif type(given) ~= "table" then
-    host.stop("type", place, "extend wants a table, got " .. shown(given))
-  end
+-- The recipe that says what is different from another, at that place.
+local function extended(object, given, place)
+  local base = contents(object, "a recipe")
   local recipe = read(given, place, base)
   recipe.base = base
   inherit(recipe, base)
   recipe.scope = parameters.read(recipe.params or {}, place, base.scope)
   read_profiles(recipe, base)
   return sealed_recipe(recipe)
+end
+
+-- base:extend { … }
+function methods.extend(self, given)
+  local place = host.here()
+  if not contents(self, "a recipe") then
+    host.stop("type", place, "extend is called with a dot", "write base:extend { … }")
+  elseif type(given) ~= "table" then
+    host.stop("type", place, "extend wants a table, got " .. shown(given))
+  end
+  return extended(self, given, place)
 end
 
 -- "a/./b//c.lua" -> "a/b/c.lua"; a ".." that leads out stays, and the parent refuses it.
@@ -283,4 +288,4 @@ local function settle(recipe, asked)
            cluster_places = recipe.cluster_places }
 end
 
-return { run_first = run_first, settle = settle, run_plan = run_plan }
+return { run_first = run_first, settle = settle, run_plan = run_plan, extended = extended }

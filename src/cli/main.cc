@@ -37,6 +37,8 @@ constexpr Command kCommands[] = {
     {"run", "make a recipe true: start its processes, watch them, report",
      "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
     {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},
+    {"sweep", "run a recipe for many values of its parameters, the layout of its processes included",
+     "muster sweep recipes/pipeline.lua --grid pipeline_stages=1,2,4 --preview", true, SetupSweep},
     {"rehearse", "try a recipe out with a stub in the place of each process: ranks, ports, ways, devices, files, disks",
      "muster rehearse recipes/pipeline.lua --host n[01-04]", true, SetupRehearse},
     {"stub", "look at what a process finds here: what a rehearsal starts in its place",

@@ -95,6 +95,13 @@ class Pending {
     if (!bytes) return std::nullopt;
     return decode_(*std::move(bytes));
   }
+  // The same request, with something else made of its result; this one is not to be used any more.
+  template <class U>
+  Pending<U> Then(std::function<Result<U>(Result<T>)> next) && {
+    return {std::move(conversation_), [decode = std::move(decode_), next = std::move(next)](Result<std::string> bytes) {
+              return next(decode(std::move(bytes)));
+            }};
+  }
   Result<T> Await(const std::function<void(unsigned seconds)>& on_wait = {}) {
     return decode_(AwaitAnswer(*conversation_, on_wait));
   }

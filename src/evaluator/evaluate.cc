@@ -78,6 +78,9 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.libraries = options.libraries;
   request.rules = options.rules;
   request.site_file = options.site_file;
+  request.describe_sweep = options.describe_sweep;
+  request.words = options.words;
+  request.judge = options.judge;
   request.last = last;
   return request;
 }
@@ -134,7 +137,8 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = places.Checked(std::move(answer->provenance));
   evaluation.origins = places.Checked(std::move(answer->origins));
-  if (options.depth >= EvaluationDepth::kJob) {
+  const bool about_sweep = options.describe_sweep || options.judge;
+  if (!about_sweep && options.depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     if (options.depth == EvaluationDepth::kPlan) {
       Diagnostics invalid = ValidatePlan(*answer->plan);
@@ -142,6 +146,8 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
     }
     evaluation.plan = *std::move(answer->plan);
   }
+  if (answer->sweep) evaluation.sweep = places.Checked(*std::move(answer->sweep));
+  if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
   evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();

@@ -40,6 +40,9 @@ struct EvaluationOptions {
   std::map<std::string, LibraryPlace> libraries;
   std::string rules;
   bool site_file = false;
+  bool describe_sweep = false;
+  std::optional<Space> words = {};
+  std::optional<JudgeTask> judge = {};
   // Of the site files that made `site`: they become inputs and sources of the plan as well.
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
@@ -67,6 +70,8 @@ struct Evaluation {
   Diagnostics warnings;
   std::vector<std::string> lockdown;       // what the evaluator says it had locked itself down by
   std::optional<SiteFileTable> site_file;  // if that was asked for
+  std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
+  std::optional<Judgement> judgement;
   Site site;                               // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
@@ -74,6 +79,7 @@ struct Evaluation {
 };
 
 using PendingEvaluation = Pending<Evaluation>;
+using PendingJudgement = Pending<Judgement>;
 
 // An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
 // for each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
@@ -97,6 +103,19 @@ class Evaluator {
   // value that is derived, and was to be set, it is not told by which parameters it could be changed. on_wait is not
   // called.
   Result<PendingEvaluation> Begin(EvaluationOptions options, bool last = false);
+  // What the file says of a sweep; of a recipe, with options.words, the sweep over these. Names and values are the
+  // recipe's; whether the parts fit together says CheckSweep. Kind "no_sweep": the file returns a recipe, and there are
+  // no words. The recipe's own name is `recipe_name`, if that is wanted.
+  Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::string* recipe_name = nullptr);
+
+  // Which points can be planned, in one batch: maybe fewer than were asked for, and at least one where there is one, so
+  // that Judgement::points says where the next one begins. Limits are those of the batch. A batch that agrees with the
+  // one before in all but JudgeRequest goes on with what was learnt.
+  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep,
+                          const JudgeRequest& request);
+  // The same, without waiting for it; see Begin.
+  Result<PendingJudgement> BeginJudging(const EvaluationOptions& options, const SweepDescription& sweep,
+                                        const JudgeRequest& request);
 
  private:
   struct Impl;

@@ -50,4 +50,28 @@ Origins KnownPlaces::Checked(Origins origins) const {
   return origins;
 }
 
+SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
+  const auto check = [&](auto& part) { part.place = Checked(part.place); };
+  CheckSpace(sweep.space);
+  check(sweep.sampler);
+  if (sweep.objective) check(*sweep.objective);
+  if (sweep.early_stop) check(*sweep.early_stop);
+  check(sweep.metrics);
+  check(sweep.retry);
+  check(sweep.budget);
+  return sweep;
+}
+
+void KnownPlaces::CheckSpace(Space& space) const {
+  space.place = Checked(space.place);
+  for (Space& part : space.parts) CheckSpace(part);
+}
+
+Judgement KnownPlaces::Checked(Judgement judgement) const {
+  for (RefusedPoints& refused : judgement.reasons) {
+    refused.problem = Checked(Diagnostics{std::move(refused.problem)}).front();
+  }
+  return judgement;
+}
+
 }  // namespace muster

@@ -21,8 +21,12 @@ class KnownPlaces {
   Diagnostics Checked(Diagnostics diagnostics) const;
   Provenance Checked(Provenance provenance) const;
   Origins Checked(Origins origins) const;
+  SweepDescription Checked(SweepDescription sweep) const;
+  Judgement Checked(Judgement judgement) const;
 
  private:
+  void CheckSpace(Space& space) const;
+
   std::string recipe_file_;
   std::set<std::string> known_;
 };

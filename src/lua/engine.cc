@@ -4,16 +4,21 @@
 #include <cmath>
 #include <string>
 
+#include "base/archive.h"
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "lua/declared.h"
+#include "lua/evaluation_archive.h"
 #include "lua/host.h"
 #include "lua/host_function.h"
-#include "lua/load_schema.h"
+#include "lua/judge.h"
 #include "lua/own_chunk.h"
 #include "lua/own_modules.h"
+#include "lua/planning.h"
+#include "lua/read_sweep.h"
 #include "lua/resolve.h"
+#include "lua/settle_space.h"
 #include "lua/site_rules.h"
 #include "lua/site_table.h"
 #include "lua/stack.h"
@@ -30,6 +35,9 @@ struct LoadedRecipe {
   bool is_prepared = false;
   bool is_read = false;
   int recipe = LUA_NOREF;                  // in the registry
+  // Of a file that returns a sweep, in the registry: what it says but the recipe, and its condition, if it has one.
+  int sweep = LUA_NOREF;
+  int where = LUA_NOREF;
   std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
 };
 
@@ -40,6 +48,8 @@ struct Evaluation {
   Host& host;
   const OwnModules& modules;
   int recipe = LUA_NOREF;  // in the registry
+  int sweep = LUA_NOREF;   // LoadedRecipe::sweep
+  int where = LUA_NOREF;
   EvaluationAnswer answer = {};
   ParameterNames names = ParameterNames({});
   std::vector<Override> unknown = {};  // overrides that name no parameter
@@ -93,29 +103,6 @@ int OnError(lua_State* lua) {
   return 1;
 }
 
-std::optional<std::string> TextOf(lua_State* lua, int table, const char* key) {
-  lua_getfield(lua, table, key);
-  std::string text;
-  const bool given = lua_type(lua, -1) == LUA_TSTRING && ToExactText(lua, -1, text);
-  lua_pop(lua, 1);
-  return given ? std::optional(text) : std::nullopt;
-}
-
-// The overrides, those from files with the files' contents, except for secrets.
-std::vector<Override> WithFileContents(const Host& host, const Declared& declared, const ParameterNames& names) {
-  std::vector<Override> overrides = host.request->overrides;
-  for (std::size_t i = 0; i < overrides.size(); ++i) {
-    if (overrides[i].kind != Override::Kind::kFile) continue;
-    const std::string name = names.Find(overrides[i].name, false).name;
-    const bool secret = std::any_of(
-        declared.parameters.begin(), declared.parameters.end(),
-        [&](const Parameter& parameter) { return parameter.type == ParameterType::kSecret && parameter.name == name; });
-    overrides[i].value =
-        Value(secret || name.empty() ? "" : (*host.ask)({Question::Kind::kOverride, std::to_string(i)}).text);
-  }
-  return overrides;
-}
-
 // Overrides and pins of what is neither a parameter nor derived by the recipe. Told once the recipe has derived its
 // values, as far as it came.
 void TellUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
@@ -144,71 +131,6 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
               parameter         ? "write " + pin.name + "=… without --pin"
               : derived.empty() ? "job:derive { … } in a recipe derives values"
                                 : DidYouMean(pin.name, derived)));
-  }
-}
-
-// Names the release and makes the job's context, if the recipe wants one.
-void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
-  auto release_name = TextOf(lua, recipe, "mindspore");
-  if (!release_name) return;
-  if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
-  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
-  host.Report(*host.schema_problems);
-  const auto release = host.schema.FindRelease(*release_name, place);
-  if (!release) {
-    host.Report(release.error());
-    Stop(lua);
-  }
-  host.context.emplace(host.schema, *release);
-  host.context->set_files(&host.shipped_files);
-  host.plan.mindspore = ReleaseText(*release);
-  lua_getfield(lua, recipe, "accept_release");
-  host.plan.accept_release = lua_toboolean(lua, -1) != 0;
-  lua_pop(lua, 1);
-  for (const auto& [name, touched_at] : host.touched) {
-    if (auto missing = host.schema.MissingConstant(name, *release, host.PlaceOf(touched_at))) host.Report(*missing);
-  }
-}
-
-void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
-  lua_getfield(lua, recipe, "limits");
-  const std::pair<const char*, std::uint64_t*> limits[] = {
-      {"time", &host.plan.time_limit_ms}, {"start", &host.plan.start_limit_ms}, {"silent", &host.plan.silent_limit_ms}};
-  for (const auto& [name, limit] : limits) {
-    if (!lua_istable(lua, recipe + 1)) break;
-    lua_getfield(lua, recipe + 1, name);
-    if (lua_isnil(lua, -1)) continue;
-    std::string text;
-    auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
-    if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
-    constexpr double kLongest = 1e9;  // seconds, more than thirty years
-    if (seconds && *seconds > 0 && *seconds <= kLongest) {
-      *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
-    } else {
-      host.Report(Error(
-          "format", place,
-          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
-    }
-  }
-  lua_settop(lua, recipe);
-}
-
-// A list or map of `p` is a Lua table, so a recipe can write into it; the plan would then not follow from what
-// the user chose. Tables of settled values are at the top of the stack.
-void CheckParametersAreAsGiven(lua_State* lua, Host& host, const Resolved& resolved, const Place& place) {
-  const int table = lua_gettop(lua);
-  for (const ParameterState& state : resolved.parameters) {
-    if (!state.value || (state.value->AsList() == nullptr && state.value->AsMap() == nullptr)) continue;
-    lua_getfield(lua, table, state.parameter.name.c_str());
-    Value now;
-    std::string why;
-    const bool plain = ToValue(lua, -1, now, why);
-    lua_settop(lua, table);
-    // An empty table is a list and a map.
-    const auto settled = plain ? CheckParameter(state.parameter, now, place, "") : Fail(Diagnostics{});
-    if (settled && *settled == *state.value) continue;
-    host.Report(Error("read_only", place, "the recipe changes its parameter " + state.parameter.name,
-                      "parameters are what the user chose; copy the table and change the copy"));
   }
 }
 
@@ -248,47 +170,94 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
   host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
 }
 
-void CallMakePlan(lua_State* lua, Host& host, int layout, int recipe, const Resolved& resolved, const Place& place) {
-  lua_newtable(lua);
-  const int parameters = lua_gettop(lua);
-  lua_newtable(lua);
-  const int variants = lua_gettop(lua);
-  for (const ParameterState& state : resolved.parameters) {
-    if (!state.value) continue;
-    if (state.parameter.variant) {
-      lua_pushboolean(lua, 1);
-      lua_setfield(lua, variants, state.parameter.name.c_str());
+void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
+  lua_getfield(lua, recipe, "limits");
+  const std::pair<const char*, std::uint64_t*> limits[] = {
+      {"time", &host.plan.time_limit_ms}, {"start", &host.plan.start_limit_ms}, {"silent", &host.plan.silent_limit_ms}};
+  for (const auto& [name, limit] : limits) {
+    if (!lua_istable(lua, recipe + 1)) break;
+    lua_getfield(lua, recipe + 1, name);
+    if (lua_isnil(lua, -1)) continue;
+    std::string text;
+    auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
+    if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
+    constexpr double kLongest = 1e9;  // seconds, more than thirty years
+    if (seconds && *seconds > 0 && *seconds <= kLongest) {
+      *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+    } else {
+      host.Report(Error(
+          "format", place,
+          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
     }
-    host.plan.params[state.parameter.name] = *state.value;
-    PushText(lua, state.parameter.name);
-    PushValue(lua, *state.value);
-    lua_rawset(lua, parameters);
   }
-  lua_getfield(lua, recipe, "plan");
-  if (const Place plan = PlaceOfFunction(lua, -1); plan.line > 0) host.fallback = plan;
-  lua_pop(lua, 1);
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, layout);
-  lua_getfield(lua, -1, "make_plan");
-  lua_remove(lua, -2);
-  lua_pushvalue(lua, recipe);
-  lua_pushvalue(lua, parameters);
-  lua_pushvalue(lua, variants);
-  Value::Map cluster;
-  cluster["hosts"] = Value(resolved.cluster.hosts());
-  cluster["devices_per_host"] = Value(resolved.cluster.least_devices());
-  cluster["devices"] = Value(resolved.cluster.all_devices());
-  Value::List devices_of;
-  for (const std::uint32_t devices : resolved.cluster.devices) devices_of.emplace_back(std::int64_t{devices});
-  cluster["devices_of"] = Value(std::move(devices_of));
-  cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
-  PushValue(lua, Value(std::move(cluster)));
-  Value::List args;
-  for (const std::string& arg : host.request->args) args.emplace_back(arg);
-  PushValue(lua, Value(std::move(args)));
-  host.planning = true;
-  lua_call(lua, 5, 0);
-  lua_settop(lua, parameters);
-  CheckParametersAreAsGiven(lua, host, resolved, place);
+  lua_settop(lua, recipe);
+}
+
+// Whether what the file returned, at `returned`, is a sweep; the recipe is then the one that its trials run, with what is
+// fixed for all of them. muster's own contents function is below the value on top of the stack.
+bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
+  const auto contents = [&](const char* kind) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
+    lua_getfield(lua, -1, "contents");
+    lua_remove(lua, -2);
+    lua_pushvalue(lua, returned);
+    lua_pushstring(lua, kind);
+    lua_call(lua, 2, 1);
+    return lua_gettop(lua);
+  };
+  const int sweep = contents("a sweep");
+  if (lua_isnil(lua, sweep)) return false;
+  lua_getfield(lua, sweep, "plain");
+  read.sweep = luaL_ref(lua, LUA_REGISTRYINDEX);
+  lua_getfield(lua, sweep, "where");
+  if (lua_isnil(lua, -1)) {
+    lua_pop(lua, 1);
+  } else {
+    read.where = luaL_ref(lua, LUA_REGISTRYINDEX);
+  }
+  lua_getfield(lua, sweep, "recipe");
+  returned = lua_gettop(lua);
+  contents("a recipe");
+  read.recipe = luaL_ref(lua, LUA_REGISTRYINDEX);
+  return true;
+}
+
+// What the file says of a sweep, or the sweep over the words of the command line.
+SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, const Declared& declared) {
+  Host& host = evaluation.host;
+  const EvaluationRequest& request = *host.request;
+  const Place file{request.recipe_file, 0};
+  const bool has_sweep = evaluation.sweep != LUA_NOREF;
+  SweepDescription sweep;
+  if (has_sweep && request.words) {
+    host.Report(Error("usage", file, "the file describes the space of its sweep, and --grid or --zip another one",
+                      "sweep over the recipe itself, or change the file"));
+  } else if (has_sweep) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.sweep);
+    sweep = ReadSweep(lua, host, lua_gettop(lua), declared, evaluation.names);
+    lua_pop(lua, 1);
+    sweep.has_where = evaluation.where != LUA_NOREF;
+  } else if (request.words) {
+    sweep.name = evaluation.answer.name;
+    sweep.space = *request.words;
+    Diagnostics problems;
+    SettleSpace(sweep.space, true, declared, evaluation.names, problems);
+    host.Report(problems);
+  } else {
+    host.Report(Error("no_sweep", file, "the file returns a recipe, and no sweep",
+                      "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = …, space = … }"));
+  }
+  if (HasErrors(host.diagnostics)) return sweep;
+  const auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return sweep;  // told where the whole sweep is checked
+  for (const Override& override : request.overrides) {
+    const std::string found = evaluation.names.Find(override.name, false).name;
+    const std::string name = NameInPoints(found, evaluation.names);
+    if (!std::binary_search(space->names().begin(), space->names().end(), name)) continue;
+    host.Report(Error("usage", {}, name + " is swept, and given as well (from the " + OriginText(override) + ")",
+                      "leave it out: each trial has a value of its own"));
+  }
+  return sweep;
 }
 
 // Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe that is to be.
@@ -322,6 +291,8 @@ int Load(lua_State* lua) {
   lua_pushliteral(lua, "a recipe");
   lua_call(lua, 2, 1);
   if (lua_isnil(lua, -1)) {
+    lua_settop(lua, recipe + 1);
+    if (ReadSweepFile(lua, read, recipe)) return 0;
     host.Report(Error("no_recipe", {request.recipe_file, 0}, "the file returns no recipe",
                       "end it with: return muster.recipe { … }"));
     Stop(lua);
@@ -337,55 +308,32 @@ int Answer(lua_State* lua) {
   const EvaluationRequest& request = *host.request;
   lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.recipe);
   const int recipe = lua_gettop(lua);
-  lua_getfield(lua, recipe, "place");
-  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
-  lua_settop(lua, recipe);
+  const Place place = PlaceOfRecipe(lua, host, recipe);
 
   evaluation.answer.name = host.plan.name = TextOf(lua, recipe, "name").value_or("");
   evaluation.answer.doc = host.plan.doc = TextOf(lua, recipe, "doc").value_or("");
   host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.modules.recipes);
-  lua_getfield(lua, -1, "settle");
-  lua_remove(lua, -2);
-  lua_pushvalue(lua, recipe);
-  Value::List profiles;
-  for (const std::string& profile : request.profiles) profiles.emplace_back(profile);
-  PushValue(lua, Value(std::move(profiles)));
-  lua_call(lua, 2, 1);
-  const Declared declared = ReadDeclared(lua, host, recipe + 1, place);
+  const Declared declared = SettleRecipe(lua, host, evaluation.modules, recipe, place, [&](int settled) {
+    evaluation.answer.profiles = ReadProfiles(lua, host, settled);
+  });
   const ParameterNames names(declared.parameters);
-  evaluation.answer.profiles = ReadProfiles(lua, host, recipe + 1);
   host.plan.profiles = request.profiles;
-  lua_settop(lua, recipe);
-
-  const auto environment = [&](const std::string& name) -> std::optional<std::string> {
-    const Reply reply = (*host.ask)({Question::Kind::kVariable, name});
-    return reply.given ? std::optional(reply.text) : std::nullopt;
-  };
-  Diagnostics problems;
-  Resolved resolved =
-      ResolveParameters(declared, names, WithFileContents(host, declared, names), request.site, request.devices,
-                        request.depth > EvaluationDepth::kParameters, environment, problems);
-  host.Report(problems);
+  Resolved resolved = ResolveRequest(host, declared, names, {});
   evaluation.answer.parameters = resolved.parameters;
   evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
   evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
   evaluation.unknown = std::move(resolved.unknown);
   evaluation.names = names;
+  if (request.describe_sweep) {
+    evaluation.answer.sweep = DescribeSweep(lua, evaluation, declared);
+    return 0;
+  }
   if (request.depth == EvaluationDepth::kParameters) return 0;
   ReadLimits(lua, host, recipe, place);
   if (HasErrors(host.diagnostics)) Stop(lua);
 
-  host.plan.secrets = resolved.secrets;
-  host.plan.device_use = request.devices;
-  for (std::size_t i = 0; i < resolved.cluster.devices.size(); ++i) {
-    const std::string name = resolved.cluster.named.empty() ? std::string() : resolved.cluster.named[i].name;
-    host.plan.hosts.push_back({"host" + std::to_string(i), resolved.cluster.devices[i], name});
-  }
-  host.origins.cluster = resolved.cluster.numbers;
-  MakeContext(lua, host, recipe, place);
-  host.plan.site_environment = request.site.environment;
-  CallMakePlan(lua, host, evaluation.modules.layout, recipe, resolved, place);
+  BeginJob(lua, host, recipe, place, resolved);
+  CallLayout(lua, host, evaluation.modules, "make_plan", recipe, resolved, place);
   if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
@@ -456,18 +404,23 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     host.BeginPlan();
   }
   const std::size_t files = host.files.size();
-  Evaluation evaluation{host, recipe_->modules, recipe_->recipe};
-  const bool done = recipe_->is_read && (request.site_file || Call(Guarded<Answer>, &evaluation));
+  Evaluation evaluation{host, recipe_->modules, recipe_->recipe, recipe_->sweep, recipe_->where};
+  bool done = recipe_->is_read;
+  if (done && request.judge) {
+    Judge(request, evaluation.answer);
+  } else if (done && !request.site_file) {
+    done = Call(Guarded<Answer>, &evaluation);
+  }
   EvaluationAnswer& answer = evaluation.answer;
   TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
   if (request.depth == EvaluationDepth::kDerived) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
   }
-  TellLimits(host, limits_, last_place_, !done);
+  if (!request.judge) TellLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
   if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
-  const bool planned = !request.site_file && request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  const bool planned = !request.site_file && !request.describe_sweep && !request.judge && request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);
@@ -482,6 +435,38 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
   if (spoilt || files != host.files.size()) spoilt_ = std::move(recipe_);
   return std::move(evaluation.answer);
+}
+
+void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
+  Host& host = recipe_->host;
+  // What was decided holds for requests that differ in nothing but the points that they ask for.
+  EvaluationRequest same = request;
+  same.judge->request = {};
+  std::string of = Archived(same);
+  if (judge_ == nullptr || judged_ != of) {
+    auto made = PointJudge::Of(request.judge->sweep);
+    if (!made) return host.Report(made.error());
+    judge_ = *std::move(made);
+    judged_ = std::move(of);
+  }
+  const auto spoilt = [this] { return recipe_->state.out_of_memory() || recipe_->state.out_of_instructions(); };
+  JudgingInterpreter interpreter{host, recipe_->modules, recipe_->recipe, recipe_->where, {}, {}, spoilt};
+  interpreter.call = [&](lua_CFunction function, void* argument) {
+    const bool done = Call(function, argument);
+    TellLimits(host, limits_, last_place_, !done);
+    return done;
+  };
+  interpreter.begin = [&] {
+    recipe_->state.BeginAgain();
+    host.BeginPlan();
+  };
+  auto judgement = judge_->Judge(interpreter, request.judge->request);
+  host.BeginPlan();
+  if (judgement) {
+    answer.judgement = *std::move(judgement);
+  } else {
+    host.Report(judgement.error());
+  }
 }
 
 }  // namespace muster

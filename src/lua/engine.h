@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "lua/evaluation.h"
 #include "lua/last_place.h"
@@ -12,6 +13,7 @@ struct lua_State;
 namespace muster {
 
 struct LoadedRecipe;
+class PointJudge;
 
 // Called with each new interpreter before muster's own files are loaded, so that tests can let something into it.
 using OpenedInterpreter = int (*)(lua_State*);
@@ -38,12 +40,15 @@ class Engine {
 
  private:
   bool Call(int (*function)(lua_State*), void* argument);
+  void Judge(const EvaluationRequest& request, EvaluationAnswer& answer);
 
   Ask ask_;
   StateLimits limits_;
   LastPlace* last_place_;
   OpenedInterpreter opened_;
   std::unique_ptr<LoadedRecipe> recipe_;
+  std::unique_ptr<PointJudge> judge_;     // of the sweep that was judged last
+  std::string judged_;                    // what it was made for
   std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next, so that who ends the process is spared its teardown
 };
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lua/judgement.h"
 #include "muster/context.h"
 #include "muster/diagnostic.h"
 #include "muster/plan.h"
@@ -35,6 +37,16 @@ struct Override {
 
   bool operator==(const Override&) const = default;
 };
+
+// What a point of a sweep says of a parameter.
+inline Override PointOverride(std::string name, Value value) {
+  Override override;
+  override.kind = Override::Kind::kValue;
+  override.name = std::move(name);
+  override.value = std::move(value);
+  override.origin = ParameterOrigin::kSweep;
+  return override;
+}
 
 // A folder of recipes and modules that recipes name with an '@' before its name: muster.load "@acme/gpt".
 struct LibraryPlace {
@@ -76,6 +88,11 @@ struct EvaluationRequest {
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
   std::string rules = {};  // a file of the library kRulesLibrary that judges the plan; empty: there is none
   bool site_file = false;  // what is evaluated is no recipe: it is a site file, and the answer has what it says
+  // The sweep that the file describes is the answer; of a file that describes none, one over `words`.
+  bool describe_sweep = false;
+  // A space of the command line: its axes are choices of one text each, as ReadAxisText takes it.
+  std::optional<Space> words = {};
+  std::optional<JudgeTask> judge = {};  // points are judged; there is no plan
   bool last = true;        // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
@@ -169,6 +186,8 @@ struct EvaluationAnswer {
   Diagnostics diagnostics;
   std::vector<std::string> lockdown;       // what the evaluator had locked itself down by (evaluator/lockdown.h)
   std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
+  std::optional<SweepDescription> sweep;   // the same
+  std::optional<Judgement> judgement;      // the same
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

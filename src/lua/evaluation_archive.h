@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/value_archive.h"
+#include "lua/judgement_archive.h"
 #include "lua/evaluation.h"
 #include "plan/plan_archive.h"
 
@@ -11,7 +12,7 @@ template <class A>
 void Fields(A& archive, Override& override) {
   InRange(archive, override.kind, Override::Kind::kUnset);
   archive(override.name, override.value, override.file);
-  InRange(archive, override.origin, ParameterOrigin::kCommandLine);
+  InRange(archive, override.origin, ParameterOrigin::kSweep);
   archive(override.profile, override.place);
 }
 
@@ -36,7 +37,8 @@ void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
           request.pins, request.args, request.site, request.devices, request.mindspore, request.resumed);
   InRange(archive, request.depth, EvaluationDepth::kPlan);
-  archive(request.explain, request.libraries, request.rules, request.site_file, request.last);
+  archive(request.explain, request.libraries, request.rules, request.site_file, request.describe_sweep, request.words,
+          request.judge, request.last);
 }
 
 template <class A>
@@ -50,14 +52,14 @@ void Fields(A& archive, Parameter& parameter) {
 template <class A>
 void Fields(A& archive, ParameterState& state) {
   archive(state.parameter, state.value);
-  InRange(archive, state.origin, ParameterOrigin::kCommandLine);
+  InRange(archive, state.origin, ParameterOrigin::kSweep);
   archive(state.profile, state.place, state.active);
 }
 
 template <class A>
 void Fields(A& archive, DerivedOverride& override) {
   archive(override.name);
-  InRange(archive, override.origin, ParameterOrigin::kCommandLine);
+  InRange(archive, override.origin, ParameterOrigin::kSweep);
   archive(override.by_recipe, override.place);
 }
 
@@ -103,7 +105,7 @@ template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
           answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
-          answer.lockdown, answer.site_file);
+          answer.lockdown, answer.site_file, answer.sweep, answer.judgement);
 }
 
 template <class A>

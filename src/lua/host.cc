@@ -57,6 +57,31 @@ void Host::BeginPlan() {
   reported = when_read.reported;
 }
 
+void SweptReads::Begin(const std::map<std::string, std::size_t, std::less<>>& swept) {
+  tracked = true;
+  paused = false;
+  numbers = &swept;
+  order.clear();
+  seen.assign(swept.size(), false);
+}
+
+void SweptReads::Note(std::string_view name) {
+  if (!tracked || paused) return;
+  const auto found = numbers->find(name);
+  if (found == numbers->end() || seen[found->second]) return;
+  seen[found->second] = true;
+  order.push_back(found->second);
+}
+
+void SweptReads::NoteAll() {
+  if (!tracked || paused) return;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i]) continue;
+    seen[i] = true;
+    order.push_back(i);
+  }
+}
+
 int Host::Here(lua_State* lua) {
   const State::Frame frame = state->Here(lua);
   return frame.file.empty() ? Interned(fallback.file, fallback.line) : Interned(frame.file, frame.line);

@@ -56,6 +56,20 @@ struct PlanInTheMaking {
   Origins origins;
 };
 
+// Which of the swept names a plan looked at, in the order in which it first did: what it comes to then follows from their
+// values alone.
+struct SweptReads {
+  bool tracked = false;  // points are judged
+  bool paused = false;   // what is read now decides nothing
+  const std::map<std::string, std::size_t, std::less<>>* numbers = nullptr;  // of the swept names; with `tracked`
+  std::vector<std::size_t> order = {};
+  std::vector<bool> seen = {};
+
+  void Begin(const std::map<std::string, std::size_t, std::less<>>& swept);
+  void Note(std::string_view name);
+  void NoteAll();  // a table of parameters was looked at as a whole
+};
+
 // Besides, what reading the recipe made: it stays from plan to plan.
 struct Host : PlanInTheMaking {
   const EvaluationRequest* request = nullptr;
@@ -74,6 +88,8 @@ struct Host : PlanInTheMaking {
   std::optional<Diagnostics> schema_problems;  // once it is there
   // Names of the context module that were taken before the recipe's release was known, and where.
   std::set<std::pair<std::string, int>> touched;
+
+  SweptReads reads;
 
   // Of the recipe's own text: every plan begins with these.
   struct WhenRead {
@@ -140,6 +156,7 @@ void BindFiles(lua_State* lua, Host& host);       // bind_files.cc: files beside
 void BindRoles(lua_State* lua, Host& host);       // bind_roles.cc: placement and roles
 void BindProcesses(lua_State* lua, Host& host);   // bind_processes.cc
 void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: ports, activation, derived values
+void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: what judging points wants to know
 
 // Once the recipe has described its job: the files of muster.file become the plan's (bind_files.cc), and what
 // processes will write is derived and checked (job_paths.cc).

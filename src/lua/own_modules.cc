@@ -18,6 +18,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   BindRoles(lua, host);
   BindProcesses(lua, host);
   BindPlan(lua, host);
+  BindPoints(lua, host);
   PushNull(lua);
   lua_setfield(lua, host_table, "null");
 
@@ -32,6 +33,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int muster = load("muster/muster.lua", {prelude});
   const int parameters = load("muster/parameters.lua", {muster});
   const int recipes = load("muster/recipe.lua", {prelude, muster, parameters});
+  const int sweeps = load("muster/sweep.lua", {prelude, muster, parameters, recipes});
   const int context = load("muster/context.lua", {prelude});
   const int policies = load("muster/policy.lua", {muster});
   const int jobs = load("muster/job.lua", {prelude, muster, policies, parameters});
@@ -39,7 +41,7 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int meetings = load("muster/meeting.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
   const int layout = load("muster/layout.lua",
-                          {prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints});
+                          {prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

@@ -42,7 +42,7 @@ class Resolver {
     std::vector<ParameterState> states;
     for (const Parameter* parameter : parameters_) {
       ParameterState state{*parameter, std::nullopt, ParameterOrigin::kDefault};
-      state.active = HoldsAt(*parameter, ParameterOrigin::kCommandLine);
+      state.active = HoldsAt(*parameter, ParameterOrigin::kSweep);
       std::vector<Layer>& layers = layers_[parameter];
       layers.push_back({ParameterOrigin::kDefault, state});
       layers.front().state.value = parameter->default_value;
@@ -184,7 +184,7 @@ class Resolver {
     const auto given = given_.find(name);
     if (given == given_.end()) return;
     const Parameter parameter = layers.front().state.parameter;
-    const bool holds = HoldsAt(parameter, ParameterOrigin::kCommandLine);
+    const bool holds = HoldsAt(parameter, ParameterOrigin::kSweep);
     for (const Override* override : given->second) {
       if (!HoldsAt(parameter, override->origin)) continue;
       counted_.insert(override);

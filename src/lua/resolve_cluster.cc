@@ -9,17 +9,6 @@
 namespace muster {
 namespace {
 
-// hosts and devices_per_host are overridden like parameters, unless the recipe has parameters of that name.
-Parameter ClusterParameter(const std::string& name, double min, const Place& place) {
-  Parameter parameter;
-  parameter.name = name;
-  parameter.type = ParameterType::kInt;
-  parameter.min = min;
-  parameter.max = 1'000'000;
-  parameter.place = place;
-  return parameter;
-}
-
 class ClusterResolver {
  public:
   ClusterResolver(const Value& cluster, const std::map<std::string, Place>& places, const Place& recipe_place,
@@ -50,7 +39,7 @@ class ClusterResolver {
     const bool every_device_named = named && std::all_of(facts.named.begin(), facts.named.end(),
                                                          [](const SiteHost& host) { return host.devices.has_value(); });
     auto count =
-        static_cast<std::size_t>(Number("hosts", 1,
+        static_cast<std::size_t>(Number("hosts",
                                         {.named = named && !by_site ? std::optional(facts.named.size()) : std::nullopt,
                                          .site = by_site ? std::optional(facts.named.size()) : std::nullopt,
                                          .site_text = origin},
@@ -58,7 +47,7 @@ class ClusterResolver {
     std::string devices_text;
     const bool devices_said = site.devices_per_host.has_value();
     const bool own_counted = !named && site.host_devices > 0;
-    const std::int64_t each = Number("devices_per_host", 0,
+    const std::int64_t each = Number("devices_per_host",
                                      {.site = devices_said  ? std::optional<std::size_t>(*site.devices_per_host)
                                               : own_counted ? std::optional<std::size_t>(site.host_devices)
                                                             : std::nullopt,
@@ -162,8 +151,8 @@ class ClusterResolver {
     std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given
   };
 
-  std::int64_t Number(const std::string& name, double min, const Defaults& defaults, std::string& text) {
-    ParameterState state{ClusterParameter(name, min, PlaceOf(name)), Value(1), ParameterOrigin::kDefault};
+  std::int64_t Number(const std::string& name, const Defaults& defaults, std::string& text) {
+    ParameterState state{ClusterParameter(name, PlaceOf(name)), Value(1), ParameterOrigin::kDefault};
     std::string origin = "default";
     if (defaults.site) {
       state.value = Value(static_cast<std::int64_t>(*defaults.site));
@@ -211,6 +200,16 @@ class ClusterResolver {
 };
 
 }  // namespace
+
+Parameter ClusterParameter(std::string_view name, const Place& place) {
+  Parameter parameter;
+  parameter.name = name;
+  parameter.type = ParameterType::kInt;
+  parameter.min = name == "hosts" ? 1 : 0;
+  parameter.max = 1'000'000;
+  parameter.place = place;
+  return parameter;
+}
 
 std::int64_t ClusterFacts::all_devices() const {
   return std::accumulate(devices.begin(), devices.end(), std::int64_t{0});

@@ -23,6 +23,9 @@ struct ClusterFacts {
   std::int64_t least_devices() const;  // that any host has
 };
 
+// "hosts" or "devices_per_host": they are overridden like parameters, unless the recipe has parameters of that name.
+Parameter ClusterParameter(std::string_view name, const Place& place);
+
 // `cluster` is the recipe's table, `places` where its fields are given, or else `recipe_place`. `apply` puts overrides
 // into the state of the parameter kClusterHosts or kClusterDevices. `chosen` is how many devices of every host
 // --devices names; 0: it is not given.

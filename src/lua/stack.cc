@@ -41,6 +41,19 @@ void MarkAsList(lua_State* lua) {
   lua_setmetatable(lua, -2);
 }
 
+// Parameters want to know when somebody looks at them all.
+void TellReader(lua_State* lua, int table) {
+  if (lua_getmetatable(lua, table) == 0) return;
+  lua_pushliteral(lua, "__muster_reads");
+  lua_rawget(lua, -2);
+  if (lua_isfunction(lua, -1)) {
+    lua_call(lua, 0, 0);
+  } else {
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+}
+
 bool Convert(lua_State* lua, int index, Value& value, std::string& why, int depth, std::size_t& elements) {
   if (++elements > kMaxElements) {
     why = "it holds more than a million elements";
@@ -93,6 +106,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
     lua_rawget(lua, -2);
     lua_remove(lua, -2);
     if (lua_istable(lua, -1)) {
+      TellReader(lua, index);
       const bool converted = Convert(lua, -1, value, why, depth + 1, elements);
       lua_pop(lua, 1);
       return converted;

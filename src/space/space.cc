@@ -290,7 +290,7 @@ class Compiler {
   std::unique_ptr<Node> CompileKind(const Space& space) {
     switch (space.kind) {
       case Space::Kind::kAxis: {
-        if (auto sound = CheckAxis(space.axis, space.place); !sound) {
+        if (auto sound = CheckAxis(in_zip_ ? WithoutRepeats(space.axis) : space.axis, space.place); !sound) {
           problems.insert(problems.end(), sound.error().begin(), sound.error().end());
           return nullptr;
         }
@@ -417,7 +417,9 @@ class Compiler {
       return nullptr;
     }
     std::vector<double> sizes;
+    const bool outer = std::exchange(in_zip_, true);
     auto parts = CompileParts(AllOf(space), sizes);
+    in_zip_ = outer;
     if (!parts) return nullptr;
     std::vector<const Node*> all;
     for (const auto& part : *parts) all.push_back(part.get());
@@ -451,8 +453,22 @@ class Compiler {
     return std::make_unique<UnionNode>(*std::move(parts));
   }
 
+  // Of the values of a zip several may be alike: the others that belong to them differ.
+  static Axis WithoutRepeats(Axis axis) {
+    for (std::size_t i = 1; i < axis.values.size();) {
+      const auto here = axis.values.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(axis.values.begin(), here, *here) != here) {
+        axis.values.erase(here);
+      } else {
+        ++i;
+      }
+    }
+    return axis;
+  }
+
   std::vector<double> approximate_;
   int depth_ = 0;
+  bool in_zip_ = false;
 };
 
 }  // namespace

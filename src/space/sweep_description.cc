@@ -17,6 +17,16 @@ std::optional<TrialClass> ParseTrialClass(std::string_view name) {
   return static_cast<TrialClass>(found - kTrialClassNames.begin());
 }
 
+bool IsSweepName(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const auto is_part = [&](char c) { return is_plain(c) || c == '_' || c == '-' || c == '.'; };
+  constexpr std::size_t kLongest = 100;
+  return !name.empty() && name.size() <= kLongest && is_plain(name.front()) &&
+         std::all_of(name.begin(), name.end(), is_part);
+}
+
 Diagnostics CheckSweep(const SweepDescription& sweep) {
   Diagnostics problems;
   auto space = CompiledSpace::Of(sweep.space);

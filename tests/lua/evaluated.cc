@@ -48,6 +48,9 @@ Evaluated Evaluate(const Request& request) {
   asked.libraries = request.libraries;
   asked.rules = request.rules;
   asked.site_file = request.site_file;
+  asked.describe_sweep = request.describe_sweep;
+  asked.words = request.words;
+  asked.judge = request.judge;
   Evaluated evaluated;
   const auto found = [](const auto& map, const std::string& key, const char* why) {
     const auto entry = map.find(key);

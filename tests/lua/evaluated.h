@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Request {
   std::map<std::string, LibraryPlace> libraries = {};
   std::string rules = {};
   bool site_file = false;
+  bool describe_sweep = false;
+  std::optional<Space> words = {};
+  std::optional<JudgeTask> judge = {};
 };
 Evaluated Evaluate(const Request& request);
 
