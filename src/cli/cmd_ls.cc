@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -10,15 +11,16 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_quote.h"
-#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/list_choice.h"
 #include "cli/print_diagnostics.h"
 #include "cli/recipe_list.h"
 #include "cli/run_conditions.h"
 #include "cli/run_facts.h"
 #include "cli/run_list.h"
+#include "cli/trial_list.h"
 #include "run/json_text.h"
 
 namespace muster {
@@ -29,70 +31,26 @@ struct Options {
   std::vector<std::string> where;
   std::string columns;
   std::string sort;
+  std::optional<std::uint64_t> limit;
   bool json = false;
   bool recipes = false;
+  bool sweeps = false;
 };
-
-struct SortKey {
-  std::string name;
-  bool descending = false;
-};
-
-// What the user asked for.
-struct Choice {
-  std::vector<RunCondition> conditions;
-  std::vector<std::string> columns;  // empty: the usual ones
-  std::vector<SortKey> keys;
-
-  std::vector<std::string> Names() const {
-    std::vector<std::string> names = columns;
-    for (const RunCondition& condition : conditions) names.push_back(condition.name);
-    for (const SortKey& key : keys) names.push_back(key.name);
-    return names;
-  }
-};
-
-std::vector<std::string> Parts(std::string_view list) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    if (comma != 0) parts.emplace_back(list.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    list.remove_prefix(comma + 1);
-  }
-  return parts;
-}
-
-Result<Choice> ReadChoice(const Options& options) {
-  Choice choice;
-  for (const std::string& text : options.where) {
-    auto conditions = ParseConditions(text);
-    if (!conditions) return Fail(conditions.error());
-    choice.conditions.insert(choice.conditions.end(), conditions->begin(), conditions->end());
-  }
-  choice.columns = Parts(options.columns);
-  for (const std::string& part : Parts(options.sort)) {
-    const bool descending = part.starts_with('-');
-    choice.keys.push_back({descending ? part.substr(1) : part, descending});
-  }
-  return choice;
-}
 
 // A name that no run has is a slip. Where there is no run, there is nothing to be found out.
-Result<void> CheckNames(const Choice& choice, std::vector<RunFacts>& runs) {
+Result<void> CheckNames(const ListChoice& choice, std::vector<RunFacts>& runs) {
   if (runs.empty()) return {};
   for (const std::string& name : choice.Names()) {
     if (std::any_of(runs.begin(), runs.end(), [&](RunFacts& run) { return run.Has(name); })) continue;
     std::set<std::string> known;
     for (RunFacts& run : runs) run.AddNames(known);
-    return Fail(Error("column", {}, fmt::format("no run has a value {}", Quoted(name)),
-                      DidYouMean(name, std::vector<std::string>(known.begin(), known.end()))));
+    return Fail(NoSuchColumn("run", name, known));
   }
   return {};
 }
 
 // A condition that can be asked of no run that has such a value is a slip, too: it would only find nothing.
-Result<void> CheckConditions(const Choice& choice, std::vector<RunFacts>& runs) {
+Result<void> CheckConditions(const ListChoice& choice, std::vector<RunFacts>& runs) {
   for (const RunCondition& condition : choice.conditions) {
     Value example;
     bool asked = false;
@@ -104,11 +62,7 @@ Result<void> CheckConditions(const Choice& choice, std::vector<RunFacts>& runs) 
       example = value;
     }
     if (asked || example.IsNull()) continue;
-    const std::string wanted = ToText(condition.value);
-    return Fail(Error(
-        "where", {},
-        fmt::format("--where: {} is {}, which cannot be compared with {}", condition.name, ToText(example), wanted),
-        example.IsNumber() ? fmt::format("for example {} > 5, 90s or 30GiB", condition.name) : ""));
+    return Fail(CannotBeCompared(condition, example));
   }
   return {};
 }
@@ -124,39 +78,18 @@ std::vector<RunFacts> Sorted(const std::vector<SortKey>& keys, std::vector<RunFa
     keyed.run = order.size() - 1;
     for (const SortKey& key : keys) keyed.values.push_back(run.Of(key.name));
   }
-  std::stable_sort(order.begin(), order.end(), [&](const Keyed& a, const Keyed& b) {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const Value& of_a = a.values[i];
-      const Value& of_b = b.values[i];
-      const bool backward = keys[i].descending && !of_a.IsNull() && !of_b.IsNull();
-      if (backward ? ComesBefore(of_b, of_a) : ComesBefore(of_a, of_b)) return true;
-      if (backward ? ComesBefore(of_a, of_b) : ComesBefore(of_b, of_a)) return false;
-    }
-    return false;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Keyed& a, const Keyed& b) { return KeysComeBefore(keys, a.values, b.values); });
   std::vector<RunFacts> sorted;
   for (const Keyed& keyed : order) sorted.push_back(std::move(runs[keyed.run]));
   return sorted;
 }
 
-std::string Cell(const std::string& column, const Value& value) {
-  if (value.IsNull()) return {};
-  if (column == "took" && value.IsNumber()) return DurationText(value.Number());
-  if (value.AsString() == nullptr) return Printable(ToText(value));
-  return column == "started" ? TimeText(*value.AsString()) : Printable(*value.AsString());
-}
-
 void PrintColumns(const std::vector<std::string>& columns, std::vector<RunFacts>& runs) {
-  std::vector<std::vector<std::string>> rows(1);
-  for (const std::string& column : columns) {
-    std::string head = column;
-    std::transform(head.begin(), head.end(), head.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-    rows.front().push_back(Printable(head));
-  }
+  std::vector<std::vector<std::string>> rows = {HeadOf(columns)};
   for (RunFacts& run : runs) {
     std::vector<std::string>& row = rows.emplace_back();
-    for (const std::string& column : columns) row.push_back(Cell(column, run.Of(column)));
+    for (const std::string& column : columns) row.push_back(CellText(column, run.Of(column)));
   }
   PrintTable(rows);
 }
@@ -193,8 +126,16 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 
 int Run(const Options& options) {
   if (options.recipes) return ShowRecipes(options.json);
-  const auto choice = ReadChoice(options);
+  const auto choice = ReadListChoice(options.where, options.columns, options.sort);
   if (!choice) return Refuse(options, choice.error());
+  if (options.sweeps) {
+    const auto sweeps = ListSweeps(options.json, true);
+    return sweeps ? kExitOk : Refuse(options, sweeps.error());
+  }
+  if (const auto sweep = SweepMeant(options.folders)) {
+    const auto trials = ListTrials(*sweep, *choice, options.limit, options.json);
+    return trials ? kExitOk : Refuse(options, trials.error());
+  }
   auto listed = ListRuns(options.folders, false, false);
   if (!listed) return Refuse(options, listed.error());
   std::vector<RunFacts> runs;
@@ -207,10 +148,17 @@ int Run(const Options& options) {
     });
   });
   runs = Sorted(choice->keys, std::move(runs));
+  const bool all = !options.limit && options.folders.empty() && choice->Names().empty();
+  if (options.limit && runs.size() > *options.limit)
+    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(*options.limit), runs.end());
   if (options.json) {
     PrintJson(choice->columns, runs);
   } else if (choice->columns.empty()) {
     PrintUsual(runs);
+    if (all) {
+      const auto sweeps = ListSweeps(false, false);
+      if (!sweeps) return Refuse(options, sweeps.error());
+    }
   } else {
     PrintColumns(choice->columns, runs);
   }
@@ -222,6 +170,8 @@ int Run(const Options& options) {
 std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
+  app.get_option("FOLDERS")->description(
+      "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials");
   app.add_option("--where", options->where,
                  "only runs of which this holds: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
                  "or ~ (a regular expression); NAME alone: it has that tag or value")
@@ -232,6 +182,7 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
                  "values, tags and metrics by their names")
       ->type_name("NAME,…");
   app.add_option("--sort", options->sort, "by these columns; -NAME: the greatest first")->type_name("[-]NAME,…");
+  app.add_option("-n,--limit", options->limit, "the first N of them only")->type_name("N");
   app.add_flag("--json", options->json, "print JSON for programs");
   app.add_flag("--recipes", options->recipes,
                "the recipes that there are to run instead: muster's own, those here, libraries")
@@ -239,6 +190,13 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       ->excludes("--where")
       ->excludes("--columns")
       ->excludes("--sort");
+  app.add_flag("--sweeps", options->sweeps, "the sweeps that there have been instead; muster ls SWEEP lists its trials")
+      ->excludes(app.get_option("FOLDERS"))
+      ->excludes("--where")
+      ->excludes("--columns")
+      ->excludes("--sort")
+      ->excludes("--limit")
+      ->excludes("--recipes");
   return [options] { return Run(*options); };
 }
 

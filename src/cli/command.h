@@ -56,6 +56,9 @@ std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupBest(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupExport(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupShow(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTop(CLI::App& app, const Invocation& invocation);
 
 }  // namespace muster

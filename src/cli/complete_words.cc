@@ -12,9 +12,11 @@
 #include "cli/own_reference.h"
 #include "cli/recipe_list.h"
 #include "cli/recipe_options.h"
+#include "cli/run_argument.h"
 #include "cli/run_list.h"
 #include "cli/site_of_call.h"
 #include "muster/value.h"
+#include "sweep/sweep_directory.h"
 
 namespace muster {
 namespace {
@@ -136,6 +138,8 @@ class Completer {
       Overrides();
     } else if (name == "RUN") {
       Runs();
+    } else if (name == "SWEEP") {
+      Sweeps();
     } else if (name == "TOPIC") {
       Topics([](const Topic&) { return true; }, {});
     } else if (name == "FOLDER" || name == "FOLDERS" || name == "DIR") {
@@ -203,6 +207,17 @@ class Completer {
       if (names.insert(run.name).second) Add(run.name, "the newest of that name: " + run.outcome);
     }
     for (const RunSummary& run : *runs) Add(run.run, run.name + ", " + run.outcome);
+  }
+
+  void Sweeps() {
+    const auto folder = DefaultSweepsFolder();
+    if (!folder) return;
+    const std::vector<FoundRun> sweeps = RunsBelow(*folder, kSweepDirectories);
+    std::set<std::string> names;
+    for (auto one = sweeps.rbegin(); one != sweeps.rend(); ++one) {
+      if (names.insert(one->name).second) Add(one->name, "the newest sweep of that name");
+    }
+    for (auto one = sweeps.rbegin(); one != sweeps.rend(); ++one) Add(one->id, one->name + ", " + one->stamp);
   }
 
   template <class Wanted>

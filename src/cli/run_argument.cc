@@ -6,25 +6,59 @@
 
 #include "cli/site_of_call.h"
 #include "run/run_directory.h"
+#include "sweep/sweep_directory.h"
+#include "sweep/trial_choice.h"
 
 namespace muster {
 
 void AddRunArgument(CLI::App& app, std::string& run) {
-  app.add_option("RUN", run, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+  app.add_option(
+      "RUN", run,
+      "a path, a name, name~1 (the one before), a prefix of an id, SWEEP:12 or SWEEP:best; left out: the newest");
 }
 
-Result<std::string> DefaultRunsFolder() {
+void AddSweepArgument(CLI::App& app, std::string& sweep) {
+  app.add_option("SWEEP", sweep, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+}
+
+namespace {
+
+// `folder_of`: RunsFolder or SweepsFolder.
+template <class F>
+Result<std::string> DefaultFolder(const F& folder_of) {
   std::error_code error;
   const std::string cwd = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
   const char* home = std::getenv("MUSTER_HOME");
-  if (home != nullptr && *home != '\0') return RunsFolder(cwd, home);
+  if (home != nullptr && *home != '\0') return folder_of(cwd, home);
   const auto site = GetSite();
   if (!site) return Fail(site.error());
-  return RunsFolder(cwd, site->facts.run_root);
+  return folder_of(cwd, site->facts.run_root);
+}
+
+}  // namespace
+
+Result<std::string> DefaultRunsFolder() { return DefaultFolder(RunsFolder); }
+Result<std::string> DefaultSweepsFolder() { return DefaultFolder(SweepsFolder); }
+
+Result<std::string> FindSweep(const std::string& sweep) {
+  const Result<std::string> sweeps_folder = DefaultSweepsFolder();
+  if (!sweeps_folder) return sweeps_folder;
+  return ResolveSweep(sweep, *sweeps_folder);
 }
 
 Result<std::string> FindRun(const std::string& run) {
+  std::error_code error;
+  const auto trial = std::filesystem::exists(run, error) ? std::nullopt : SweepAndTrial(run);
+  if (trial) {
+    const auto sweep_dir = FindSweep(trial->first);
+    if (!sweep_dir) return sweep_dir;
+    const auto view = SweepView::Open(*sweep_dir);
+    if (!view) return Fail(view.error());
+    const auto chosen = ChooseTrial(*view, trial->second);
+    if (!chosen) return Fail(chosen.error());
+    return RunDirectoryOf(*view, *sweep_dir, *chosen);
+  }
   const Result<std::string> runs_folder = DefaultRunsFolder();
   if (!runs_folder) return runs_folder;
   return ResolveRun(run, *runs_folder);

@@ -14,7 +14,15 @@ void AddRunArgument(CLI::App& app, std::string& run);
 // Where runs are kept, below $MUSTER_HOME or here.
 Result<std::string> DefaultRunsFolder();
 
-// The folder of the run that the user named (run/run_directory.h, ResolveRun), below $MUSTER_HOME or here.
+// Where sweeps are kept, beside it.
+Result<std::string> DefaultSweepsFolder();
+
+// The folder of the sweep that the user named (sweep/sweep_directory.h, ResolveSweep).
+Result<std::string> FindSweep(const std::string& sweep);
+void AddSweepArgument(CLI::App& app, std::string& sweep);
+
+// The folder of the run that the user named (run/run_directory.h, ResolveRun), below $MUSTER_HOME or here; with
+// SWEEP:TRIAL that of the trial's last attempt (sweep/trial_choice.h).
 Result<std::string> FindRun(const std::string& run);
 
 }  // namespace muster

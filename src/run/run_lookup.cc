@@ -88,7 +88,8 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
     }
     if (age < of_name.size()) return of_name[of_name.size() - 1 - age]->path;
     if (!of_name.empty()) {
-      return Missing(kind, fmt::format("{} goes back too far", Quoted(run)), fmt::format("there are {}", of_name.size()));
+      return Missing(kind, fmt::format("{} goes back too far", Quoted(run)),
+                     fmt::format("there are {}", of_name.size()));
     }
   }
   constexpr std::size_t kShortestPrefix = 4;
@@ -100,13 +101,15 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
   std::vector<std::string> known;
   for (const FoundRun* match : matches) known.push_back(match->id);
   if (!known.empty()) {
-    return Missing(kind, fmt::format("{} begins {} ids", Quoted(run), known.size()), fmt::format("{}, …", known.front()));
+    return Missing(kind, fmt::format("{} begins {} ids", Quoted(run), known.size()),
+                   fmt::format("{}, …", known.front()));
   }
   for (const FoundRun& found : runs) {
     if (std::find(known.begin(), known.end(), found.name) == known.end()) known.push_back(found.name);
   }
   std::sort(known.begin(), known.end());
-  return Missing(kind, fmt::format("there is no {} {} in {}", kind.noun, Quoted(run), Quoted(runs_folder)), DidYouMean(run, known));
+  return Missing(kind, fmt::format("there is no {} {} in {}", kind.noun, Quoted(run), Quoted(runs_folder)),
+                 DidYouMean(run, known));
 }
 
 }  // namespace muster

@@ -51,8 +51,8 @@ std::string SweepsFolder(const std::string& cwd, std::string_view muster_home) {
   return muster_home.empty() ? cwd + "/sweeps" : std::string(muster_home) + "/sweeps";
 }
 
-Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name,
-                                        std::string_view stamp, std::string_view sweep_id, bool for_group) {
+Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name, std::string_view stamp,
+                                        std::string_view sweep_id, bool for_group) {
   return RunDirectory::MakeBelow(sweeps_folder, name, stamp, sweep_id, for_group, kSweepDirectories);
 }
 
@@ -100,7 +100,8 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.names = TextsIn(map, "names");
   file.words = TextsIn(map, "words");
   file.cwd = TextIn(map, "cwd");
-  if (const Value* trials = In(map, "trials"); trials != nullptr && trials->AsInt() != nullptr && *trials->AsInt() >= 0) {
+  if (const Value* trials = In(map, "trials");
+      trials != nullptr && trials->AsInt() != nullptr && *trials->AsInt() >= 0) {
     file.trials = static_cast<std::uint64_t>(*trials->AsInt());
   }
   if (const Value* objective = In(map, "objective"); objective != nullptr && objective->AsMap() != nullptr) {

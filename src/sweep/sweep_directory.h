@@ -25,8 +25,8 @@ inline constexpr DirectoryKind kSweepDirectories = {
 std::string SweepsFolder(const std::string& cwd, std::string_view muster_home);
 
 // A new one below `sweeps_folder`, held; Blame::kBusy as RunDirectory has it.
-Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name,
-                                        std::string_view stamp, std::string_view sweep_id, bool for_group = false);
+Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name, std::string_view stamp,
+                                        std::string_view sweep_id, bool for_group = false);
 // That of a sweep that is gone on with.
 Result<RunDirectory> HoldSweepDirectory(const std::string& sweep_dir);
 

@@ -28,7 +28,8 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   const SweepAccount& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
-    return None("no trial of the sweep has ended well with a value of its objective", "muster ls SWEEP lists its trials");
+    return None("no trial of the sweep has ended well with a value of its objective",
+                "muster ls SWEEP lists its trials");
   }
   const auto number = Number<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;
@@ -37,7 +38,8 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   if (found.size() > 1) {
     return None(fmt::format("{} begins the ids of trials {} and {}", Quoted(name), found[0], found[1]));
   }
-  if (number) return None(fmt::format("the sweep has {} trials, counted from 0: there is no {}", account.trials(), name));
+  if (number)
+    return None(fmt::format("the sweep has {} trials, counted from 0: there is no {}", account.trials(), name));
   return None(fmt::format("the sweep has no trial {}", Quoted(name)),
               "a trial is named by its number, by at least 4 characters of its id once it has begun, or as best");
 }

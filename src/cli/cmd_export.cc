@@ -1,0 +1,111 @@
+// muster export: the trials of a sweep for other programs.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/shell_quote.h"
+#include "base/unique_fd.h"
+#include "base/write_all.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/print_diagnostics.h"
+#include "cli/run_argument.h"
+#include "cli/trial_table.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kAtOnce = 1U << 16;
+
+struct Options {
+  std::string sweep;
+  std::string file;
+  bool csv = false;
+  bool json_lines = false;
+  bool sqlite = false;
+  bool attempts = false;
+};
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+// Writes the table to an open file; 0, or the errno.
+int Write(const OpenedSweep& sweep, const TableChoice& choice, int file) {
+  std::string buffer;
+  int error = 0;
+  WriteTable(sweep, choice, [&](std::string_view bytes) {
+    buffer += bytes;
+    if (buffer.size() < kAtOnce) return true;
+    error = WriteAll(file, buffer);
+    buffer.clear();
+    return error == 0;
+  });
+  return error != 0 ? error : WriteAll(file, buffer);
+}
+
+int Run(const Options& options) {
+  if (options.csv + options.json_lines + options.sqlite != 1) {
+    return Refuse(
+        {Error("usage", {}, "what the trials are written as has to be said, once", "--csv, --jsonl or --sqlite")});
+  }
+  const bool to_terminal = options.file.empty() || options.file == "-";
+  if (options.sqlite && to_terminal) {
+    return Refuse({Error("usage", {}, "a database needs a file", "muster export SWEEP --sqlite trials.sqlite")});
+  }
+  const auto sweep = OpenSweep(options.sweep);
+  if (!sweep) return Refuse(sweep.error());
+  TableChoice choice;
+  choice.form = options.csv ? TableChoice::Form::kCsv : TableChoice::Form::kJsonLines;
+  choice.attempts = options.attempts;
+  if (to_terminal) {
+    const int error = Write(*sweep, choice, STDOUT_FILENO);
+    return error == 0 ? kExitOk : Refuse({SystemError("file", "the output cannot be written", error)});
+  }
+  // Beside it first: what cannot be written whole takes the place of nothing.
+  const std::string draft = options.file + ".draft";
+  std::error_code ignored;
+  std::filesystem::remove(draft, ignored);
+  const auto leave = [&](const Diagnostics& problems) {
+    for (const char* end : {"", "-journal"}) std::filesystem::remove(draft + end, ignored);
+    return Refuse(problems);
+  };
+  if (options.sqlite) {
+    const auto written = WriteDatabase(*sweep, options.attempts, draft);
+    if (!written) return leave(written.error());
+  } else {
+    const UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    const int error = file ? Write(*sweep, choice, file.get()) : errno;
+    if (error != 0) return leave({SystemError("file", "cannot write " + Quoted(options.file), error)});
+  }
+  if (::rename(draft.c_str(), options.file.c_str()) != 0) {
+    return leave({SystemError("file", "cannot write " + Quoted(options.file), errno)});
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddSweepArgument(app, options->sweep);
+  app.add_option("FILE", options->file, "where it is written, over what is there; left out or -: the standard output");
+  CLI::Option* csv =
+      app.add_flag("--csv", options->csv, "comma-separated values by RFC 4180, the first line has the names");
+  CLI::Option* lines = app.add_flag("--jsonl", options->json_lines, "a JSON object for each trial, one a line");
+  app.add_flag("--sqlite", options->sqlite, "a database of SQLite, with the table trials")
+      ->excludes(csv)
+      ->excludes(lines);
+  csv->excludes(lines);
+  app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,131 @@
+#include "cli/trial_facts.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_argument.h"
+#include "run/journal_line.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+const Value* In(const Value::Map& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
+  return joined;
+}
+
+Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
+
+}  // namespace
+
+std::string OpenedSweep::State() const {
+  if (live) return "running";
+  if (!view.account().ended()) return "lost";
+  return view.account().ended()->complete ? "complete" : "left";
+}
+
+std::string OpenedSweep::ValueName() const {
+  return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
+}
+
+Result<OpenedSweep> OpenSweepAt(const std::string& sweep_dir) {
+  auto file = ReadSweepFile(sweep_dir);
+  if (!file) return Fail(file.error());
+  // Asked first: a head that leaves between the two is one that is still there.
+  const bool live = IsRunLive(sweep_dir);
+  auto view = SweepView::Open(sweep_dir);
+  if (!view) return Fail(view.error());
+  return OpenedSweep{sweep_dir, *std::move(file), *std::move(view), live};
+}
+
+Result<OpenedSweep> OpenSweep(const std::string& sweep) {
+  const auto dir = FindSweep(sweep);
+  if (!dir) return Fail(dir.error());
+  return OpenSweepAt(*dir);
+}
+
+std::string TrialFacts::State() const {
+  if (row_.over) return std::string(TrialClassName(row_.trial_class));
+  if (row_.ended.empty()) return sweep_->live ? "running" : "lost";
+  return row_.interrupted ? "interrupted" : "again";
+}
+
+std::string TrialFacts::RunDir() const { return sweep_->dir + "/" + TrialFolder(row_.id, row_.attempt); }
+
+const std::vector<std::string>& TrialFacts::LineNames() {
+  static const std::vector<std::string> names = {"trial",  "id",      "state", "attempt", "value",
+                                                 "loss",   "started", "ended", "took",    "hosts",
+                                                 "blamed", "why",     "run",   "plan",    "dir"};
+  return names;
+}
+
+Value TrialFacts::OfLine(const std::string& name) const {
+  const bool over = !row_.ended.empty();
+  if (name == "trial") return Value(static_cast<std::int64_t>(row_.trial));
+  if (name == "id") return Value(row_.id);
+  if (name == "state") return Value(State());
+  if (name == "attempt") return Value(std::int64_t{row_.attempt});
+  if (name == "value") return row_.loss ? Value(ObjectiveValue(sweep_->file.objective, *row_.loss)) : Value();
+  if (name == "loss") return row_.loss ? Value(*row_.loss) : Value();
+  if (name == "started") return Value(row_.began);
+  if (name == "ended") return TextOrNull(row_.ended);
+  if (name == "took") return over ? Value(static_cast<double>(row_.ms) / 1000) : Value();
+  if (name == "hosts") return TextOrNull(Joined(row_.hosts));
+  if (name == "blamed") return TextOrNull(row_.blamed);
+  if (name == "why") return TextOrNull(row_.why);
+  if (name == "run") return Value(row_.run_id);
+  if (name == "plan") return Value(row_.plan);
+  if (name == "dir") return Value(RunDir());
+  return {};
+}
+
+Value TrialFacts::Of(const std::string& name) const {
+  const auto found = [](const Value* value) { return value == nullptr ? Value() : *value; };
+  if (name.starts_with("param.")) return found(In(row_.point, name.substr(6)));
+  if (name.starts_with("metric.")) return found(In(row_.metrics, name.substr(7)));
+  const std::vector<std::string>& line = LineNames();
+  // What the sweep itself calls loss is one of its metrics.
+  const bool own = std::find(line.begin(), line.end(), name) != line.end();
+  if (own && !(name == "loss" && sweep_->file.objective && row_.metrics.contains("loss"))) return OfLine(name);
+  if (const Value* value = In(row_.point, name)) return *value;
+  return found(In(row_.metrics, name));
+}
+
+void TrialFacts::AddNames(std::set<std::string>& names) const {
+  names.insert(LineNames().begin(), LineNames().end());
+  for (const Value::Map* values : {&row_.point, &row_.metrics}) {
+    for (const auto& [name, unused] : *values) names.insert(name);
+  }
+}
+
+nlohmann::json TrialFacts::Json() const {
+  const auto text = [](const std::string& bytes) { return Readable(bytes); };
+  nlohmann::json json = {{"trial", row_.trial},
+                         {"id", row_.id},
+                         {"state", State()},
+                         {"attempt", row_.attempt},
+                         {"point", ToJson(Value(row_.point))},
+                         {"value", ToJson(OfLine("value"))},
+                         {"loss", ToJson(OfLine("loss"))},
+                         {"metrics", ToJson(Value(row_.metrics))},
+                         {"started", row_.began},
+                         {"ended", ToJson(OfLine("ended"))},
+                         {"seconds", ToJson(OfLine("took"))},
+                         {"hosts", row_.hosts},
+                         {"blamed", ToJson(OfLine("blamed"))},
+                         {"why", ToJson(OfLine("why"))},
+                         {"run", row_.run_id},
+                         {"plan", row_.plan},
+                         {"run_dir", text(RunDir())}};
+  return json;
+}
+
+}  // namespace muster

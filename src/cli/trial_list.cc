@@ -1,0 +1,188 @@
+#include "cli/trial_list.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/shell_quote.h"
+#include "base/units.h"
+#include "cli/run_argument.h"
+#include "cli/run_list.h"
+#include "cli/trial_facts.h"
+#include "run/journal_line.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+
+struct Picked {
+  std::vector<Value> keys;
+  TrialNumber trial = 0;
+};
+
+// What the pass over all trials found out about a condition.
+struct Asked {
+  bool can_be = false;
+  Value example;
+};
+
+// The trials that are wanted, in their order. Of each no more is kept than its keys.
+Result<std::vector<Picked>> Pick(const OpenedSweep& sweep, const ListChoice& choice,
+                                 std::optional<std::uint64_t> limit) {
+  const std::vector<std::string> wanted = choice.Names();
+  std::set<std::string> known;
+  std::vector<Asked> asked(choice.conditions.size());
+  std::vector<Picked> picked;
+  bool any = false;
+  sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
+    any = true;
+    const TrialFacts trial(sweep, std::move(row));
+    if (!wanted.empty()) trial.AddNames(known);
+    bool holds = true;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const RunCondition& condition = choice.conditions[i];
+      const Value value = trial.Of(condition.name);
+      if (!value.IsNull() && !asked[i].can_be) {
+        asked[i].can_be = CanBeAsked(condition, value);
+        asked[i].example = value;
+      }
+      holds = holds && Holds(condition, [&](const std::string& name) { return trial.Of(name); });
+    }
+    if (!holds) return true;
+    Picked& one = picked.emplace_back();
+    one.trial = trial.row().trial;
+    for (const SortKey& key : choice.keys) one.keys.push_back(trial.Of(key.name));
+    return !wanted.empty() || !limit || picked.size() < *limit;
+  });
+  for (const std::string& name : wanted) {
+    const bool prefixed = name.starts_with("param.") || name.starts_with("metric.");
+    if (any && !known.contains(prefixed ? name.substr(name.find('.') + 1) : name)) {
+      return Fail(NoSuchColumn("trial", name, known));
+    }
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (!asked[i].can_be && !asked[i].example.IsNull()) {
+      return Fail(CannotBeCompared(choice.conditions[i], asked[i].example));
+    }
+  }
+  std::stable_sort(picked.begin(), picked.end(),
+                   [&](const Picked& a, const Picked& b) { return KeysComeBefore(choice.keys, a.keys, b.keys); });
+  if (limit && picked.size() > *limit) picked.resize(*limit);
+  return picked;
+}
+
+void PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice, const std::vector<Picked>& picked) {
+  const nlohmann::json id = sweep.file.sweep_id;
+  const nlohmann::json dir = Readable(sweep.dir);
+  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", id.dump().c_str(),
+              dir.dump(-1, ' ', false, kReplace).c_str());
+  const char* comma = "\n";
+  for (const Picked& one : picked) {
+    const TrialFacts trial(sweep, sweep.view.AttemptsOf(one.trial).back());
+    nlohmann::json json = trial.Json();
+    for (const std::string& column : choice.columns) json["columns"][column] = ToJson(trial.Of(column));
+    std::printf("%s %s", comma, json.dump(-1, ' ', false, kReplace).c_str());
+    comma = ",\n";
+  }
+  std::puts("\n]}");
+}
+
+}  // namespace
+
+std::optional<std::string> SweepMeant(const std::vector<std::string>& words) {
+  if (words.size() != 1) return std::nullopt;
+  const std::string& word = words.front();
+  std::error_code error;
+  if (std::filesystem::is_directory(word, error)) {
+    return std::filesystem::is_regular_file(word + "/sweep.json", error) ? std::optional(word) : std::nullopt;
+  }
+  const auto found = FindSweep(word);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+Result<void> ListTrials(const std::string& sweep_dir, const ListChoice& choice, std::optional<std::uint64_t> limit,
+                        bool json) {
+  const auto sweep = OpenSweepAt(sweep_dir);
+  if (!sweep) return Fail(sweep.error());
+  const auto picked = Pick(*sweep, choice, limit);
+  if (!picked) return Fail(picked.error());
+  if (json) {
+    PrintTrialsJson(*sweep, choice, *picked);
+    return {};
+  }
+  std::vector<std::string> columns = choice.columns;
+  std::vector<std::string> heads;
+  if (columns.empty()) {
+    columns = {"trial", "id", "state"};
+    heads = {"TRIAL", "ID", "STATE"};
+    for (const std::string& name : sweep->file.names) {
+      columns.push_back("param." + name);
+      heads.push_back(Printable(name));
+    }
+    for (const char* name : {"value", "took", "hosts", "why"}) columns.emplace_back(name);
+    for (std::string head :
+         {Printable(sweep->ValueName()), std::string("TOOK"), std::string("HOSTS"), std::string("WHY")})
+      heads.push_back(std::move(head));
+  } else {
+    heads = HeadOf(columns);
+  }
+  std::vector<std::vector<std::string>> rows = {heads};
+  for (const Picked& one : *picked) {
+    const TrialFacts trial(*sweep, sweep->view.AttemptsOf(one.trial).back());
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const std::string& column : columns) row.push_back(CellText(column, trial.Of(column)));
+  }
+  PrintTable(rows);
+  return {};
+}
+
+Result<void> ListSweeps(bool json, bool even_if_none) {
+  const auto folder = DefaultSweepsFolder();
+  if (!folder) return Fail(folder.error());
+  std::vector<FoundRun> found = RunsBelow(*folder, kSweepDirectories);
+  std::reverse(found.begin(), found.end());
+  std::vector<std::vector<std::string>> rows = {
+      {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "OVER", "FAILED", "BEST"}};
+  nlohmann::json list = nlohmann::json::array();
+  for (const FoundRun& one : found) {
+    const auto sweep = OpenSweepAt(one.path);
+    if (!sweep) continue;  // it has no beginning yet
+    const SweepAccount& account = sweep->view.account();
+    std::uint64_t failed = 0;
+    for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+      const auto trial_class = static_cast<TrialClass>(i);
+      if (IsFailure(trial_class)) failed += account.count(trial_class);
+    }
+    const std::optional<double> best =
+        account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
+    rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(sweep->view.began()),
+                    sweep->State(), std::to_string(account.trials()),
+                    std::to_string(account.over().size() + account.impossible().size()), std::to_string(failed),
+                    best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : ""});
+    list.push_back({{"sweep", account.sweep_id()},
+                    {"name", Readable(account.name())},
+                    {"sweep_dir", Readable(sweep->dir)},
+                    {"started_at", sweep->view.began()},
+                    {"state", sweep->State()},
+                    {"trials", account.trials()},
+                    {"over", account.over().size()},
+                    {"impossible", account.impossible().size()},
+                    {"failed", failed},
+                    {"best", ToJson(best ? Value(*best) : Value())}});
+  }
+  if (json) {
+    const nlohmann::json object = {{"format", 1}, {"sweeps", std::move(list)}};
+    std::printf("%s\n", object.dump(2, ' ', false, kReplace).c_str());
+  } else if (rows.size() > 1 || even_if_none) {
+    PrintTable(rows);
+  }
+  return {};
+}
+
+}  // namespace muster
