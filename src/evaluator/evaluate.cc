@@ -15,10 +15,6 @@
 namespace muster {
 namespace {
 
-EvaluatorStart StartOf(const EvaluationOptions& options) {
-  return {options.program, options.locale, options.without, options.limits.memory_bytes, options.limits.stack_bytes};
-}
-
 Reply AnswerQuestion(const Question& question, RecipeFiles& files, const EvaluationOptions& options) {
   switch (question.kind) {
     case Question::Kind::kFile: {
@@ -153,6 +149,10 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
 }
 
 }  // namespace
+
+EvaluatorStart StartOf(const EvaluationOptions& options) {
+  return {options.program, options.locale, options.without, options.limits.memory_bytes, options.limits.stack_bytes};
+}
 
 Override ValueOverride(std::string name, Value value) {
   Override override;

@@ -147,12 +147,16 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
   }
 }
 
+void NeedSchema(lua_State* lua, Host& host) {
+  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
+}
+
 // Names the release and makes the job's context, if the recipe wants one.
 void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
   if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
-  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
+  NeedSchema(lua, host);
   host.Report(*host.schema_problems);
   const auto release = host.schema.FindRelease(*release_name, place);
   if (!release) {
@@ -300,6 +304,14 @@ int LoadModules(lua_State* lua) {
   return 0;
 }
 
+// In a protected call. Argument 1: the LoadedRecipe that is to be.
+int LoadSchemaFirst(lua_State* lua) {
+  StopCollecting(lua);
+  NeedSchema(lua, static_cast<LoadedRecipe*>(lua_touserdata(lua, 1))->host);
+  CollectAgain(lua);
+  return 0;
+}
+
 // Reads the recipe, in a protected call. Argument 1: the LoadedRecipe that it becomes.
 int Load(lua_State* lua) {
   auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
@@ -434,11 +446,12 @@ void Engine::NoteAt(LastPlace* last_place) {
   if (recipe_ != nullptr) recipe_->state.NoteAt(last_place);
 }
 
-void Engine::Prepare() {
+void Engine::Prepare(bool schema_too) {
   if (recipe_ != nullptr) return;
   recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
   if (opened_ != nullptr) Call(opened_, nullptr);
   recipe_->is_prepared = Call(Guarded<LoadModules>, recipe_.get());
+  if (schema_too && recipe_->is_prepared) recipe_->is_prepared = Call(Guarded<LoadSchemaFirst>, recipe_.get());
 }
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
