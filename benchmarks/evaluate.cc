@@ -1,13 +1,71 @@
 // What evaluating a recipe costs as a whole process (muster check), beside the floor: a process that does
 // nothing, and muster that only prints its version. The difference between the two muster figures is the
-// second, locked-down process with its interpreter.
+// second, locked-down process with its interpreter. Then what a plan costs whoever wants many, each by a fresh
+// evaluator: of a program of its own, and forked by a stem; processor time is that of both sides.
 //
 // usage: evaluate [ROUNDS]    default 30
+#include "evaluator/evaluate.h"
+
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include <sys/resource.h>
 
 #include "whole_process.h"
 
 using namespace muster::benchmark;
+
+namespace {
+
+// Seconds of processor time of this process and of the children that it has waited for.
+double ProcessorSeconds() {
+  double seconds = 0;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    for (const timeval& part : {usage.ru_utime, usage.ru_stime}) {
+      seconds += static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) * 1e-6;
+    }
+  }
+  return seconds;
+}
+
+// So many plans of the recipe; `evaluate` makes one.
+void TimePlans(const std::string& label, std::size_t plans, const std::function<bool()>& evaluate) {
+  std::vector<double> seconds;
+  evaluate();  // a stem is started by its first
+  const double before = ProcessorSeconds();
+  for (std::size_t i = 0; i < plans; ++i) {
+    const std::uint64_t began = MonotonicNow();
+    if (!evaluate()) {
+      std::printf("  %s: no plan\n", label.c_str());
+      return;
+    }
+    seconds.push_back(SecondsBetween(began, MonotonicNow()));
+  }
+  Print(label, FiguresOf(seconds));
+  std::printf("  %-44s %.2f ms of processor time each\n", "",
+              (ProcessorSeconds() - before) * 1e3 / static_cast<double>(plans));
+}
+
+void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema) {
+  muster::EvaluationOptions options;
+  options.recipe_file = Source(recipe);
+  options.program = Program("muster");
+  TimePlans("plan of " + recipe + ", whole evaluator", plans,
+            [&] { return muster::EvaluateRecipe(options).has_value(); });
+  const auto files = muster::RecipeFiles::Open(options.recipe_file);
+  if (!files) return;
+  const auto stem = std::make_shared<muster::EvaluatorStem>(muster::StartOf(options), with_schema);
+  TimePlans("plan of " + recipe + ", of a stem", plans, [&] {
+    auto pending = muster::Evaluator(stem, files->Again()).Begin(options, true);
+    return pending && pending->Await().has_value();
+  });
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::size_t rounds = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 30;
@@ -23,5 +81,7 @@ int main(int argc, char** argv) {
   TakeTurns(contestants, rounds, "", std::chrono::seconds(20));
   const double version = FiguresOf(contestants[1].seconds).median;
   PrintRatio("check hello.lua / --version", FiguresOf(contestants[2].seconds).median / version, "for information");
+  ComparePlans("recipes/hello.lua", 10 * rounds, false);
+  ComparePlans("recipes/parameter_server.lua", 10 * rounds, true);
   return 0;
 }

@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLogs = "logs/";
+// What is brought as it grows.
+constexpr std::array<std::string_view, 2> kGrowing = {"logs/", "metrics/"};
 // What is brought to the head; what else a process writes below the run directory is its own, and stays.
 constexpr std::array<std::string_view, 5> kBrought = {"logs", "errors", "context", "dumps", "metrics"};
 
@@ -93,7 +94,12 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   for (const std::string_view folder : kBrought) ::mkdir((path_ + '/' + std::string(folder)).c_str(), 0700);
 
   UniqueFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (watch && ::inotify_add_watch(watch.get(), (path_ + "/logs").c_str(), IN_MODIFY) >= 0) {
+  for (const std::string_view folder : kGrowing) {
+    const int number =
+        watch ? ::inotify_add_watch(watch.get(), (path_ + '/' + std::string(folder)).c_str(), IN_MODIFY) : -1;
+    if (number >= 0) watched_.emplace(number, folder);
+  }
+  if (!watched_.empty()) {
     boost::system::error_code ignored;
     watch_.assign(watch.get(), ignored);
     if (!ignored) {
@@ -176,7 +182,10 @@ void HostFolder::OnWrites() {
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       inotify_event event = {};
       std::memcpy(&event, buffer.data() + at, sizeof event);
-      if (event.len > 0) due_.insert(std::string(kLogs) + (buffer.data() + at + sizeof event));
+      const auto folder = watched_.find(event.wd);
+      if (event.len > 0 && folder != watched_.end()) {
+        due_.insert(folder->second + (buffer.data() + at + sizeof event));
+      }
       at += sizeof event + event.len;
     }
   }

@@ -1,9 +1,9 @@
 // The run directory on a host that does not see the head's: made under the same path, given the files that processes
 // are to find there, and what processes write there brought to the head, as they write it.
 //
-// Knows files and folders, no process. Logs go to the head as they grow (inotify(7); nothing is polled), everything
-// else at the end; of a process that has ended the last 64 KiB of its log go at once. Who writes is never waited for,
-// and the files stay until the head says that it has them.
+// Knows files and folders, no process. Logs and metrics go to the head as they grow (inotify(7); nothing is polled),
+// everything else at the end; of a process that has ended the last 64 KiB of its log go at once. Who writes is never
+// waited for, and the files stay until the head says that it has them.
 #pragma once
 
 #include <chrono>
@@ -80,6 +80,7 @@ class HostFolder {
   std::set<std::string> limited_;
   std::map<std::string, std::uint64_t> sent_;
   std::set<std::string> due_;
+  std::map<int, std::string> watched_;  // by watch: "logs/", "metrics/"
   bool batching_ = false;
   bool sending_ = false;
   bool all_ = false;

@@ -46,6 +46,7 @@ std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);

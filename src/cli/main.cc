@@ -1,4 +1,5 @@
 // The muster program: a table of commands. What each does is in its cmd_*.cc.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -67,6 +68,8 @@ constexpr Command kCommands[] = {
     {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
     {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
+    {"report-metric", "report metrics of a process from a shell: one line more at $MUSTER_METRICS",
+     "muster report-metric step=100 loss=0.3", false, SetupReportMetric, false},
     {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
     {"completion", "print the script by which a shell completes muster's commands, options and parameters",
      "eval \"$(muster completion bash)\"", true, SetupCompletion, false},
@@ -83,7 +86,7 @@ std::string Overview() {
                      ": from a Lua recipe to running, watched and explained processes\n\nusage: muster COMMAND …\n\n";
   for (const Command& command : kCommands) {
     std::string name = command.name;
-    name.resize(12, ' ');
+    name.resize(std::max(std::size_t{12}, name.size() + 1), ' ');
     text += "  " + name + command.summary + "\n";
   }
   return text + "\nmuster COMMAND --help tells more.\nexample: muster run recipes/parameter_server.lua workers=8\n";
@@ -155,7 +158,7 @@ int Main(int argc, char** argv) {
   }
   const std::string first = argv[1];
   if (first == kEvaluatorArgument) EvaluatorMain();
-  if (first == kStemArgument) StemMain();
+  if (first == kStemArgument) StemMain(argc > 2 && std::string(argv[2]) == kWithSchema);
   if (first == "--help" || first == "-h" || first == "help") {
     if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
     std::fputs(Overview().c_str(), stdout);

@@ -119,11 +119,11 @@ void EvaluatorMain(OpenedInterpreter opened) {
   Serve(engine);
 }
 
-void StemMain(OpenedInterpreter opened) {
+void StemMain(bool schema_too, OpenedInterpreter opened) {
   SettleIn();
   const pid_t parent = getppid();
   Engine engine(AskParent, StateLimits{}, nullptr, opened);
-  engine.Prepare();
+  engine.Prepare(schema_too);
   for (;;) {
     std::array<UniqueFd, 2> ends = NextEnds();
     // Whoever waits for an evaluator that cannot be forked sees its socket closed.

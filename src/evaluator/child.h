@@ -10,6 +10,7 @@ namespace muster {
 inline constexpr const char* kEvaluatorArgument = "--evaluator-child";
 // … and a stem.
 inline constexpr const char* kStemArgument = "--evaluator-stem";
+inline constexpr const char* kWithSchema = "schema";  // its second one: see EvaluatorStem
 // Descriptors it is started with; the stem's socket is the one over which evaluators are asked for.
 inline constexpr int kEvaluatorSocket = 3;
 inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/last_place.h)
@@ -18,6 +19,6 @@ inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/
 [[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);
 
 // The same.
-[[noreturn]] void StemMain(OpenedInterpreter opened = nullptr);
+[[noreturn]] void StemMain(bool schema_too, OpenedInterpreter opened = nullptr);
 
 }  // namespace muster

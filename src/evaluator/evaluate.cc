@@ -15,10 +15,6 @@
 namespace muster {
 namespace {
 
-EvaluatorStart StartOf(const EvaluationOptions& options) {
-  return {options.program, options.locale, options.without, options.limits.memory_bytes, options.limits.stack_bytes};
-}
-
 Reply AnswerQuestion(const Question& question, RecipeFiles& files, const EvaluationOptions& options) {
   switch (question.kind) {
     case Question::Kind::kFile: {
@@ -166,6 +162,14 @@ Override ValueOverride(std::string name, Value value) {
   override.name = std::move(name);
   override.value = std::move(value);
   return override;
+}
+
+void AddPoint(const Point& point, std::vector<Override>& overrides) {
+  for (const auto& [name, value] : point) overrides.push_back(PointOverride(name, value));
+}
+
+EvaluatorStart StartOf(const EvaluationOptions& options) {
+  return {options.program, options.locale, options.without, options.limits.memory_bytes, options.limits.stack_bytes};
 }
 
 struct Evaluator::Impl {

@@ -23,6 +23,9 @@ namespace muster {
 // What name:=value says on the command line.
 Override ValueOverride(std::string name, Value value);
 
+// The values of a sweep's point, on top of all that is there.
+void AddPoint(const Point& point, std::vector<Override>& overrides);
+
 struct EvaluationOptions {
   std::string recipe_file;
   std::string beside = {};       // the folder that muster.here looks in instead of the recipe's; absolute
@@ -56,6 +59,9 @@ struct EvaluationOptions {
   std::function<void(unsigned seconds)> on_wait;     // it takes so long already: after the first second, each second
 };
 
+// How evaluators for them are started: a stem for these is one for all that agree in it.
+EvaluatorStart StartOf(const EvaluationOptions& options);
+
 struct Evaluation {
   std::string name;
   std::string doc;
@@ -77,6 +83,9 @@ struct Evaluation {
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
+
+// How evaluators for such requests are started: what a stem for them is made with.
+EvaluatorStart StartOf(const EvaluationOptions& options);
 
 using PendingEvaluation = Pending<Evaluation>;
 using PendingJudgement = Pending<Judgement>;

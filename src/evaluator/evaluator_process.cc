@@ -49,7 +49,8 @@ Result<EvaluatorEnds> EvaluatorEnds::Make() {
   return ends;
 }
 
-Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* argument, int socket, int page) {
+Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<std::string>& words, int socket,
+                               int page) {
   std::vector<std::string> variables;
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
@@ -57,7 +58,8 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* argument
   if (!start.locale.empty()) variables.push_back("LC_ALL=" + start.locale);
   if (!start.without.empty()) variables.push_back(std::string(kWithoutVariable) + "=" + WithoutText(start.without));
   SpawnSpec spec;
-  spec.argv = {start.program, argument};
+  spec.argv = {start.program};
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
   spec.env = EnvPointers(variables);
   spec.stderr_fd = STDERR_FILENO;  // only the interpreter's or a sanitizer's last words can come from there
   spec.passed = {{socket, kEvaluatorSocket}};
@@ -78,7 +80,7 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* argument
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorProcess::Start(const EvaluatorStart& start) {
   auto ends = EvaluatorEnds::Make();
   if (!ends) return Fail(ends.error());
-  auto spawned = SpawnEvaluator(start, kEvaluatorArgument, ends->theirs.get(), ends->page->fd());
+  auto spawned = SpawnEvaluator(start, {kEvaluatorArgument}, ends->theirs.get(), ends->page->fd());
   if (!spawned) return Fail(spawned.error());
   ends->theirs.reset();
   return std::make_unique<EvaluatorProcess>(*std::move(ends), *std::move(spawned));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/mechanism.h"
 #include "base/unique_fd.h"
@@ -59,9 +60,10 @@ struct EvaluatorEnds {
   static Result<EvaluatorEnds> Make();
 };
 
-// The program with that argument, limits set, in a process group of its own, ended with this process; `socket` is its
+// The program with these arguments, limits set, in a process group of its own, ended with this process; `socket` is its
 // descriptor kEvaluatorSocket, and `page`, if it is not negative, kEvaluatorPage.
-Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* argument, int socket, int page);
+Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<std::string>& words, int socket,
+                               int page);
 
 // Killed and reaped at the latest when this object ends.
 class EvaluatorProcess {

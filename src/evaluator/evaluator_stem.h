@@ -16,8 +16,10 @@ namespace muster {
 
 class EvaluatorStem {
  public:
-  // Nothing is started before the first evaluator is wanted.
-  explicit EvaluatorStem(EvaluatorStart start) : start_(std::move(start)) {}
+  // Nothing is started before the first evaluator is wanted. `schema_too`: it loads the schema of the context API as
+  // well, which pays where the recipe uses a context (Plan::mindspore) and costs a little where it does not.
+  explicit EvaluatorStem(EvaluatorStart start, bool schema_too = false)
+      : start_(std::move(start)), schema_too_(schema_too) {}
   EvaluatorStem(const EvaluatorStem&) = delete;
   EvaluatorStem& operator=(const EvaluatorStem&) = delete;
   ~EvaluatorStem();  // evaluators that it forked go on
@@ -38,6 +40,7 @@ class EvaluatorStem {
   static constexpr int kMostStems = 3;
 
   EvaluatorStart start_;
+  bool schema_too_;
   Mechanisms mechanisms_ = MechanismsBut(start_.without);
   UniqueFd control_;
   std::optional<Spawned> process_;

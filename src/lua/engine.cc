@@ -269,6 +269,14 @@ int LoadModules(lua_State* lua) {
   return 0;
 }
 
+// In a protected call. Argument 1: the LoadedRecipe that is to be.
+int LoadSchemaFirst(lua_State* lua) {
+  StopCollecting(lua);
+  NeedSchema(lua, static_cast<LoadedRecipe*>(lua_touserdata(lua, 1))->host);
+  CollectAgain(lua);
+  return 0;
+}
+
 // Reads the recipe, in a protected call. Argument 1: the LoadedRecipe that it becomes.
 int Load(lua_State* lua) {
   auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
@@ -382,11 +390,12 @@ void Engine::NoteAt(LastPlace* last_place) {
   if (recipe_ != nullptr) recipe_->state.NoteAt(last_place);
 }
 
-void Engine::Prepare() {
+void Engine::Prepare(bool schema_too) {
   if (recipe_ != nullptr) return;
   recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
   if (opened_ != nullptr) Call(opened_, nullptr);
   recipe_->is_prepared = Call(Guarded<LoadModules>, recipe_.get());
+  if (schema_too && recipe_->is_prepared) recipe_->is_prepared = Call(Guarded<LoadSchemaFirst>, recipe_.get());
 }
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {

@@ -29,8 +29,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  // Makes ready all that is the same for every recipe, before one is known. Evaluate does so itself where it must.
-  void Prepare();
+  // Makes ready what is the same for every recipe, before one is known; Evaluate does so itself where it must. The
+  // schema of the context API, `schema_too`, is what recipes without a context can do without.
+  void Prepare(bool schema_too = false);
   // Where it is noted from now on how far an evaluation came; may be null.
   void NoteAt(LastPlace* last_place);
 

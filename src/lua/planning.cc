@@ -8,6 +8,10 @@
 #include "lua/stack.h"
 
 namespace muster {
+void NeedSchema(lua_State* lua, Host& host) {
+  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
+}
+
 namespace {
 
 // The overrides, those from files with the files' contents, except for secrets.
@@ -30,7 +34,7 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
   if (!host.request->mindspore.empty()) release_name = host.request->mindspore;
-  if (!host.schema_problems) host.schema_problems = LoadSchemaInto(lua, host.schema);
+  NeedSchema(lua, host);
   host.Report(*host.schema_problems);
   const auto release = host.schema.FindRelease(*release_name, place);
   if (!release) {

@@ -15,6 +15,9 @@ namespace muster {
 // The text in the field of the table, if it is one.
 std::optional<std::string> TextOf(lua_State* lua, int table, const char* key);
 
+// The schema of the context API is there from now on (Host::schema_problems).
+void NeedSchema(lua_State* lua, Host& host);
+
 // Where the recipe at `recipe` is written.
 Place PlaceOfRecipe(lua_State* lua, const Host& host, int recipe);
 

@@ -13,24 +13,34 @@
 
 namespace muster {
 
-Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
-  const Value recorded(Value::Map(run.inherited.begin(), run.inherited.end()));
-  std::map<std::string, std::string> files = {
-      {"plan.json", PlanToJson(run.plan, run.inputs)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1},
-                                                {"inherited", recorded},
-                                                {"inputs", run.inputs},
-                                                {"evaluation", run.evaluation}})) +
-                          "\n"},
-  };
-  if (run.with_plan_text) files.emplace("plan.txt", PlanText(run.plan));
-  for (const auto& [path, bytes] : files) {
-    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return Fail(std::move(written.error()));
-  }
-  for (const auto& [path, bytes] : run.sources) {
+Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
+                         const std::map<std::string, std::string>& inherited,
+                         const std::map<std::string, std::string>& sources, const std::string& linked_sources) {
+  for (const auto& [path, bytes] : sources) {
     const std::string place = "recipe/" + path;
-    if (!run.linked_sources.empty() && LinkFile(folder, place, run.linked_sources + "/" + path)) continue;
-    if (Result<void> written = WriteNewFile(folder, place, bytes); !written) return Fail(std::move(written.error()));
+    if (!linked_sources.empty() && LinkFile(folder, place, linked_sources + "/" + path)) continue;
+    if (Result<void> written = WriteNewFile(folder, place, bytes); !written) return written;
+  }
+  const Value recorded(Value::Map(inherited.begin(), inherited.end()));
+  return WriteNewFile(folder, "inputs.json",
+                      JsonText(Value(Value::Map{
+                          {"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
+                          "\n");
+}
+
+Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
+  if (Result<void> written = WriteNewFile(folder, "plan.json", PlanToJson(run.plan, run.inputs)); !written) {
+    return Fail(std::move(written.error()));
+  }
+  if (run.with_plan_text) {
+    if (Result<void> written = WriteNewFile(folder, "plan.txt", PlanText(run.plan)); !written) {
+      return Fail(std::move(written.error()));
+    }
+  }
+  if (Result<void> written =
+          WriteRecipe(folder, run.inputs, run.evaluation, run.inherited, run.sources, run.linked_sources);
+      !written) {
+    return Fail(std::move(written.error()));
   }
   if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
   if (Result<UniqueFd> metrics = MakeFolder(folder, "metrics"); !metrics) return metrics;

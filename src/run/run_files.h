@@ -23,6 +23,11 @@ struct RunFiles {
   bool with_plan_text = true;
 };
 
+// Of a folder that stands for a recipe (cli/stored_recipe.h) what is needed for that: recipe/ and inputs.json.
+Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
+                         const std::map<std::string, std::string>& inherited,
+                         const std::map<std::string, std::string>& sources, const std::string& linked_sources = {});
+
 // plan.json, plan.txt, inputs.json, recipe/, and the folders errors/, metrics/ and logs/. The folder logs/, open.
 Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run);
 

@@ -39,8 +39,10 @@ bool SweepCourse::Record(const SweepEntry& entry) {
 }
 
 void SweepCourse::TakeUp(const SweepBegan& began,
-                         const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt) {
+                         const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,
+                         std::vector<TrialRange> reopened) {
   if (!Record(began)) return;
+  if (!reopened.empty() && !Record(TrialsReopened{std::move(reopened)})) return;
   const std::map<TrialNumber, OpenTrial> before = account_.open();
   for (const auto& [trial, open] : before) {
     if (!open.running) continue;

@@ -40,8 +40,10 @@ class SweepCourse {
   // First: what the head before left. Attempts that it did not see the end of are told by `adopt`, which gives their
   // end if they have one; without it they were interrupted, and are tried again.
   struct AttemptEnd;
+  // Trials of `reopened` that are over are to be tried again.
   void TakeUp(const SweepBegan& began,
-              const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt);
+              const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,
+              std::vector<TrialRange> reopened = {});
 
   // Trials [first, first + count) are to be judged now, or nothing. Asked again only after Judged().
   std::optional<std::pair<TrialNumber, std::uint64_t>> NextToJudge();

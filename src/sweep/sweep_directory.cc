@@ -68,7 +68,7 @@ std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
   return fmt::format("t/{}/{}/{}", id.substr(0, kFirstDigits), id, attempt);
 }
 
-std::string SweepFileText(const SweepFile& file) {
+std::string SweepFileText(const SweepFile& file, const Value& description) {
   Value objective;
   if (file.objective) {
     objective = Value(Value::Map{{"metric", Readable(file.objective->metric)}, {"maximize", file.objective->maximize}});
@@ -77,6 +77,7 @@ std::string SweepFileText(const SweepFile& file) {
                                    {"sweep", file.sweep_id},
                                    {"name", Readable(file.name)},
                                    {"doc", Readable(file.doc)},
+                                   {"description", description},
                                    {"objective", std::move(objective)},
                                    {"names", Texts(file.names)},
                                    {"trials", static_cast<std::int64_t>(file.trials)},

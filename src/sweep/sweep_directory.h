@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "muster/result.h"
+#include "muster/value.h"
 #include "run/run_directory.h"
 #include "space/sweep_description.h"
 
@@ -50,7 +51,8 @@ struct SweepFile {
 
   bool operator==(const SweepFile&) const = default;
 };
-std::string SweepFileText(const SweepFile& file);
+// With what else is said about the sweep, for people and programs to read: a member "description".
+std::string SweepFileText(const SweepFile& file, const Value& description = {});
 // Kind "sweep": the file is not there, or is none. Members that are not known are left alone.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);
 

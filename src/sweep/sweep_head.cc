@@ -99,7 +99,7 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        stem_(std::make_shared<EvaluatorStem>(StartOf(request.evaluation))),
+        stem_(std::make_shared<EvaluatorStem>(muster::StartOf(request.evaluation))),
         files_(std::move(files)),
         judge_(stem_, files_.Again()),
         watch_(io_),
@@ -223,7 +223,7 @@ Result<SweepOutcome> SweepHead::Run() {
   began.boot = BootId();
   course_.TakeUp(began, [this](TrialNumber, const OpenTrial& open) {
     return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
-  });
+  }, request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   if (const auto ms = request_.description.budget.time_ms) {

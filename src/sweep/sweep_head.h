@@ -17,6 +17,7 @@
 #include "muster/value.h"
 #include "run/session.h"
 #include "space/sweep_description.h"
+#include "sweep/sweep_account.h"
 #include "sweep/sweep_events.h"
 #include "transport/channel.h"
 
@@ -28,6 +29,9 @@ struct SweepRequest {
   std::string folder;
   int folder_fd = -1;
   SweepBegan began;  // but for `trials`, and what is known of this process
+
+  // Of trials that are over, those that are to be tried again; may be empty.
+  std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
 
   // Of the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;

@@ -18,7 +18,7 @@ namespace {
 std::map<std::string, std::set<std::string>> CommandsAndOptions() {
   std::map<std::string, std::set<std::string>> found;
   std::istringstream overview(Muster({"--help"}).out);
-  const std::regex is_command("^  ([a-z]+) +[a-z].*");
+  const std::regex is_command("^  ([a-z-]+) +[a-z].*");
   std::smatch match;
   for (std::string line; std::getline(overview, line);) {
     if (!std::regex_match(line, match, is_command)) continue;

@@ -16,7 +16,8 @@
 namespace muster::testing {
 namespace {
 
-class EvaluateTest : public ::testing::Test {
+// By an evaluator of its own, and by one that a stem forks.
+class EvaluateTest : public ::testing::TestWithParam<bool> {
  protected:
   std::string Write(const std::string& name, const std::string& content) {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -31,10 +32,19 @@ class EvaluateTest : public ::testing::Test {
     return options;
   }
 
+  static Result<Evaluation> Evaluate(const EvaluationOptions& options) {
+    if (!GetParam()) return EvaluateRecipe(options);
+    auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
+    if (!files) return Fail(files.error());
+    return Evaluator(std::make_shared<EvaluatorStem>(StartOf(options)), *std::move(files)).Evaluate(options, true);
+  }
+
   TempDir folder_;
 };
+INSTANTIATE_TEST_SUITE_P(Whole, EvaluateTest, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(OfAStem, EvaluateTest, ::testing::Values(true));
 
-TEST_F(EvaluateTest, GivesPlanParametersInputsAndSources) {
+TEST_P(EvaluateTest, GivesPlanParametersInputsAndSources) {
   Write("lib.lua", "return { words = { 'a', 'b' } }");
   ::setenv("MUSTER_TEST_VARIABLE", "8", 1);
   EvaluationOptions options = Options(
@@ -43,7 +53,7 @@ TEST_F(EvaluateTest, GivesPlanParametersInputsAndSources) {
       "'MUSTER_TEST_UNSET' } },");
   std::vector<std::string> printed;
   options.on_print = [&](const std::string& line) { printed.push_back(line); };
-  const auto evaluation = EvaluateRecipe(options);
+  const auto evaluation = Evaluate(options);
   ::unsetenv("MUSTER_TEST_VARIABLE");
   ASSERT_TRUE(evaluation);
   EXPECT_EQ(evaluation->name, "t");
@@ -60,44 +70,44 @@ TEST_F(EvaluateTest, GivesPlanParametersInputsAndSources) {
   EXPECT_EQ(evaluation->provenance.at("worker").count("MUSTER_ROLE"), 1U);
 }
 
-TEST_F(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
+TEST_P(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
   EvaluationOptions options = Options("while true do end");
   options.limits.wall_ms = 1'300;
   std::vector<unsigned> told;
   options.on_wait = [&](unsigned seconds) { told.push_back(seconds); };
-  EXPECT_FALSE(EvaluateRecipe(options));
+  EXPECT_FALSE(Evaluate(options));
   EXPECT_EQ(told, std::vector<unsigned>{1});
 }
 
-TEST_F(EvaluateTest, DescribesWithoutPlanning) {
+TEST_P(EvaluateTest, DescribesWithoutPlanning) {
   EvaluationOptions options = Options("while true do end", "params = { n = muster.int {} },");
   options.depth = EvaluationDepth::kParameters;
-  const auto evaluation = EvaluateRecipe(options);
+  const auto evaluation = Evaluate(options);
   ASSERT_TRUE(evaluation);
   EXPECT_EQ(evaluation->parameters.size(), 1U);
   EXPECT_TRUE(evaluation->plan.processes.empty());
 }
 
-TEST_F(EvaluateTest, GivesTheSamePlanAHundredTimes) {
+TEST_P(EvaluateTest, GivesTheSamePlanAHundredTimes) {
   const EvaluationOptions options = Options(
       "local t = {} for k, v in pairs { c = 0.1, a = 1 / 3, b = 1e-7, [2] = 5, [true] = 6 } do t[#t + 1] = tostring(k) "
       ".. v end\n"
       "job:derive { t = t } job:env { B = 1.5, A = 2.5 } job:workers { count = 3, command = { 'x', t } }");
   std::set<std::string> ids;
   for (int i = 0; i < 100; ++i) {
-    const auto evaluation = EvaluateRecipe(options);
+    const auto evaluation = Evaluate(options);
     ASSERT_TRUE(evaluation);
     ids.insert(PlanId(evaluation->plan));
   }
   EXPECT_EQ(ids.size(), 1U);
 }
 
-TEST_F(EvaluateTest, GivesTheSamePlanUnderOtherLocalesOfTheCaller) {
+TEST_P(EvaluateTest, GivesTheSamePlanUnderOtherLocalesOfTheCaller) {
   const EvaluationOptions options = Options("job:workers { count = 1, command = { 'x', 0.5, ('%.2f'):format(0.5) } }");
   std::set<std::string> ids;
   for (const char* locale : {"C", "C.UTF-8", "POSIX"}) {
     ::setenv("LC_ALL", locale, 1);
-    const auto evaluation = EvaluateRecipe(options);
+    const auto evaluation = Evaluate(options);
     ASSERT_TRUE(evaluation);
     ids.insert(PlanId(evaluation->plan));
   }
@@ -105,16 +115,16 @@ TEST_F(EvaluateTest, GivesTheSamePlanUnderOtherLocalesOfTheCaller) {
   EXPECT_EQ(ids.size(), 1U);
 }
 
-TEST_F(EvaluateTest, NeedsNothingOfItsSurroundings) {
+TEST_P(EvaluateTest, NeedsNothingOfItsSurroundings) {
   // Neither the folder it is called from nor standard input matters.
   const std::filesystem::path before = std::filesystem::current_path();
   const EvaluationOptions options = Options("job:workers { count = 1, command = { 'x' } }");
   std::filesystem::current_path("/");
-  EXPECT_TRUE(EvaluateRecipe(options));
+  EXPECT_TRUE(Evaluate(options));
   std::filesystem::current_path(before);
 }
 
-TEST_F(EvaluateTest, TakesValuesAsDeepAsOverridesMayNestThem) {
+TEST_P(EvaluateTest, TakesValuesAsDeepAsOverridesMayNestThem) {
   EvaluationOptions options =
       Options("job:workers { count = 1, command = { 'x' } }", "params = { l = muster.list {} },");
   Override deep;
@@ -124,30 +134,30 @@ TEST_F(EvaluateTest, TakesValuesAsDeepAsOverridesMayNestThem) {
     deep.value = Value(1);
     for (int i = 0; i < levels; ++i) deep.value = Value(Value::List{deep.value});
     options.overrides = {deep};
-    const auto evaluation = EvaluateRecipe(options);
+    const auto evaluation = Evaluate(options);
     EXPECT_EQ(evaluation.has_value(), levels <= 32) << levels;
     if (evaluation) continue;
     EXPECT_EQ(evaluation.error().at(0).kind, "parameter_value") << evaluation.error().at(0).message;
   }
 }
 
-TEST_F(EvaluateTest, TakesBackThePlaceOfWhatItCannotHaveRead) {
-  const auto evaluation = EvaluateRecipe(Options("error('/etc/shadow:1: look', 0)"));
+TEST_P(EvaluateTest, TakesBackThePlaceOfWhatItCannotHaveRead) {
+  const auto evaluation = Evaluate(Options("error('/etc/shadow:1: look', 0)"));
   ASSERT_FALSE(evaluation);
   EXPECT_EQ(evaluation.error().at(0).place, (Place{folder_ / "recipe.lua", 4}));
 }
 
-TEST_F(EvaluateTest, KeepsThePlacesInModules) {
+TEST_P(EvaluateTest, KeepsThePlacesInModules) {
   std::filesystem::create_directory(folder_ / "lib");
   Write("lib/m.lua", "\n\nerror('here')");
-  const auto evaluation = EvaluateRecipe(Options("require 'lib.m'"));
+  const auto evaluation = Evaluate(Options("require 'lib.m'"));
   ASSERT_FALSE(evaluation);
   EXPECT_EQ(evaluation.error().at(0).place, (Place{folder_ / "lib/m.lua", 3}));
   EXPECT_EQ(evaluation.error().at(0).notes.at(0).place, (Place{folder_ / "recipe.lua", 4}));
 }
 
-TEST_F(EvaluateTest, StopsARecipeThatAsksWithoutEnd) {
-  const auto evaluation = EvaluateRecipe(Options("while true do pcall(muster.here, 'nope') end"));
+TEST_P(EvaluateTest, StopsARecipeThatAsksWithoutEnd) {
+  const auto evaluation = Evaluate(Options("while true do pcall(muster.here, 'nope') end"));
   ASSERT_FALSE(evaluation);
   EXPECT_EQ(evaluation.error().at(0).kind, "limit");
 }
