@@ -33,6 +33,7 @@
 #include "cli/resume.h"
 #include "cli/run_argument.h"
 #include "cli/run_elsewhere.h"
+#include "cli/run_surroundings.h"
 #include "cli/site_of_call.h"
 #include "cli/stored_recipe.h"
 #include "cli/way_to_hosts.h"
@@ -343,23 +344,8 @@ int Run(Options& options) {
   auto spares = SpareHosts(options.recipe, request.plan);
   if (!spares) return Refuse(options, spares.error());
   request.spares = *std::move(spares);
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    // It is about this muster; a muster below a process is another's affair.
-    if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {
-      request.environment.emplace_back(*variable);
-    }
-  }
+  if (auto surrounded = SurroundRun(request); !surrounded) return Refuse(options, surrounded.error());
   for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
-
-  std::error_code error;
-  request.cwd = std::filesystem::current_path(error);
-  if (error) {
-    const Diagnostics problem = {SystemError("cwd", "the current folder cannot be told", error.value())};
-    PrintDiagnostics(problem);
-    return ExitCodeFor(problem);
-  }
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) request.search_dirs.push_back(program.parent_path());
   request.run_dir = options.run_dir;
   for (const std::string& tag : options.tags) {
     if (auto sound = CheckTag(tag); !sound) return Refuse(options, sound.error());

@@ -1,4 +1,5 @@
 // muster sweep: many runs of one recipe, over the points of a space.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -6,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_sweep.h"
+#include "cli/site_of_call.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_preview.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 struct Options {
   SweepOptions sweep;
+  SweepStartOptions start;
   bool preview = false;
   bool json = false;
 };
@@ -28,10 +31,7 @@ int Run(const Options& options) {
   Evaluator evaluator;
   auto described = DescribeSweep(options.sweep, evaluator);
   if (!described) return Refuse(options, described.error());
-  if (!options.preview) {
-    SweepCall call{options.sweep, *std::move(described), evaluator};
-    return RunSweep(call);
-  }
+  if (!options.preview) return RunSweep({options.sweep, *std::move(described), evaluator, options.start});
   const auto preview = PreviewSweep(*described, evaluator);
   if (!preview) return Refuse(options, preview.error());
   std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
@@ -39,15 +39,43 @@ int Run(const Options& options) {
   return kExitOk;
 }
 
+void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
+  options.start.words = invocation.words;
+  AddSweepOptions(app, options.sweep, invocation);
+  AddSweepStartOptions(app, options.start);
+  auto* preview = app.add_flag("--preview", options.preview,
+                               "show what the sweep comes to instead: points, those that are impossible and why, cost");
+  app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
+}
+
 }  // namespace
 
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  AddSweepOptions(app, options->sweep, invocation);
-  auto* preview = app.add_flag("--preview", options->preview,
-                               "show what the sweep comes to instead: points, those that are impossible and why, cost");
-  app.add_flag("--json", options->json, "print JSON for programs")->needs(preview);
+  AddOptions(app, *options, invocation);
   return [options] { return Run(*options); };
+}
+
+Result<SweepOptions> ReadSweepWords(std::vector<std::string> words) {
+  Invocation invocation;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    invocation.words_after_dashes.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+  CLI::App app;
+  Options options;
+  AddOptions(app, options, invocation);
+  std::string site;
+  const CLI::Option* given = app.add_option("--site", site);
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));
+  }
+  if (given->count() > 0) ChooseSite(site);
+  return options.sweep;
 }
 
 }  // namespace muster

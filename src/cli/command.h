@@ -13,6 +13,7 @@ namespace muster {
 // What a command may want to know of the call besides its own options.
 struct Invocation {
   std::vector<std::string> words_after_dashes;  // what the user typed after --, for job.args
+  std::vector<std::string> words;               // all of them, after the command's name
 };
 
 // Adds the command's options to the app; what it returns is run once the words have been parsed, and gives
@@ -56,6 +57,8 @@ std::function<int()> SetupTag(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupResume(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupRetry(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupBest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExport(CLI::App& app, const Invocation& invocation);

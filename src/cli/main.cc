@@ -40,6 +40,10 @@ constexpr Command kCommands[] = {
     {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},
     {"sweep", "run a recipe for many values of its parameters, the layout of its processes included",
      "muster sweep recipes/pipeline.lua --grid pipeline_stages=1,2,4 --preview", true, SetupSweep},
+    {"resume", "go on with a sweep that was stopped or interrupted", "muster resume gpt-lr-layout --host n[01-04]",
+     false, SetupResume},
+    {"retry", "try trials of a sweep again that failed", "muster retry gpt-lr-layout --class oom_device,crash", false,
+     SetupRetry},
     {"rehearse", "try a recipe out with a stub in the place of each process: ranks, ports, ways, devices, files, disks",
      "muster rehearse recipes/pipeline.lua --host n[01-04]", true, SetupRehearse},
     {"stub", "look at what a process finds here: what a rehearsal starts in its place",
@@ -127,6 +131,7 @@ std::string OptionHint(const CLI::App& app, const std::vector<std::string>& word
 
 int RunCommand(const Command& command, std::vector<std::string> words) {
   Invocation invocation;
+  invocation.words = words;
   if (command.takes_words) {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (dashes != words.end()) {

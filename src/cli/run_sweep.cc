@@ -12,25 +12,21 @@
 
 #include "base/clock.h"
 #include "base/fingerprint.h"
-#include "base/host_devices.h"
 #include "base/shell_quote.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
+#include "cli/run_argument.h"
 #include "cli/run_surroundings.h"
 #include "cli/site_of_call.h"
 #include "cli/stored_recipe.h"
 #include "cli/sweep_changes.h"
 #include "cli/way_to_hosts.h"
+#include "run/json_text.h"
 #include "run/run_files.h"
-#include "settings/value_json.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/sweep_head.h"
 #include "transport/local.h"
 #include "transport/ssh.h"
-
-#ifndef MUSTER_VERSION
-#define MUSTER_VERSION ""
-#endif
 
 namespace muster {
 namespace {
@@ -164,10 +160,10 @@ int RunSweep(SweepCall call) {
 
   const auto site = GetSite();
   if (!site) return Refuse(site.error());
-  const char* home = std::getenv("MUSTER_HOME");
-  auto directory =
-      MakeSweepDirectory(SweepsFolder(file.cwd, home == nullptr ? "" : home), file.name, StampText(WallNowNs()),
-                         file.sweep_id, site->facts.access == SiteAccess::kGroup);
+  auto sweeps_folder = DefaultSweepsFolder();
+  if (!sweeps_folder) return Refuse(sweeps_folder.error());
+  auto directory = MakeSweepDirectory(*sweeps_folder, file.name, StampText(WallNowNs()), file.sweep_id,
+                                      site->facts.access == SiteAccess::kGroup);
   if (!directory) return Refuse(directory.error());
   const Value inputs = InputsValue(first->inputs);
   // The last of them: without it the directory is none.
@@ -194,14 +190,10 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (!directory) return Refuse(directory.error());
   auto file = ReadSweepFile(*found);
   if (!file) return Refuse(file.error());
-  SweepOptions options;
-  if (auto read = ReadSweepWords(file->words, options); !read) return Refuse(read.error());
-  if (NamesHosts(continuation.hosts)) {
-    options.recipe.hosts = continuation.hosts.hosts;
-    options.recipe.hostfile = continuation.hosts.hostfile;
-    options.recipe.exclude = continuation.hosts.exclude;
-  }
-  auto hosts = HostsOfSweep(options.recipe);
+  auto read = ReadSweepWords(file->words);
+  if (!read) return Refuse(read.error());
+  const SweepOptions options = *std::move(read);
+  auto hosts = HostsOfSweep(NamesHosts(continuation.hosts) ? continuation.hosts : options.recipe);
   if (!hosts) return Refuse(hosts.error());
 
   auto changes = ChangesOfSweep(*found);
@@ -213,7 +205,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
                            "muster resume --accept goes on with what is there now and keeps all results; else put it "
                            "back as it was")});
     }
-    if (auto taken = TakeChanges(directory->folder(), *changes); !taken) return Refuse(taken.error());
+    if (auto taken = TakeChanges(directory->folder(), *found, *changes); !taken) return Refuse(taken.error());
   }
   auto stored = EvaluationOfRun(*found);
   if (!stored) return Refuse(stored.error());

@@ -244,12 +244,18 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
 }
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
-  auto words = SpaceOfWords(options);
-  if (!words) return Fail(words.error());
   auto evaluation = PrepareEvaluation(options.recipe);
   if (!evaluation) return Fail(evaluation.error());
+  // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
+  evaluation->site.hosts.clear();
+  return DescribeSweep(options, *std::move(evaluation), evaluator);
+}
+
+Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator) {
+  auto words = SpaceOfWords(options);
+  if (!words) return Fail(words.error());
   DescribedSweep described;
-  described.evaluation = *std::move(evaluation);
+  described.evaluation = std::move(evaluation);
   EvaluationOptions asked = described.evaluation;
   asked.words = *std::move(words);
   auto sweep = evaluator.DescribeSweep(asked, &described.recipe_name);

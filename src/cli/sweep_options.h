@@ -42,15 +42,21 @@ struct SweepOptions {
 // Adds FILE, name=value … and all of the above. The options must live as long as the app.
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
 
+// What a call of muster sweep said, from its words; its --site is chosen (cli/site_of_call.h).
+Result<SweepOptions> ReadSweepWords(std::vector<std::string> words);
+
 struct DescribedSweep {
   EvaluationOptions evaluation;  // of the recipe; a point's values are to be added (PointOverride)
   std::string recipe_name;
   SweepDescription sweep;
+  std::uint32_t devices_per_host = 0;  // that the recipe believes in; once a point was planned
 };
 
 // Reads the words, asks the evaluator what the file says, and puts the two together. What it gives has passed
 // CheckSweep. The same words give the same description as long as the files are the same.
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator);
+// The same of a recipe that is asked for already; what the options say of a recipe does not count.
+Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator);
 
 // For sweep.json and --json.
 Value SweepDescriptionValue(const SweepDescription& sweep);

@@ -1,0 +1,122 @@
+#include "cli/sweep_changes.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/fingerprint.h"
+#include "base/line_diff.h"
+#include "base/shell_quote.h"
+#include "cli/small_file.h"
+#include "cli/stored_recipe.h"
+#include "run/json_text.h"
+#include "run/private_files.h"
+#include "settings/value_json.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostLines = 40;  // of the changes of a file that are shown
+
+// "  - lr = 0.1", "  + lr = 0.2".
+std::string ChangesText(const std::string& path, const std::string& before, const std::string& now) {
+  std::string text = Printable(path) + " has changed:\n";
+  const std::vector<LineChange> changes = DiffLines(before, now);
+  for (std::size_t i = 0; i < changes.size() && i < kMostLines; ++i) {
+    text += fmt::format("  {} {:>4}  {}\n", changes[i].added ? '+' : '-', changes[i].line, Printable(changes[i].text));
+  }
+  if (changes.size() > kMostLines) text += fmt::format("  … and {} more lines\n", changes.size() - kMostLines);
+  return text;
+}
+
+// Where the file below recipe/ was read; empty for what is muster's own.
+fs::path OriginalOf(const std::string& path, const EvaluationOptions& options) {
+  if (!path.starts_with('@')) return fs::path(options.beside) / path;
+  const std::size_t slash = path.find('/');
+  const auto library = options.libraries.find(path.substr(1, slash == std::string::npos ? slash : slash - 1));
+  if (slash == std::string::npos || library == options.libraries.end()) return {};
+  return fs::path(library->second.beside) / path.substr(slash + 1);
+}
+
+const Value* Member(const Value& value, const char* name) {
+  if (value.AsMap() == nullptr) return nullptr;
+  const auto found = value.AsMap()->find(name);
+  return found == value.AsMap()->end() ? nullptr : &found->second;
+}
+
+std::string TextOf(const Value& value, const char* name) {
+  const Value* member = Member(value, name);
+  return member != nullptr && member->AsString() != nullptr ? *member->AsString() : std::string();
+}
+
+Result<Value> InputsOf(const std::string& sweep_dir) {
+  const auto text = ReadSmallFile(sweep_dir + "/inputs.json");
+  if (!text) return Fail(Error("sweep", {}, text.error()));
+  auto inputs = ValueFromJsonText(*text);
+  if (!inputs) return Fail(Error("sweep", {sweep_dir + "/inputs.json", 0}, inputs.error()));
+  return *std::move(inputs);
+}
+
+std::string HashOfVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : Sha256Hex(value);
+}
+
+}  // namespace
+
+Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir) {
+  const auto options = EvaluationOfRun(sweep_dir);
+  if (!options) return Fail(options.error());
+  const auto sources = SourcesOfRun(sweep_dir);
+  if (!sources) return Fail(sources.error());
+  SweepChanges changes;
+  for (const auto& [path, before] : *sources) {
+    const fs::path original = OriginalOf(path, *options);
+    std::error_code error;
+    if (original.empty() || !fs::is_regular_file(original, error)) continue;
+    const auto now = ReadSmallFile(original);
+    if (!now || *now == before) continue;
+    changes.text += ChangesText(original, before, *now);
+    changes.files[path] = *now;
+  }
+  const auto inputs = InputsOf(sweep_dir);
+  if (!inputs) return Fail(inputs.error());
+  const Value* list = Member(*inputs, "inputs");
+  if (list == nullptr || list->AsList() == nullptr) return changes;
+  for (const Value& input : *list->AsList()) {
+    if (TextOf(input, "kind") != "variable") continue;
+    const std::string name = TextOf(input, "name");
+    if (HashOfVariable(name) == TextOf(input, "sha256")) continue;
+    changes.variables.push_back(name);
+    changes.text += fmt::format("the variable {} has another value\n", Printable(name));
+  }
+  return changes;
+}
+
+Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes) {
+  for (const auto& [path, bytes] : changes.files) {
+    // Replaced, not written into: attempts link to what it was.
+    const fs::path place = fs::path("recipe") / path;
+    const auto at = OpenFolder(folder, place.parent_path());
+    if (!at) return Fail(at.error());
+    if (auto replaced = ReplaceFile(at->get(), place.filename(), bytes); !replaced) return replaced;
+  }
+  if (changes.variables.empty()) return {};
+  auto inputs = InputsOf(sweep_dir);
+  if (!inputs) return Fail(inputs.error());
+  Value::Map map = *inputs->AsMap();
+  Value::List list = *map["inputs"].AsList();
+  for (Value& input : list) {
+    if (TextOf(input, "kind") != "variable") continue;
+    Value::Map members = *input.AsMap();
+    members["sha256"] = Value(HashOfVariable(TextOf(input, "name")));
+    input = Value(std::move(members));
+  }
+  map["inputs"] = Value(std::move(list));
+  return ReplaceFile(folder, "inputs.json", JsonText(Value(std::move(map))) + "\n");
+}
+
+}  // namespace muster
