@@ -202,6 +202,6 @@ int main(int argc, char** argv) {
   char folder[] = "/tmp/muster-trials-XXXXXX";
   if (::mkdtemp(folder) == nullptr) return 1;
   Runs(count, at_a_time, folder).Run();
-  std::filesystem::remove_all(folder);
+  if (std::getenv("KEEP") == nullptr) std::filesystem::remove_all(folder);
   return 0;
 }

@@ -10,7 +10,6 @@
 
 #include "agent/agent.h"
 #include "base/fault.h"
-#include "base/self_count.h"
 #include "spawn/descendants.h"
 
 namespace muster {
@@ -77,7 +76,7 @@ void Agent::FinishIfEmpty() {
   empty.reaped = reaped_;
   empty.adopted = adopted_;
   empty.by.assign(means_.begin(), means_.end());
-  const SelfCount count = CountSelf();
+  const SelfCount count = Count();
   empty.descriptors = count.descriptors;
   empty.memory_kib = count.memory_kib;
   Send(empty);

@@ -37,6 +37,8 @@ constexpr int kOwnFd = 3;
   auto wire = Wire::Make(io, UniqueFd(kOwnFd), UniqueFd(), {});
   if (!wire) ::_exit(kAgentFailed);
   Agent agent(io, std::move(*wire), means.child_descriptors, means.program, means.without);
+  // Below the line come the three of the loop and that of its signals.
+  agent.BeBelow(kOwnFd + 1 + 4);
   ::_exit(agent.Run());
 }
 

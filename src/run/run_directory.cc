@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -47,7 +48,7 @@ bool HoldsSomething(const std::string& path) {
 
 }  // namespace
 
-Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group) {
+Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group, bool fresh) {
   RunDirectory made;
   made.folder_ = std::move(folder);
   struct stat status {};
@@ -66,10 +67,11 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
     busy.blame = Blame::kBusy;
     return Fail(std::move(busy));
   }
-  std::error_code error;
-  made.path_ = std::filesystem::canonical(fmt::format("/proc/self/fd/{}", made.folder_.get()), error).string();
-  if (error) return Refused("cannot find", shown, error.value());
-  if (HoldsSomething(made.path_)) {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", made.folder_.get()).c_str(), path, sizeof path);
+  if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
+  made.path_.assign(path, static_cast<std::size_t>(length));
+  if (!fresh && HoldsSomething(made.path_)) {
     return Fail(Error("run_dir", {},
                       fmt::format("the folder {} is not empty: a run needs one of its own", Quoted(shown)),
                       "name a new folder, or leave --run-dir out"));
@@ -90,10 +92,11 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
 }
 
 Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
+  const bool fresh = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!fresh && errno != EEXIST) return Refused("cannot make", folder, errno);
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return Refused("cannot open", folder, errno);
-  return Hold(std::move(opened), folder, for_group);
+  return Hold(std::move(opened), folder, for_group, fresh);
 }
 
 Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
@@ -123,7 +126,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
   Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
-  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group);
+  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, true);
   if (!made) return made;
 
   // A convenience for people: nothing of muster reads it, so a run does not fail for it.

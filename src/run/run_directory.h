@@ -32,7 +32,7 @@ class RunDirectory {
   int folder() const { return folder_.get(); }
 
  private:
-  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group);
+  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group, bool fresh);
 
   std::string path_;
   UniqueFd folder_;
