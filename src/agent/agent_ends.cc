@@ -200,7 +200,8 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid) && !subs_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid) &&
+          !subs_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

@@ -69,7 +69,8 @@ bool SubAgents::Open(std::uint32_t number) {
     return true;
   };
   std::array<int, 2> ends = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) return cannot("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    return cannot("socketpair");
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
   const pid_t standing = ::getpid();

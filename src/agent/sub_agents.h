@@ -1,9 +1,9 @@
-// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of its
-// own and no knowledge of the others.
+// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of
+// its own and no knowledge of the others.
 //
 // Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
-// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for runs
-// itself: so everything that is not known here is what was left.
+// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for
+// runs itself: so everything that is not known here is what was left.
 #pragma once
 
 #include <cstdint>

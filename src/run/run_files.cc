@@ -17,11 +17,10 @@ Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
   const Value recorded(Value::Map(run.inherited.begin(), run.inherited.end()));
   std::map<std::string, std::string> files = {
       {"plan.json", PlanToJson(run.plan, run.inputs)},
-      {"inputs.json", JsonText(Value(Value::Map{{"format", 1},
-                                                {"inherited", recorded},
-                                                {"inputs", run.inputs},
-                                                {"evaluation", run.evaluation}})) +
-                          "\n"},
+      {"inputs.json",
+       JsonText(Value(Value::Map{
+           {"format", 1}, {"inherited", recorded}, {"inputs", run.inputs}, {"evaluation", run.evaluation}})) +
+           "\n"},
   };
   if (run.with_plan_text) files.emplace("plan.txt", PlanText(run.plan));
   for (const auto& [path, bytes] : files) {

@@ -80,7 +80,8 @@ struct RunRequest {
   // Told once, at the end: hosts that failed by themselves, as the user named them, and why.
   std::function<void(const std::vector<std::pair<std::string, std::string>>&)> on_bad_hosts = {};
 
-  // What says nothing that the rest does not is left out: plan.txt, and the files of the report of a run that ended well
+  // What says nothing that the rest does not is left out: plan.txt, and the files of the report of a run that ended
+  // well
   // (`muster report` does not need them). The head is not looked at for what it holds open, the control socket is there
   // once the run has lasted a second, and nothing waits for the disk: a power cut may cost the end of the journal.
   bool terse = false;
