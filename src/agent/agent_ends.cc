@@ -18,6 +18,7 @@ namespace {
 // A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
 constexpr std::chrono::milliseconds kLeftoverPause{100};
 constexpr std::chrono::seconds kLeftoverPatience{1};
+constexpr std::chrono::seconds kSubPatience{2};
 
 }  // namespace
 
@@ -117,7 +118,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   log_trims_.Abandon();
   activation_.Abandon();
   inspection_.Abandon();
-  subs_.Abandon();
+  subs_.EndAll(kSubPatience);  // by themselves, so that what their processes have said is not lost
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/clock.h"
 #include "spawn/close_from.h"
 #include "spawn/descendants.h"
 #include "spawn/reap.h"
@@ -168,8 +169,13 @@ void SubAgents::CloseAll() {
   for (const auto& [pid, one] : by_pid_) one->line.close(ignored);
 }
 
-void SubAgents::Abandon() {
+void SubAgents::EndAll(std::chrono::milliseconds patience) {
   CloseAll();
+  const std::uint64_t deadline =
+      MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+  for (const auto& [pid, one] : by_pid_) {
+    if (EndsBy(ChildRef{pid, -1}, deadline)) Reap(ChildRef{pid, -1});
+  }
   by_pid_.clear();
   by_number_.clear();
 }

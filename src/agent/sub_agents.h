@@ -6,6 +6,7 @@
 // runs itself: so everything that is not known here is what was left.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,8 +50,9 @@ class SubAgents {
   // It sees its connection end, and ends all it has started.
   void Close(std::uint32_t number);
   void CloseAll();
-  // They are the caller's to end: nothing is told of them any more.
-  void Abandon();
+  // The same at once, waiting for as long as that: nothing is told of them any more, and who has not ended by then is
+  // the caller's to end.
+  void EndAll(std::chrono::milliseconds patience);
 
   bool empty() const { return by_pid_.empty(); }
   std::size_t size() const { return by_pid_.size(); }

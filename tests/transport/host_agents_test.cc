@@ -303,6 +303,22 @@ TEST_F(HostAgentsTest, SaysWhyAHostHasNoAgent) {
   EXPECT_EQ(refused.error().front().message, "there is no agent on n1: " + why);
 }
 
+TEST_F(HostAgentsTest, LeavesNothingWhenTheHeadGivesItUp) {
+  Begin();
+  const auto one = Open("one");
+  const auto other = Open("other");
+  StartDaemon(*one);
+  StartDaemon(*other);
+  agents_.reset();
+  EXPECT_TRUE(ProcessesWith(Token("one")).empty());
+  EXPECT_TRUE(ProcessesWith(Token("other")).empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  // What is said and given up later has no effect.
+  one->channel->Send(Finish{});
+  one->channel.reset();
+  EXPECT_FALSE(other->transport->Connect(io_, {0, "localhost"}));
+}
+
 TEST_F(HostAgentsTest, EndsRunsThatGoOnWhenItFinishes) {
   Begin();
   const auto one = Open("one");
