@@ -1,6 +1,9 @@
-// What a run costs among thousands, as a sweep has them: no-op runs with a plan that is there, two at a time in one head
-// over one standing agent, beside the floor: the same program spawned and waited for, two at a time. Processor time is
-// that of this process and of all it started that has ended; what the standing agent itself used is told apart.
+// What a run costs among thousands, as a sweep has them: no-op runs with a plan that is there, two at a time in one
+// head over one standing agent, beside the floor: the same program spawned and waited for, two at a time. Processor
+// time is that of this process and of all it started that has ended; what the standing agent itself used is told apart.
+//
+// Where $TMPDIR is decides what the files cost: a file system that has just lost thousands of files (ext4) takes longer
+// to make new ones.
 //
 // usage: trials [COUNT [AT_A_TIME]]    default 1000 2
 #include <algorithm>
@@ -35,7 +38,9 @@ using namespace muster;
 
 constexpr const char* kProgram = "/bin/true";
 
-double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 double Used(int who) {
   rusage usage = {};
@@ -61,9 +66,7 @@ double UsedBy(pid_t pid) {
   return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void Print(const char* what, int count, double wall, double head, double below) {
   std::printf("%-22s %7.3f ms of time, %7.3f ms of processor: %.3f here, %.3f below\n", what, wall / count * 1e3,
@@ -107,7 +110,8 @@ Plan NoOpPlan() {
 
 class Runs {
  public:
-  Runs(int count, int at_a_time, std::string folder) : count_(count), at_a_time_(at_a_time), folder_(std::move(folder)) {
+  Runs(int count, int at_a_time, std::string folder)
+      : count_(count), at_a_time_(at_a_time), folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_ + "/recipe");
     std::ofstream(folder_ + "/recipe/noop.lua") << "-- a recipe\n";
     for (char** variable = environ; *variable != nullptr; ++variable) environment_.emplace_back(*variable);
@@ -199,8 +203,8 @@ int main(int argc, char** argv) {
   if (count < 1 || at_a_time < 1) return std::fputs("usage: trials [COUNT [AT_A_TIME]]\n", stderr), 2;
   std::signal(SIGPIPE, SIG_IGN);
   Floor(count, at_a_time);
-  char folder[] = "/tmp/muster-trials-XXXXXX";
-  if (::mkdtemp(folder) == nullptr) return 1;
+  std::string folder = std::filesystem::temp_directory_path() / "muster-trials-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return 1;
   Runs(count, at_a_time, folder).Run();
   std::filesystem::remove_all(folder);
   return 0;

@@ -1,7 +1,6 @@
 #include "agent/agent.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
@@ -10,7 +9,6 @@
 #include <variant>
 
 #include <boost/asio/post.hpp>
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -23,19 +21,11 @@
 #include "base/fault.h"
 #include "base/host_name.h"
 #include "base/log_bytes.h"
-#include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "spawn/descendants.h"
 
 namespace muster {
 namespace {
-
-std::size_t OpenDescriptors() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
-  std::size_t count = 0;
-  while (directory && ::readdir(directory.get()) != nullptr) ++count;
-  return count;
-}
 
 // Of the connection that sshd made for this agent: "client port server port"; empty without one.
 std::string AddressReachedBy() {
@@ -172,7 +162,6 @@ int Agent::Run() {
   if (signals) signals_.assign(signals.get(), error);
   if (!signals || error) return kAgentFailed;
   signals.release();
-  own_descriptors_ = OpenDescriptors();
 
   wire_->Send(std::string(kMagic));
   WatchSignals();
@@ -198,6 +187,8 @@ void Agent::OnFrame(const std::string& payload) {
   if (hello == greeted_) return Fail(hello ? "greeted twice" : "a command before the greeting");
   std::visit([this](auto& held) { Do(held); }, *command);
 }
+
+SelfCount Agent::Count() const { return below_ ? SelfCount{*below_, 0} : CountSelf(); }
 
 void Agent::Do(Hello& command) {
   if (command.version != kProtocolVersion) {
@@ -235,7 +226,8 @@ void Agent::Do(Hello& command) {
     logs_collapse_ = !without_.Has(Mechanism::kCollapse) && CanCollapse(command.logs);
     ready.mechanisms.emplace_back(logs_collapse_ ? "collapse-range" : "log-pipe");
   }
-  const SelfCount count = CountSelf();
+  const SelfCount count = Count();
+  own_descriptors_ = count.descriptors;
   ready.cores = static_cast<std::uint32_t>(OwnCores().size());
   ready.descriptors = count.descriptors;
   ready.memory_kib = count.memory_kib;

@@ -42,6 +42,7 @@
 #include "agent/ready_watch.h"
 #include "agent/sub_agents.h"
 #include "agent/wire.h"
+#include "base/self_count.h"
 #include "spawn/cgroup.h"
 #include "spawn/pid_namespace.h"
 #include "spawn/spawn.h"
@@ -66,6 +67,10 @@ class Agent {
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
+
+  // It is below another agent (sub_agents.h), with descriptors up to `descriptors` and no more: what can be known from
+  // that, or be asked of the other, it does not look for. Before Run().
+  void BeBelow(std::uint32_t descriptors) { below_ = descriptors; }
 
   // Calls it, if there is one, with the folder of the cgroup that is made for processes. Before Run().
   void TellOfCgroup(std::function<void(const std::string& path)> tell) { tell_of_cgroup_ = std::move(tell); }
@@ -127,6 +132,7 @@ class Agent {
   void ReapOrphansSoon();
   // Ends at one blow what is in the cgroup, if there is one.
   void KillCgroupOfProcesses();
+  SelfCount Count() const;
   // Ends what agents below this one left behind when they were lost; how many processes.
   std::uint32_t EndOrphans();
   // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
@@ -180,6 +186,7 @@ class Agent {
   bool logs_collapse_ = false;  // those with a limit; else they are written through pipes
   std::uint32_t host_ = 0;
   std::size_t own_descriptors_ = 0;  // open before the first start
+  std::optional<std::uint32_t> below_;
   std::map<std::uint32_t, EnvironmentBlock> environments_;
   GivenPorts ports_;
   Allotment allotment_;

@@ -10,7 +10,6 @@
 
 #include "agent/agent.h"
 #include "base/fault.h"
-#include "base/self_count.h"
 #include "spawn/descendants.h"
 
 namespace muster {
@@ -19,6 +18,7 @@ namespace {
 // A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
 constexpr std::chrono::milliseconds kLeftoverPause{100};
 constexpr std::chrono::seconds kLeftoverPatience{1};
+constexpr std::chrono::seconds kSubPatience{2};
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void Agent::FinishIfEmpty() {
   empty.reaped = reaped_;
   empty.adopted = adopted_;
   empty.by.assign(means_.begin(), means_.end());
-  const SelfCount count = CountSelf();
+  const SelfCount count = Count();
   empty.descriptors = count.descriptors;
   empty.memory_kib = count.memory_kib;
   Send(empty);
@@ -118,7 +118,7 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   log_trims_.Abandon();
   activation_.Abandon();
   inspection_.Abandon();
-  subs_.Abandon();
+  subs_.EndAll(kSubPatience);  // by themselves, so that what their processes have said is not lost
   KillCgroupOfProcesses();
   KillDescendants({}, kKillPatience);
   ptys_.EndAll();
@@ -201,7 +201,8 @@ void Agent::ReapOrphans() {
     // comes back here.
     if (Owns(info.si_pid)) {
       if (!children_.Ended(info.si_pid) && !probes_.Ended(info.si_pid) && !dumps_.Ended(info.si_pid) &&
-          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid) && !subs_.Ended(info.si_pid)) {
+          !activation_.Ended(info.si_pid) && !log_trims_.Ended(info.si_pid) && !inspection_.Ended(info.si_pid) &&
+          !subs_.Ended(info.si_pid)) {
         return;
       }
       if (over_) return;

@@ -309,9 +309,10 @@ struct CloseAgent {
   std::uint32_t number = 0;
 };
 
-using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput,
-                                  TakeDump, PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile,
-                                  Inspect, OpenPaths, TryPaths, ClosePaths, OfferCode, CodeBytes, FilesKept, OpenAgent, ToAgent, CloseAgent>;
+using AgentCommand =
+    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump,
+                 PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile, Inspect, OpenPaths, TryPaths,
+                 ClosePaths, OfferCode, CodeBytes, FilesKept, OpenAgent, ToAgent, CloseAgent>;
 
 // --- agent to head ---------------------------------------------------------------------------------
 

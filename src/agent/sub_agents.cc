@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/clock.h"
 #include "spawn/close_from.h"
 #include "spawn/descendants.h"
 #include "spawn/reap.h"
@@ -37,6 +38,8 @@ constexpr int kOwnFd = 3;
   auto wire = Wire::Make(io, UniqueFd(kOwnFd), UniqueFd(), {});
   if (!wire) ::_exit(kAgentFailed);
   Agent agent(io, std::move(*wire), means.child_descriptors, means.program, means.without);
+  // Below the line come the three of the loop and that of its signals.
+  agent.BeBelow(kOwnFd + 1 + 4);
   ::_exit(agent.Run());
 }
 
@@ -67,7 +70,8 @@ bool SubAgents::Open(std::uint32_t number) {
     return true;
   };
   std::array<int, 2> ends = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) return cannot("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    return cannot("socketpair");
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
   const pid_t standing = ::getpid();
@@ -165,8 +169,13 @@ void SubAgents::CloseAll() {
   for (const auto& [pid, one] : by_pid_) one->line.close(ignored);
 }
 
-void SubAgents::Abandon() {
+void SubAgents::EndAll(std::chrono::milliseconds patience) {
   CloseAll();
+  const std::uint64_t deadline =
+      MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+  for (const auto& [pid, one] : by_pid_) {
+    if (EndsBy(ChildRef{pid, -1}, deadline)) Reap(ChildRef{pid, -1});
+  }
   by_pid_.clear();
   by_number_.clear();
 }

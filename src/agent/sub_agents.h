@@ -1,11 +1,12 @@
-// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of its
-// own and no knowledge of the others.
+// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of
+// its own and no knowledge of the others.
 //
 // Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
-// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for runs
-// itself: so everything that is not known here is what was left.
+// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for
+// runs itself: so everything that is not known here is what was left.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,8 +50,9 @@ class SubAgents {
   // It sees its connection end, and ends all it has started.
   void Close(std::uint32_t number);
   void CloseAll();
-  // They are the caller's to end: nothing is told of them any more.
-  void Abandon();
+  // The same at once, waiting for as long as that: nothing is told of them any more, and who has not ended by then is
+  // the caller's to end.
+  void EndAll(std::chrono::milliseconds patience);
 
   bool empty() const { return by_pid_.empty(); }
   std::size_t size() const { return by_pid_.size(); }

@@ -50,17 +50,18 @@ void CheckpointWatch::WatchFolders() {
 }
 
 void CheckpointWatch::Await() {
-  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-    if (error || alive.expired() || !written_) return;
-    ReadFileChanges(changes_.native_handle(), [this](const FileChange& change) {
-      const std::string path = folders_[change.watch] + "/" + std::string(change.name);
-      if ((change.mask & IN_MODIFY) != 0) open_.insert(path);
-      if ((change.mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0) open_.erase(path);
-    });
-    WatchFolders();
-    Look();
-    if (written_) Await();
-  });
+  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                        if (error || alive.expired() || !written_) return;
+                        ReadFileChanges(changes_.native_handle(), [this](const FileChange& change) {
+                          const std::string path = folders_[change.watch] + "/" + std::string(change.name);
+                          if ((change.mask & IN_MODIFY) != 0) open_.insert(path);
+                          if ((change.mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0) open_.erase(path);
+                        });
+                        WatchFolders();
+                        Look();
+                        if (written_) Await();
+                      });
 }
 
 void CheckpointWatch::Look() {

@@ -36,8 +36,8 @@ class CheckpointWatch {
   CheckpointPlace place_;
   std::set<Checkpoint> before_;
   std::function<void(const Checkpoint&)> written_;
-  std::map<int, std::string> folders_;  // by watch
-  std::set<std::string> open_;          // written to, and not closed since
+  std::map<int, std::string> folders_;                          // by watch
+  std::set<std::string> open_;                                  // written to, and not closed since
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still on their way
 };
 

@@ -77,11 +77,12 @@ ControlServer::~ControlServer() {
 }
 
 void ControlServer::AwaitClients() {
-  socket_.async_wait(Descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-    if (error || alive.expired()) return;  // closed with the server
-    Accept();
-    AwaitClients();
-  });
+  socket_.async_wait(Descriptor::wait_read,
+                     [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                       if (error || alive.expired()) return;  // closed with the server
+                       Accept();
+                       AwaitClients();
+                     });
 }
 
 void ControlServer::Accept() {
@@ -112,11 +113,12 @@ void ControlServer::TurnAway() {
 void ControlServer::AwaitRequest(const std::shared_ptr<Client>& client) {
   if (!client->socket.is_open() || client->reading || client->no_more || !client->output.empty()) return;
   client->reading = true;
-  client->socket.async_wait(Descriptor::wait_read, [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-    if (error || alive.expired() || !client->socket.is_open()) return;
-    client->reading = false;
-    Read(client);
-  });
+  client->socket.async_wait(Descriptor::wait_read,
+                            [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                              if (error || alive.expired() || !client->socket.is_open()) return;
+                              client->reading = false;
+                              Read(client);
+                            });
 }
 
 void ControlServer::Read(const std::shared_ptr<Client>& client) {
@@ -211,12 +213,13 @@ void ControlServer::Write(const std::shared_ptr<Client>& client) {
     return;
   }
   client->writing = true;
-  client->socket.async_wait(Descriptor::wait_write, [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-    if (error || alive.expired() || !client->socket.is_open()) return;
-    client->writing = false;
-    Write(client);
-    if (client->output.empty()) ServeLines(client);
-  });
+  client->socket.async_wait(Descriptor::wait_write,
+                            [this, client, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                              if (error || alive.expired() || !client->socket.is_open()) return;
+                              client->writing = false;
+                              Write(client);
+                              if (client->output.empty()) ServeLines(client);
+                            });
 }
 
 void ControlServer::Drop(const std::shared_ptr<Client>& client) {

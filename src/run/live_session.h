@@ -17,6 +17,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "code/git_look.h"
 #include "muster/binding.h"
@@ -104,7 +105,9 @@ class Session : public std::enable_shared_from_this<Session> {
   static std::string Sentence(const Diagnostics& diagnostics);
 
   Result<void> MakeDirectory();
+  // At once, or where a run may be over sooner than anybody can ask for it, after a while.
   void ListenForCommands();
+  void Listen();
   // As the user named it; null for this machine alone. Hosts here and below are machines (run/host_slots.h), but where
   // it says that they are the plan's.
   const SiteHost* NamedBy(std::uint32_t host) const;
@@ -262,6 +265,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool ended_ = false;
   bool warned_of_journal_ = false;
   RunOutcome outcome_;
+  std::optional<boost::asio::steady_timer> listening_;  // not yet
   std::unique_ptr<ControlServer> control_;
   std::vector<Agent> agents_;  // last: their channels go first
 };

@@ -104,16 +104,17 @@ void Output::Push() {
 
 void Output::AwaitRoom() {
   waiting_ = true;
-  ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-    if (error || alive.expired()) return;  // closed with the object
-    waiting_ = false;
-    Push();
-    // One of them may add another.
-    for (std::size_t i = 0; i < progress_.size(); ++i) {
-      const std::function<void()> progress = progress_[i];
-      progress();
-    }
-  });
+  ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                    [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                      if (error || alive.expired()) return;  // closed with the object
+                      waiting_ = false;
+                      Push();
+                      // One of them may add another.
+                      for (std::size_t i = 0; i < progress_.size(); ++i) {
+                        const std::function<void()> progress = progress_[i];
+                        progress();
+                      }
+                    });
 }
 
 void Output::Abandon() {

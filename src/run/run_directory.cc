@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -67,9 +68,10 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
     busy.blame = Blame::kBusy;
     return Fail(std::move(busy));
   }
-  std::error_code error;
-  made.path_ = std::filesystem::canonical(fmt::format("/proc/self/fd/{}", made.folder_.get()), error).string();
-  if (error) return Refused("cannot find", shown, error.value());
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", made.folder_.get()).c_str(), path, sizeof path);
+  if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
+  made.path_.assign(path, static_cast<std::size_t>(length));
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   if (::ftruncate(made.lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
   if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
@@ -83,11 +85,11 @@ Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const Di
 }
 
 Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group,
-                                        const DirectoryKind& kind) {
+                                        const DirectoryKind& kind, bool fresh) {
   Result<RunDirectory> locked = Lock(std::move(folder), shown, kind);
   if (!locked) return locked;
   RunDirectory& made = *locked;
-  if (HoldsSomething(made.path_)) {
+  if (!fresh && HoldsSomething(made.path_)) {
     return Fail(Error("run_dir", {},
                       fmt::format("the folder {} is not empty: a {} needs one of its own", Quoted(shown), kind.noun),
                       "name a new folder, or leave --run-dir out"));
@@ -106,10 +108,11 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
 }
 
 Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group, const DirectoryKind& kind) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return Refused("cannot make", folder, errno);
+  const bool fresh = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!fresh && errno != EEXIST) return Refused("cannot make", folder, errno);
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return Refused("cannot open", folder, errno);
-  return Hold(std::move(opened), folder, for_group, kind);
+  return Hold(std::move(opened), folder, for_group, kind, fresh);
 }
 
 Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
@@ -140,7 +143,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
   Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
-  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind);
+  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind, true);
   if (!made) return made;
 
   // A convenience for people: nothing of muster reads it, so a run does not fail for it.

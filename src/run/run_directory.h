@@ -47,8 +47,9 @@ class RunDirectory {
 
  private:
   static Result<RunDirectory> Lock(UniqueFd folder, const std::string& shown, const DirectoryKind& kind);
-  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group,
-                                   const DirectoryKind& kind);
+  // `fresh`: it was made just now, and holds nothing.
+  static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group, const DirectoryKind& kind,
+                                   bool fresh);
 
   std::string path_;
   UniqueFd folder_;

@@ -16,10 +16,10 @@ namespace muster {
 struct RunFiles {
   const Plan& plan;
   const Value& inputs;
-  const Value& evaluation;                            // how the sources were evaluated; null: they were not
+  const Value& evaluation;                              // how the sources were evaluated; null: they were not
   const std::map<std::string, std::string>& inherited;  // RecordedVariables
   const std::map<std::string, std::string>& sources;    // bytes by paths below recipe/
-  const std::string& linked_sources;                  // a folder that holds the same, to link them from; or empty
+  const std::string& linked_sources;                    // a folder that holds the same, to link them from; or empty
   bool with_plan_text = true;
 };
 

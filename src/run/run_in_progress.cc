@@ -60,11 +60,11 @@ Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
   boost::asio::io_context io;
   RunOutcome outcome;
   // The request is the caller's, and stays.
-  const auto session = std::make_shared<Session>(io, std::shared_ptr<const RunRequest>(std::shared_ptr<void>(), &request),
-                                                 transport, [&](RunOutcome ended) {
-                                                   outcome = std::move(ended);
-                                                   io.stop();
-                                                 });
+  const auto session = std::make_shared<Session>(
+      io, std::shared_ptr<const RunRequest>(std::shared_ptr<void>(), &request), transport, [&](RunOutcome ended) {
+        outcome = std::move(ended);
+        io.stop();
+      });
   if (Result<void> begun = session->Begin(); !begun) return Fail(std::move(begun.error()));
   const auto until_ended = boost::asio::make_work_guard(io);
   io.run();

@@ -21,19 +21,20 @@ class RunInProgress {
  public:
   using Ended = std::function<void(RunOutcome)>;
 
-  // Fails as RunPlan does, with nothing started; `ended` is not called then. Otherwise it is called once, from the loop,
-  // when the run is over and its journal, report and console are done with; the object may be destroyed in it, or at
-  // any time after. `io` and `transport` must outlive the object. The plan's processes are started from the loop.
+  // Fails as RunPlan does, with nothing started; `ended` is not called then. Otherwise it is called once, from the
+  // loop, when the run is over and its journal, report and console are done with; the object may be destroyed in it, or
+  // at any time after. `io` and `transport` must outlive the object. The plan's processes are started from the loop.
   static Result<std::unique_ptr<RunInProgress>> Begin(boost::asio::io_context& io, RunRequest request,
                                                       Transport& transport, Ended ended);
 
-  // If it has not ended: its agents are given up, which ends what they have started; `ended` is not called any more, and
-  // the run directory tells of a head that was lost.
+  // If it has not ended: its agents are given up, which ends what they have started; `ended` is not called any more,
+  // and the run directory tells of a head that was lost.
   ~RunInProgress();
   RunInProgress(const RunInProgress&) = delete;
   RunInProgress& operator=(const RunInProgress&) = delete;
 
-  // As `muster stop` asks for it: the run ends with outcome "stopped"; `now` without a grace period. May be asked again.
+  // As `muster stop` asks for it: the run ends with outcome "stopped"; `now` without a grace period. May be asked
+  // again.
   void Stop(bool now);
 
  private:

@@ -103,7 +103,7 @@ Result<void> Session::Begin() {
   began.parent = request_.parent;
   began.tags = request_.tags;
   began.rehearsal = request_.rehearsal;
-  const SelfCount count = CountSelf();
+  const SelfCount count = request_.terse ? SelfCount() : CountSelf();
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;
   Record(std::move(began));
@@ -390,7 +390,7 @@ void Session::End() {
   timers_.Clear();
   clock_->ClearAlarm();
   RunEnded ended = supervisor_.Ended(request_.pass_exit_code);
-  const SelfCount count = CountSelf();
+  const SelfCount count = request_.terse ? SelfCount() : CountSelf();
   ended.descriptors = count.descriptors;
   ended.memory_kib = count.memory_kib;
   Record(ended);

@@ -80,8 +80,10 @@ struct RunRequest {
   // Told once, at the end: hosts that failed by themselves, as the user named them, and why.
   std::function<void(const std::vector<std::pair<std::string, std::string>>&)> on_bad_hosts = {};
 
-  // What says nothing that the rest does not is left out: plan.txt, and the files of the report of a run that ended well
-  // (`muster report` does not need them). Nothing waits for the disk, so a power cut may cost the end of the journal.
+  // What says nothing that the rest does not is left out: plan.txt, and the files of the report of a run that ended
+  // well
+  // (`muster report` does not need them). The head is not looked at for what it holds open, the control socket is there
+  // once the run has lasted a second, and nothing waits for the disk: a power cut may cost the end of the journal.
   bool terse = false;
   // A folder, absolute, that holds what `sources` holds: on the same file system its files are linked, not copied.
   std::string linked_sources = {};

@@ -1,5 +1,6 @@
 // The part of the session that hears who asks something of the run: signals, the control socket, the user's terminal.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -7,6 +8,12 @@
 #include "run/live_session.h"
 
 namespace muster {
+namespace {
+
+// A socket is a file that is made and removed, which costs a short run as much as all its other files.
+constexpr std::chrono::seconds kUnasked{1};
+
+}  // namespace
 
 Result<void> Session::OpenTerminal() {
   if (!request_.pty) return {};
@@ -43,6 +50,15 @@ void Session::AwaitSignal() {
 }
 
 void Session::ListenForCommands() {
+  if (!request_.terse) return Listen();
+  listening_.emplace(io_, kUnasked);
+  listening_->async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self && !self->ended_) self->Listen();
+  });
+}
+
+void Session::Listen() {
   Result<std::unique_ptr<ControlServer>> control =
       ControlServer::Listen(io_, directory_->folder(),
                             {.status = [this] { return Status(); },

@@ -56,8 +56,8 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     State state = State::kNone;
     std::unique_ptr<Channel> channel = {};
     AgentReady ready = {};
-    std::string why = "it was never connected";        // why there is none
-    std::optional<ClockCompared> clock = {};           // the best comparison so far
+    std::string why = "it was never connected";                 // why there is none
+    std::optional<ClockCompared> clock = {};                    // the best comparison so far
     std::map<std::uint32_t, std::shared_ptr<Line>> lines = {};  // by number
   };
 
@@ -256,7 +256,8 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   }
 
   void DoneIfOver() {
-    const bool over = std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.channel != nullptr; });
+    const bool over =
+        std::none_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.channel != nullptr; });
     if (done_ && over) boost::asio::post(io_, std::exchange(done_, nullptr));
   }
 

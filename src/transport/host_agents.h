@@ -48,8 +48,8 @@ class HostAgents {
   // if it is lost, was refused or was never connected.
   std::unique_ptr<Transport> TransportFor(std::vector<std::uint32_t> hosts);
 
-  // Tells all agents that nothing more comes, and calls `done` once, from the loop, when they have ended. Agents of runs
-  // that go on are ended.
+  // Tells all agents that nothing more comes, and calls `done` once, from the loop, when they have ended. Agents of
+  // runs that go on are ended.
   void Finish(std::function<void()> done);
 
  private:

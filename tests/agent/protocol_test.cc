@@ -48,7 +48,10 @@ std::vector<AgentCommand> EveryCommand() {
       ClosePaths{},
       OfferCode{"ab", {{"a.py", false, "", 0755, 1ULL << 40, "cd"}, {"b", true, "../\xff", 0, 0, ""}}, true},
       CodeBytes{4'294'967'295U, std::string("x\0", 2)},
-      FilesKept{true}};
+      FilesKept{true},
+      OpenAgent{4'294'967'295U},
+      ToAgent{7, std::string("\0x", 2)},
+      CloseAgent{7}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -62,45 +65,47 @@ std::vector<AgentMessage> EveryMessage() {
   facts.disks = {{"/tmp", "/", "ext4", 1ULL << 40, 1, 2, 3, "why"}};
   facts.programs = {{"sh", "/bin/sh", ""}};
   facts.pythons = {{"python3", "3.11.2", {{"torch", "2.1"}}, ""}};
-  return {
-      AgentReady{1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL, "10.0.0.1", false},
-      PortsHeld{{{"rpc", 6667}}, ""},
-      AgentFailed{"why"},
-      ProcessStarted{1, 2, -3, 4, 5},
-      SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
-      ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
-      SignalSent{1, 2, 15, 3, 4},
-      AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}, 12, 1ULL << 40},
-      ProcessReady{1, 2, 3},
-      OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
-      FirstOutput{1, 2, 3},
-      EndEvidence{1, 2, "core", "in /tmp/core", 4},
-      PortTaken{1, 2, "rpc", 65535, "process 7 (nc -l)", true, 4},
-      ProcessDumped{
-          1,
-          2,
-          0,
-          77,
-          5'000,
-          9,
-          {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
-          10},
-      HostDumped{1, 1, {{"no_tools", ""}}},
-      PtyOpened{1, 2, 3},
-      PtyClosed{1, 2, 1ULL << 40, 7, 4},
-      PtyBytes{1, 2, "\x1b[H"},
-      PtyTaken{1, 2, 1},
-      Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
-      HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
-      AgentBeat{8, ~0ULL, 7, 1},
-      FileBytes{"logs/a", 1ULL << 40, "x", true},
-      Inspected{facts, "late", 1, ~0ULL},
-      PathsOpen{65535, "why"},
-      PathsTried{{"", "no answer"}},
-      CodeWanted{{0, 4'294'967'295U}},
-      CodeTaken{4'294'967'295U},
-      CodeReady{"/root/.cache", "why"},
-      FilesSent{true}};
+  return {AgentReady{
+              1, 77, 1ULL << 63, "host", {"pidfd"}, "/sys/fs/cgroup/x", 12, 1ULL << 40, ~0ULL, "10.0.0.1", false, 128},
+          PortsHeld{{{"rpc", 6667}}, ""},
+          AgentFailed{"why"},
+          ProcessStarted{1, 2, -3, 4, 5},
+          SpawnFailed{1, 2, "exec", 2, "\"x\"", 9},
+          ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6},
+          SignalSent{1, 2, 15, 3, 4},
+          AgentEmpty{1, 2, 3, 4, {"pidfd", "children"}, 12, 1ULL << 40},
+          ProcessReady{1, 2, 3},
+          OutputSeen{1, {2, 3}, {0, 1ULL << 40}},
+          FirstOutput{1, 2, 3},
+          EndEvidence{1, 2, "core", "in /tmp/core", 4},
+          PortTaken{1, 2, "rpc", 65535, "process 7 (nc -l)", true, 4},
+          ProcessDumped{
+              1,
+              2,
+              0,
+              77,
+              5'000,
+              9,
+              {{8, 7, "sh", 1, 1, "gdb", {{8, 1, "sh", "sleeping", "do_wait", "wait4", "pipe", {{"main", "a.c", 3}}}}}},
+              10},
+          HostDumped{1, 1, {{"no_tools", ""}}},
+          PtyOpened{1, 2, 3},
+          PtyClosed{1, 2, 1ULL << 40, 7, 4},
+          PtyBytes{1, 2, "\x1b[H"},
+          PtyTaken{1, 2, 1},
+          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
+          HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
+          AgentBeat{8, ~0ULL, 7, 1},
+          FileBytes{"logs/a", 1ULL << 40, "x", true},
+          Inspected{facts, "late", 1, ~0ULL},
+          PathsOpen{65535, "why"},
+          PathsTried{{"", "no answer"}},
+          CodeWanted{{0, 4'294'967'295U}},
+          CodeTaken{4'294'967'295U},
+          CodeReady{"/root/.cache", "why"},
+          FilesSent{true},
+          FromAgent{4'294'967'295U, std::string("\0x", 2)},
+          AgentGone{7, "ended by signal 9 (SIGKILL)", 3}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

@@ -44,7 +44,8 @@ class HostAgentsTest : public ::testing::Test {
         io_, local_, std::move(names), "sweep",
         HostAgents::Events{
             .ready = [this](std::uint32_t host, const AgentReady& ready) { ready_.emplace_back(host, ready); },
-            .refused = [](std::uint32_t host, const AgentUnreachable& why) { ADD_FAILURE() << host << ": " << why.why; },
+            .refused = [](std::uint32_t host,
+                          const AgentUnreachable& why) { ADD_FAILURE() << host << ": " << why.why; },
             .lost = [this](std::uint32_t, const AgentLost& lost) { lost_.push_back(lost); }});
     agents_->ConnectAll();
   }
@@ -59,7 +60,8 @@ class HostAgentsTest : public ::testing::Test {
       return talk;
     }
     talk->channel = std::move(*connected);
-    talk->channel->SetReceiver([raw = talk.get()](ChannelMessage message) { raw->messages.push_back(std::move(message)); });
+    talk->channel->SetReceiver(
+        [raw = talk.get()](ChannelMessage message) { raw->messages.push_back(std::move(message)); });
     talk->channel->Send(Hello{kProtocolVersion, run, 0, {}});
     talk->channel->Send(DefineEnvironment{0, {Token(run)}});
     return talk;
@@ -103,7 +105,8 @@ class HostAgentsTest : public ::testing::Test {
   // The agent, with leases of its own.
   std::string Program() const {
     const std::string path = folder_ / "agent";
-    std::ofstream(path) << "#!/bin/sh\nMUSTER_LEASES=" << folder_ / "leases" << " exec " << AgentPath() << " \"$@\"\n";
+    std::ofstream(path) << "#!/bin/sh\nMUSTER_LEASES=" << folder_ / "leases"
+                        << " exec " << AgentPath() << " \"$@\"\n";
     ::chmod(path.c_str(), 0755);
     return path;
   }
@@ -193,8 +196,7 @@ TEST_F(HostAgentsTest, LeavesNothingOfALostHostAndSparesWhatTheHeadStartedLater)
 
   auto refused = agents_->TransportFor({0})->Connect(io_, {0, "localhost"});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().front().message,
-            "there is no agent on localhost: the agent ended by signal 9 (SIGKILL)");
+  EXPECT_EQ(refused.error().front().message, "there is no agent on localhost: the agent ended by signal 9 (SIGKILL)");
   agents_->Connect(0);
   const auto again = Open("again");
   Start(*again, {"exit", "0"});
@@ -291,13 +293,30 @@ TEST_F(HostAgentsTest, HoldsNoPortTwice) {
 TEST_F(HostAgentsTest, SaysWhyAHostHasNoAgent) {
   LocalTransport none("/no/such/muster-agent");
   std::string why;
-  HostAgents agents(io_, none, {"n1"}, "sweep",
-                    {.ready = {}, .refused = [&](std::uint32_t, const AgentUnreachable& told) { why = told.why; }, .lost = {}});
+  HostAgents agents(
+      io_, none, {"n1"}, "sweep",
+      {.ready = {}, .refused = [&](std::uint32_t, const AgentUnreachable& told) { why = told.why; }, .lost = {}});
   agents.ConnectAll();
   EXPECT_EQ(why, "the agent cannot be started: exec: No such file or directory: \"/no/such/muster-agent\"");
   const auto refused = agents.TransportFor({0})->Connect(io_, {0, "n1"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().message, "there is no agent on n1: " + why);
+}
+
+TEST_F(HostAgentsTest, LeavesNothingWhenTheHeadGivesItUp) {
+  Begin();
+  const auto one = Open("one");
+  const auto other = Open("other");
+  StartDaemon(*one);
+  StartDaemon(*other);
+  agents_.reset();
+  EXPECT_TRUE(ProcessesWith(Token("one")).empty());
+  EXPECT_TRUE(ProcessesWith(Token("other")).empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  // What is said and given up later has no effect.
+  one->channel->Send(Finish{});
+  one->channel.reset();
+  EXPECT_FALSE(other->transport->Connect(io_, {0, "localhost"}));
 }
 
 TEST_F(HostAgentsTest, EndsRunsThatGoOnWhenItFinishes) {
