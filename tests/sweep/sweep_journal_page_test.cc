@@ -1,0 +1,42 @@
+// The page on sweeps has every entry of their journal, with each of its fields, and none that is not written.
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "run/journal_page.h"
+#include "support/places.h"
+#include "sweep/sample_entries.h"
+
+namespace muster {
+namespace {
+
+void AddNames(const nlohmann::json& json, std::set<std::string>& names) {
+  for (const auto& [name, value] : json.items()) {
+    if (json.is_object()) names.insert(name);
+    // A decision and a reason have members of ours; points and metrics have the user's.
+    if (name == "decision" || name == "impossible" || json.is_array()) AddNames(value, names);
+  }
+}
+
+TEST(SweepJournalPage, HasEveryEntryWithItsFields) {
+  auto rows = RowsOfThePage(MUSTER_SOURCE_DIR "/docs/sweeps-index.md");
+  std::set<std::string> written;
+  for (const SweepRecord& record : RecordsOf(OneOfEach())) {
+    const std::string name(SweepEntryName(record.entry));
+    written.insert(name);
+    ASSERT_TRUE(rows.contains(name)) << name << " is written and not told";
+    std::set<std::string> fields;
+    AddNames(nlohmann::json::parse(SweepJournalLine(record)), fields);
+    for (const std::string& field : fields) {
+      const bool of_all = field == "seq" || field == "wall" || field == "event" || field == "crc";
+      // "`again`: …" tells it as well.
+      EXPECT_TRUE(of_all || rows[name].contains(field)) << name << ": its field " << field << " is not told";
+    }
+  }
+  for (const auto& [name, unused] : rows) EXPECT_TRUE(written.contains(name)) << name << " is told and never written";
+}
+
+}  // namespace
+}  // namespace muster
