@@ -32,8 +32,9 @@ double ProcessorSeconds() {
   return seconds;
 }
 
-// So many plans of the recipe; `evaluate` makes one.
-void TimePlans(const std::string& label, std::size_t plans, const std::function<bool()>& evaluate) {
+// So many plans of the recipe; `evaluate` makes one, `finish` ends what they came from.
+void TimePlans(const std::string& label, std::size_t plans, const std::function<bool()>& evaluate,
+               const std::function<void()>& finish) {
   std::vector<double> seconds;
   evaluate();  // a stem is started by its first
   const double before = ProcessorSeconds();
@@ -46,6 +47,7 @@ void TimePlans(const std::string& label, std::size_t plans, const std::function<
     seconds.push_back(SecondsBetween(began, MonotonicNow()));
   }
   Print(label, FiguresOf(seconds));
+  finish();
   std::printf("  %-44s %.2f ms of processor time each\n", "",
               (ProcessorSeconds() - before) * 1e3 / static_cast<double>(plans));
 }
@@ -54,15 +56,19 @@ void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema
   muster::EvaluationOptions options;
   options.recipe_file = Source(recipe);
   options.program = Program("muster");
-  TimePlans("plan of " + recipe + ", whole evaluator", plans,
-            [&] { return muster::EvaluateRecipe(options).has_value(); });
+  TimePlans(
+      "plan of " + recipe + ", whole evaluator", plans, [&] { return muster::EvaluateRecipe(options).has_value(); },
+      [] {});
   const auto files = muster::RecipeFiles::Open(options.recipe_file);
   if (!files) return;
-  const auto stem = std::make_shared<muster::EvaluatorStem>(muster::StartOf(options), with_schema);
-  TimePlans("plan of " + recipe + ", of a stem", plans, [&] {
-    auto pending = muster::Evaluator(stem, files->Again()).Begin(options, true);
-    return pending && pending->Await().has_value();
-  });
+  auto stem = std::make_shared<muster::EvaluatorStem>(muster::StartOf(options), with_schema);
+  TimePlans(
+      "plan of " + recipe + ", of a stem", plans,
+      [&] {
+        auto pending = muster::Evaluator(stem, files->Again()).Begin(options, true);
+        return pending && pending->Await().has_value();
+      },
+      [&] { stem.reset(); });
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST_F(Stem, HoldsEachToItsLimitsAndKnowsTheLineReachedLast) {
   const auto refused = Evaluate(options);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().at(0).message.find("of processor time"), std::string::npos);
-  EXPECT_EQ(refused.error().at(0).place.line, 4U);
+  EXPECT_EQ(refused.error().at(0).place.line, 5U);
   files_.reset();
   EXPECT_TRUE(Evaluate(Recipe(kWorkers))) << "the stem is none the worse for it";
 }
