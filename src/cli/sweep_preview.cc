@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kMostWhole = 1'000'000;  // points that are all looked at
+constexpr std::uint64_t kMostWhole = 2'000'000;  // points that are all looked at
 constexpr std::uint64_t kSample = 100'000;       // that are drawn of more
 // Plans that are made before a space is taken for one in which every point needs its own, and sampled.
 constexpr std::uint64_t kMostPlans = 50'000;
@@ -331,8 +331,8 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
     }
     const std::string resource = Printable(sweep.early_stop->resource);
     text += Line("rungs", fmt::format("at {} {}: expected trials {}", resource, resources, trials));
-    text += Line("cost", fmt::format("{} of {}, {:.1f} % of running all {} to the end", resource, Grouped(rungs->cost),
-                                     100 * rungs->share, preview.possible_trials));
+    text += Line("cost", fmt::format("{} {} in all, {:.1f} % of running all {} trials to the end", resource,
+                                     Grouped(rungs->cost), 100 * rungs->share, preview.possible_trials));
   }
   if (const std::string slots = SlotsText(described, preview); !slots.empty()) text += Line("slots", slots);
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);

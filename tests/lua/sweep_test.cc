@@ -102,7 +102,7 @@ TEST(SweepFile, TellsAllMistakesAtOnceWithTheirLines) {
             (Lines{"recipe.lua:7 error unknown_key: a sweep has no option \"budjet\"",
                    "recipe.lua:9 error parameter_value: parameter layers is one of 1, 2, 4, 8, got 3 (from the sweep)",
                    "recipe.lua:8 error unknown_parameter: the recipe has no parameter \"learning\" (from the sweep point)",
-                   "recipe.lua:10 error parameter_value: parameter lr = 0.0 is out of range (from the sweep)",
+                   "recipe.lua:10 error parameter_value: parameter lr = 0 is out of range (from the sweep)",
                    "recipe.lua:10 error space: axis note: uniform is of numbers, and the parameter is a string",
                    "recipe.lua:7 error enum: retry: \"timeoutt\" is no class of failures"}));
 }
@@ -163,7 +163,7 @@ TEST(SweepWords, AreReadByTheParametersTypes) {
 
 TEST(SweepWords, HaveRangesOfNumbers) {
   EXPECT_EQ(PointsOfWords({{"hosts", "1..3"}}), (Lines{"hosts=1", "hosts=2", "hosts=3"}));
-  EXPECT_EQ(PointsOfWords({{"lr", "0.5..1.5:0.5"}}), (Lines{"lr=0.5", "lr=1.0", "lr=1.5"}));
+  EXPECT_EQ(PointsOfWords({{"lr", "0.5..1.5:0.5"}}), (Lines{"lr=0.5", "lr=1", "lr=1.5"}));
   EXPECT_EQ(PointsOfWords({{"lr", "1e-3..1:log"}}), (Lines{"lr in log_uniform(0.001, 1)", ""}));
   EXPECT_EQ(PointsOfWords({{"lr", "1..x"}}).size(), 1U);
 }
