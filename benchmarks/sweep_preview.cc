@@ -38,8 +38,10 @@ std::optional<double> Preview(const std::string& label, const std::vector<std::s
 int main(int argc, char** argv) {
   const std::string own = argc > 1 ? argv[1] : "20000";
   const double own_points = std::strtod(own.c_str(), nullptr);
-  const std::vector<std::string> layouts = {"--grid", "hosts=1..16",           "--grid", "pipeline_stages=1,2,4,8",
-                                            "--grid", "tensor_parallel_size=1,2,4,8", "--grid", "micro_batch_size=1,2,4,8"};
+  const std::vector<std::string> layouts = {"--grid", "hosts=1..16",
+                                            "--grid", "pipeline_stages=1,2,4,8",
+                                            "--grid", "tensor_parallel_size=1,2,4,8",
+                                            "--grid", "micro_batch_size=1,2,4,8"};
   bool done = Preview("nothing but the start: 1 point", {"--grid", "hosts=8"}, 1).has_value();
   std::vector<std::string> million = layouts;
   million.insert(million.end(), {"--grid", "learning_rate=0.001..0.977:0.001"});

@@ -200,8 +200,7 @@ std::string PlaceText(const Place& place) {
 std::string RejectedLines(const std::vector<RefusedPoints>& reasons) {
   std::vector<const RefusedPoints*> sorted;
   for (const RefusedPoints& reason : reasons) sorted.push_back(&reason);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto* a, const auto* b) { return a->points > b->points; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->points > b->points; });
   std::size_t digits = 0;
   std::size_t columns = 0;
   for (const RefusedPoints* reason : sorted) {
@@ -317,10 +316,12 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   text += Line("possible", possible);
   text += RejectedLines(judged.reasons);
   if (!preview.why_trials.empty()) {
-    text += Line("", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
+    text += Line(
+        "", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
   }
   if (sweep.objective) {
-    text += Line("objective", (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
+    text += Line("objective",
+                 (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
   }
   if (const auto rungs = RungsOf(sweep, preview.possible_trials)) {
     std::string resources;

@@ -76,7 +76,7 @@ struct Evaluation {
   std::optional<SiteFileTable> site_file;  // if that was asked for
   std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
   std::optional<Judgement> judgement;
-  Site site;                               // that was given
+  Site site;  // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
@@ -105,8 +105,7 @@ class Evaluator {
   // Which points can be planned, in one batch: maybe fewer than were asked for, and at least one where there is one, so
   // that Judgement::points says where the next one begins. Limits are those of the batch. A batch that agrees with the
   // one before in all but JudgeRequest goes on with what was learnt.
-  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep,
-                          const JudgeRequest& request);
+  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep, const JudgeRequest& request);
 
  private:
   struct Impl;

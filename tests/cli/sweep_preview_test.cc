@@ -1,7 +1,6 @@
 // muster sweep --preview, as people and programs read it, and what is refused before anything is judged.
-#include <nlohmann/json.hpp>
-
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/muster_command.h"
 #include "support/golden.h"
@@ -47,13 +46,14 @@ TEST(SweepCommand, FindsFifteenOfTwentyFourLayoutsPossible) {
 }
 
 TEST(SweepCommand, PreviewsWordsOverARecipe) {
-  ExpectPreviewed("words", {"recipes/gpt.lua", "--grid", "hosts=1..4", "--zip", "pipeline_stages=1,2", "tensor_parallel_size=8,4",
-                            "--where", "bubble < 0.2", "--where", "hosts ~= 3", "--minimize", "loss", "--slots", "2"});
+  ExpectPreviewed(
+      "words", {"recipes/gpt.lua", "--grid", "hosts=1..4", "--zip", "pipeline_stages=1,2", "tensor_parallel_size=8,4",
+                "--where", "bubble < 0.2", "--where", "hosts ~= 3", "--minimize", "loss", "--slots", "2"});
 }
 
 TEST(SweepCommand, JudgesTrialsWhereAConditionLooksAtAContinuousAxis) {
-  ExpectPreviewed("continuous", {"recipes/gpt.lua", "--grid", "learning_rate=1e-5..1e-3:log", "--random", "64", "--where",
-                                 "learning_rate < 5e-4"});
+  ExpectPreviewed("continuous", {"recipes/gpt.lua", "--grid", "learning_rate=1e-5..1e-3:log", "--random", "64",
+                                 "--where", "learning_rate < 5e-4"});
 }
 
 TEST(SweepCommand, TakesOnePartOfAFilesTrials) {

@@ -159,7 +159,7 @@ TEST(Stubs, NameWhatRecipesFind) {
   const auto written = NamesInStub("muster.lua");
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 17U);
+  ASSERT_EQ(offered.size(), 23U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;
