@@ -85,9 +85,10 @@ Result<EarlyStopChoice> ReadAsha(const std::string& text) {
     const std::size_t slash = text.find('/', dots);
     const std::string_view all = text;
     stop.resource = text.substr(0, colon);
-    const bool read = ReadNumber(all.substr(colon + 1, dots - colon - 1), stop.min) &&
-                      ReadNumber(all.substr(dots + 2, slash == std::string::npos ? slash : slash - dots - 2), stop.max) &&
-                      (slash == std::string::npos || ReadNumber(all.substr(slash + 1), stop.eta));
+    const bool read =
+        ReadNumber(all.substr(colon + 1, dots - colon - 1), stop.min) &&
+        ReadNumber(all.substr(dots + 2, slash == std::string::npos ? slash : slash - dots - 2), stop.max) &&
+        (slash == std::string::npos || ReadNumber(all.substr(slash + 1), stop.eta));
     if (read) return stop;
   }
   return Fail(UsageError("--asha " + Quoted(text) + " is not METRIC:MIN..MAX/ETA", "--asha step:1000..64000/4"));
@@ -125,7 +126,8 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
       for (const std::string_view name : kTrialClassNames) {
         if (IsFailure(*ParseTrialClass(name))) known.emplace_back(name);
       }
-      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is no class of failures", DidYouMean(word, known)));
+      problems.push_back(
+          UsageError("--retry-on: " + Quoted(word) + " is no class of failures", DidYouMean(word, known)));
     }
   }
   if (!problems.empty()) return Fail(std::move(problems));
@@ -218,7 +220,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--seed", options.seed, "of --random and --sobol: another number, other trials; 0 unless given")
       ->type_name("N");
   app.add_option("--shard", options.shard, "try only this part of the trials: 0/4 to 3/4")->type_name("I/N");
-  auto* minimize = app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
+  auto* minimize =
+      app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
   minimize->type_name("METRIC");
   app.add_option("--maximize", options.maximize, "the best trial has the largest value of this metric")
       ->type_name("METRIC")

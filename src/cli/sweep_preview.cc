@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kMostWhole = 1'000'000;  // points that are all looked at
+constexpr std::uint64_t kMostWhole = 2'000'000;  // points that are all looked at
 constexpr std::uint64_t kSample = 100'000;       // that are drawn of more
 // Plans that are made before a space is taken for one in which every point needs its own, and sampled.
 constexpr std::uint64_t kMostPlans = 50'000;
@@ -200,8 +200,7 @@ std::string PlaceText(const Place& place) {
 std::string RejectedLines(const std::vector<RefusedPoints>& reasons) {
   std::vector<const RefusedPoints*> sorted;
   for (const RefusedPoints& reason : reasons) sorted.push_back(&reason);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto* a, const auto* b) { return a->points > b->points; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->points > b->points; });
   std::size_t digits = 0;
   std::size_t columns = 0;
   for (const RefusedPoints* reason : sorted) {
@@ -317,10 +316,12 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   text += Line("possible", possible);
   text += RejectedLines(judged.reasons);
   if (!preview.why_trials.empty()) {
-    text += Line("", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
+    text += Line(
+        "", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
   }
   if (sweep.objective) {
-    text += Line("objective", (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
+    text += Line("objective",
+                 (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
   }
   if (const auto rungs = RungsOf(sweep, preview.possible_trials)) {
     std::string resources;
@@ -331,8 +332,8 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
     }
     const std::string resource = Printable(sweep.early_stop->resource);
     text += Line("rungs", fmt::format("at {} {}: expected trials {}", resource, resources, trials));
-    text += Line("cost", fmt::format("{} of {}, {:.1f} % of running all {} to the end", resource, Grouped(rungs->cost),
-                                     100 * rungs->share, preview.possible_trials));
+    text += Line("cost", fmt::format("{} {} in all, {:.1f} % of running all {} trials to the end", resource,
+                                     Grouped(rungs->cost), 100 * rungs->share, preview.possible_trials));
   }
   if (const std::string slots = SlotsText(described, preview); !slots.empty()) text += Line("slots", slots);
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);

@@ -78,7 +78,7 @@ struct Evaluation {
   std::optional<SiteFileTable> site_file;  // if that was asked for
   std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
   std::optional<Judgement> judgement;
-  Site site;                               // that was given
+  Site site;  // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer

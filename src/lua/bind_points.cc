@@ -86,14 +86,14 @@ int CallWhere(lua_State* lua) {
   lua_pushboolean(lua, holds ? 1 : 0);
   lua_pushvalue(lua, 2);
   const bool of_file = !own.source.empty() && own.source.front() == '@' && own.reached > 0;
-  lua_pushinteger(lua,
-                  of_file ? host.Interned(own.source.substr(1), static_cast<std::uint32_t>(own.reached)) : 0);
+  lua_pushinteger(lua, of_file ? host.Interned(own.source.substr(1), static_cast<std::uint32_t>(own.reached)) : 0);
   return 3;
 }
 
 constexpr HostFunction kFunctions[] = {
-    {"tracks", Guarded<Tracks>},          {"read", Guarded<Read>},           {"read_all", Guarded<ReadAll>},
-    {"pause_reads", Guarded<PauseReads>}, {"call_where", Guarded<CallWhere>},
+    {"tracks", Guarded<Tracks>},        {"read", Guarded<Read>},
+    {"read_all", Guarded<ReadAll>},     {"pause_reads", Guarded<PauseReads>},
+    {"call_where", Guarded<CallWhere>},
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct LoadedRecipe {
   OwnModules modules;
   bool is_prepared = false;
   bool is_read = false;
-  int recipe = LUA_NOREF;                  // in the registry
+  int recipe = LUA_NOREF;  // in the registry
   // Of a file that returns a sweep, in the registry: what it says but the recipe, and its condition, if it has one.
   int sweep = LUA_NOREF;
   int where = LUA_NOREF;
@@ -193,8 +193,8 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
   lua_settop(lua, recipe);
 }
 
-// Whether what the file returned, at `returned`, is a sweep; the recipe is then the one that its trials run, with what is
-// fixed for all of them. muster's own contents function is below the value on top of the stack.
+// Whether what the file returned, at `returned`, is a sweep; the recipe is then the one that its trials run, with what
+// is fixed for all of them. muster's own contents function is below the value on top of the stack.
 bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
   const auto contents = [&](const char* kind) {
     lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
@@ -245,7 +245,8 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
     host.Report(problems);
   } else {
     host.Report(Error("no_sweep", file, "the file returns a recipe, and no sweep",
-                      "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = …, space = … }"));
+                      "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = "
+                      "…, space = … }"));
   }
   if (HasErrors(host.diagnostics)) return sweep;
   const auto space = CompiledSpace::Of(sweep.space);
@@ -429,7 +430,8 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   if (!request.judge) TellLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
   if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
-  const bool planned = !request.site_file && !request.describe_sweep && !request.judge && request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  const bool planned = !request.site_file && !request.describe_sweep && !request.judge &&
+                       request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);

@@ -93,7 +93,7 @@ struct EvaluationRequest {
   // A space of the command line: its axes are choices of one text each, as ReadAxisText takes it.
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};  // points are judged; there is no plan
-  bool last = true;        // the evaluator need not wait for another request
+  bool last = true;                     // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };

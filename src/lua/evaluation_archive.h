@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/value_archive.h"
-#include "lua/judgement_archive.h"
 #include "lua/evaluation.h"
+#include "lua/judgement_archive.h"
 #include "plan/plan_archive.h"
 
 namespace muster {

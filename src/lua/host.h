@@ -56,11 +56,11 @@ struct PlanInTheMaking {
   Origins origins;
 };
 
-// Which of the swept names a plan looked at, in the order in which it first did: what it comes to then follows from their
-// values alone.
+// Which of the swept names a plan looked at, in the order in which it first did: what it comes to then follows from
+// their values alone.
 struct SweptReads {
-  bool tracked = false;  // points are judged
-  bool paused = false;   // what is read now decides nothing
+  bool tracked = false;                                                      // points are judged
+  bool paused = false;                                                       // what is read now decides nothing
   const std::map<std::string, std::size_t, std::less<>>* numbers = nullptr;  // of the swept names; with `tracked`
   std::vector<std::size_t> order = {};
   std::vector<bool> seen = {};

@@ -27,15 +27,15 @@ struct PointJudge::Node {
 
 // Points that have the same parameters, hosts and devices.
 struct PointJudge::Shape {
-  Resolved resolved;                         // of one such point; values of the others take their places
-  std::vector<std::ptrdiff_t> states;        // by number of the swept name: which of resolved.parameters, or -1
-  std::unique_ptr<Verdict> refused;          // there is no point to plan
+  Resolved resolved;                   // of one such point; values of the others take their places
+  std::vector<std::ptrdiff_t> states;  // by number of the swept name: which of resolved.parameters, or -1
+  std::unique_ptr<Verdict> refused;    // there is no point to plan
   Node root;
 };
 
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;   // some 40 MB
+constexpr std::size_t kMostNodes = 200'000;  // some 40 MB
 constexpr std::size_t kMostShapes = 5'000;
 
 // A value as bytes that no other value has, short ones without memory of their own.
@@ -110,15 +110,14 @@ struct PointJudge::Tally {
  private:
   std::size_t ReasonOf(const Diagnostic& problem, const Point& point) {
     // Conditions of the command line have no place, and a text of their own.
-    const std::string key = problem.kind + '\0' + problem.place.file + '\0' + std::to_string(problem.place.line) + '\0' +
-                            (problem.place.file.empty() ? problem.message : "");
+    const std::string key = problem.kind + '\0' + problem.place.file + '\0' + std::to_string(problem.place.line) +
+                            '\0' + (problem.place.file.empty() ? problem.message : "");
     const auto [found, is_new] = reasons.try_emplace(key, judgement.reasons.size());
     if (is_new) judgement.reasons.push_back({problem, point});
     return found->second;
   }
   std::size_t FootprintOf(const Verdict& verdict) {
-    const auto [found, is_new] =
-        footprints.try_emplace({verdict.hosts, verdict.devices}, judgement.footprints.size());
+    const auto [found, is_new] = footprints.try_emplace({verdict.hosts, verdict.devices}, judgement.footprints.size());
     if (is_new) judgement.footprints.push_back({verdict.hosts, verdict.devices});
     return found->second;
   }
@@ -181,8 +180,8 @@ void PointJudge::FindShapeNames() {
     for (const Parameter& parameter : declared_->parameters) {
       if (parameter.name != swept_[i]) continue;
       ++declared;
-      const bool one_by_one = !parameter.one_of.empty() &&
-                              std::find(ranges.begin(), ranges.end(), swept_[i]) != ranges.end();
+      const bool one_by_one =
+          !parameter.one_of.empty() && std::find(ranges.begin(), ranges.end(), swept_[i]) != ranges.end();
       shapes_[i] = shapes_[i] || parameter.variant || one_by_one;
     }
     shapes_[i] = shapes_[i] || declared != 1;  // of several variants; or the cluster's

@@ -31,7 +31,7 @@ struct JudgingInterpreter {
   int where = LUA_NOREF;   // the file's condition, if it has one
   // Calls the function, protected, with the argument; false if it failed. What was wrong is reported by then.
   std::function<bool(lua_CFunction, void*)> call;
-  std::function<void()> begin;     // another plan: limits count anew
+  std::function<void()> begin;      // another plan: limits count anew
   std::function<bool()> is_spoilt;  // it ran into its limits, and refuses everything from now on
 };
 

@@ -61,9 +61,9 @@ struct Judgement {
   std::uint64_t possible = 0;  // of these
   // How many plans were made to judge them: points that agree in everything that the recipe looked at are judged once.
   std::uint64_t planned = 0;
-  std::vector<RefusedPoints> reasons = {};     // in the order in which they were met
+  std::vector<RefusedPoints> reasons = {};      // in the order in which they were met
   std::vector<PossiblePoints> footprints = {};  // by hosts and devices
-  std::vector<std::string> read = {};             // swept names that verdicts depended on so far, sorted
+  std::vector<std::string> read = {};           // swept names that verdicts depended on so far, sorted
 
   bool operator==(const Judgement&) const = default;
 };

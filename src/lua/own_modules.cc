@@ -40,8 +40,8 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int contracts = load("muster/contract.lua", {prelude, muster, jobs});
   const int meetings = load("muster/meeting.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
-  const int layout = load("muster/layout.lua",
-                          {prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps});
+  const int layout = load("muster/layout.lua", {prelude, muster, policies, jobs, contracts, meetings, parameters,
+                                                recipes, checkpoints, sweeps});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

@@ -117,8 +117,8 @@ Value::List ListOf(const Value* value) {
 }
 
 Axis::Kind AxisKindOf(const std::string& name) {
-  for (const Axis::Kind kind : {Axis::Kind::kRange, Axis::Kind::kUniform, Axis::Kind::kLogUniform,
-                                Axis::Kind::kIntLogUniform}) {
+  for (const Axis::Kind kind :
+       {Axis::Kind::kRange, Axis::Kind::kUniform, Axis::Kind::kLogUniform, Axis::Kind::kIntLogUniform}) {
     if (AxisKindName(kind) == name) return kind;
   }
   return Axis::Kind::kChoice;
@@ -265,7 +265,8 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
     part.Truth("maximize", objective.maximize);
     objective.place = part.place();
   }
-  if (const Part part(whole.Field("early_stop"), "early_stop", host); part.given()) sweep.early_stop = EarlyStopOf(part);
+  if (const Part part(whole.Field("early_stop"), "early_stop", host); part.given())
+    sweep.early_stop = EarlyStopOf(part);
   if (const Part part(whole.Field("metrics"), "metrics", host); part.given()) ReadMetrics(part, sweep.metrics);
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {

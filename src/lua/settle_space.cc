@@ -212,9 +212,9 @@ class Settler {
     const auto high = number(1);
     const auto step = number(2);
     if (!low || !high || !step || axis.values.size() < 2) {
-      problems_.push_back(Error("space", space.place,
-                                "axis " + axis.name + ": the ends are no values of this " +
-                                    std::string(ParameterTypeName(parameter.type))));
+      problems_.push_back(Error(
+          "space", space.place,
+          "axis " + axis.name + ": the ends are no values of this " + std::string(ParameterTypeName(parameter.type))));
       return false;
     }
     axis.low = *low;
@@ -229,8 +229,7 @@ class Settler {
     const Parameter& parameter = meant.parameters.front();
     const std::string type(ParameterTypeName(parameter.type));
     const auto refuse = [&](std::string why, std::string hint) {
-      problems_.push_back(
-          Error("space", space.place, "axis " + axis.name + ": " + std::move(why), std::move(hint)));
+      problems_.push_back(Error("space", space.place, "axis " + axis.name + ": " + std::move(why), std::move(hint)));
     };
     if (!IsNumber(parameter.type)) {
       return refuse(std::string(AxisKindName(axis.kind)) + " is of numbers, and the parameter is a " + type,
@@ -238,13 +237,14 @@ class Settler {
     }
     const bool continuous = axis.kind == Axis::Kind::kUniform || axis.kind == Axis::Kind::kLogUniform;
     if (continuous && IsWhole(parameter.type)) {
-      return refuse(std::string(AxisKindName(axis.kind)) + " gives numbers with fractions, and the parameter is of type " +
-                        type,
-                    axis.kind == Axis::Kind::kUniform ? "int_uniform(low, high), or range(low, high, step)"
-                                                      : "int_log_uniform(low, high)");
+      return refuse(
+          std::string(AxisKindName(axis.kind)) + " gives numbers with fractions, and the parameter is of type " + type,
+          axis.kind == Axis::Kind::kUniform ? "int_uniform(low, high), or range(low, high, step)"
+                                            : "int_log_uniform(low, high)");
     }
     if (axis.kind == Axis::Kind::kIntLogUniform && !IsWhole(parameter.type)) {
-      return refuse("int_log_uniform gives whole numbers, and the parameter is of type " + type, "log_uniform(low, high)");
+      return refuse("int_log_uniform gives whole numbers, and the parameter is of type " + type,
+                    "log_uniform(low, high)");
     }
     if (axis.kind == Axis::Kind::kRange) axis.whole = IsWhole(parameter.type);
     if (axis.whole && (axis.low != std::floor(axis.low) || axis.step != std::floor(axis.step))) {

@@ -15,9 +15,9 @@ namespace muster {
 void SettleSpace(Space& space, bool words, const Declared& declared, const ParameterNames& names,
                  Diagnostics& problems);
 
-// What --grid NAME=TEXT says of a parameter: values between commas, each as name=text reads it; of numbers also a range:
-// "1..8" (whole numbers of an int, else every number between), "0..1:0.25" (steps), "1e-5..1e-3:log".
-// Lists and maps are JSON. Kind "parameter_value".
+// What --grid NAME=TEXT says of a parameter: values between commas, each as name=text reads it; of numbers also a
+// range: "1..8" (whole numbers of an int, else every number between), "0..1:0.25" (steps), "1e-5..1e-3:log". Lists and
+// maps are JSON. Kind "parameter_value".
 Result<Axis> ReadAxisText(const Parameter& parameter, std::string_view text);
 
 // "hosts" and "devices_per_host" go by these names in points, unless the recipe has parameters that are called so.

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::array<std::string_view, 11> kTypeNames = {"int",  "float", "bool",  "string",   "enum",  "path",
                                                          "list", "map",   "bytes", "duration", "secret"};
-constexpr std::array<std::string_view, 7> kOriginTexts = {
-    "default", "extension", "environment", "profile", "MUSTER_SET", "command line", "sweep point"};
+constexpr std::array<std::string_view, 7> kOriginTexts = {"default",    "extension",    "environment", "profile",
+                                                          "MUSTER_SET", "command line", "sweep point"};
 
 bool IsNumeric(ParameterType type) {
   return type == ParameterType::kInt || type == ParameterType::kFloat || type == ParameterType::kBytes ||

@@ -51,7 +51,15 @@ struct Parameter {
 };
 
 // Where a parameter's value came from, low precedence to high.
-enum class ParameterOrigin : std::uint8_t { kDefault, kExtension, kEnvironment, kProfile, kMusterSet, kCommandLine, kSweep };
+enum class ParameterOrigin : std::uint8_t {
+  kDefault,
+  kExtension,
+  kEnvironment,
+  kProfile,
+  kMusterSet,
+  kCommandLine,
+  kSweep
+};
 std::string_view ParameterOriginText(ParameterOrigin origin);
 
 // Parameter from its declaration table as plain data: "type" holds the constructor's name, "1" (or

@@ -7,7 +7,8 @@ namespace muster::testing {
 namespace {
 
 constexpr const char* kParams =
-    "params = { a = muster.int { 1 }, b = muster.int { 1 }, lr = muster.float { 0.1 }, kind = muster.variant { \"x\", one_of = "
+    "params = { a = muster.int { 1 }, b = muster.int { 1 }, lr = muster.float { 0.1 }, kind = muster.variant { \"x\", "
+    "one_of = "
     "{ x = { deep = muster.int { 1 } }, y = {} } } },";
 
 Space Choices(const std::string& name, const Value::List& values) {
@@ -59,14 +60,16 @@ TEST(SweepJudge, CountsReasonsByTheirPlaces) {
 }
 
 TEST(SweepJudge, PlansOnceForPointsThatAgreeInWhatIsLookedAt) {
-  const Judged judged = Judge("job:check(p.a < 3, \"too large\")", {Choices("a", Numbers(4)), Choices("lr", {0.5, 0.25, 0.125})});
+  const Judged judged =
+      Judge("job:check(p.a < 3, \"too large\")", {Choices("a", Numbers(4)), Choices("lr", {0.5, 0.25, 0.125})});
   EXPECT_EQ(judged.judgement.points, 12U);
   EXPECT_EQ(judged.judgement.planned, 4U);
   EXPECT_EQ(judged.judgement.read, Lines{"a"});
 }
 
 TEST(SweepJudge, FollowsWhatIsLookedAtOnlySometimes) {
-  const Judged judged = Judge("if p.a == 1 then job:check(p.b < 3, \"b\") end", {Choices("a", Numbers(3)), Choices("b", Numbers(4))});
+  const Judged judged =
+      Judge("if p.a == 1 then job:check(p.b < 3, \"b\") end", {Choices("a", Numbers(3)), Choices("b", Numbers(4))});
   EXPECT_EQ(judged.judgement.planned, 4U + 2U);
   EXPECT_EQ(judged.judgement.possible, 10U);
   EXPECT_EQ(judged.judgement.read, (Lines{"a", "b"}));
@@ -122,7 +125,8 @@ TEST(SweepJudge, KnowsVariantsAndTheCluster) {
 TEST(SweepJudge, AsksConditionsOfTheCommandLine) {
   const Judged judged = Judge("job:derive { sum = p.a + p.b }", {Choices("a", Numbers(3)), Choices("b", Numbers(3))},
                               {"sum < 5", "a ~= 1 or math.max(b, 2) == 2"});
-  EXPECT_EQ(judged.reasons, (Lines{"1 :0 where: a ~= 1 or math.max(b, 2) == 2 does not hold", "3 :0 where: sum < 5 does not hold"}));
+  EXPECT_EQ(judged.reasons,
+            (Lines{"1 :0 where: a ~= 1 or math.max(b, 2) == 2 does not hold", "3 :0 where: sum < 5 does not hold"}));
   const Lines unknown = Judge("", {Choices("a", Numbers(3))}, {"summ < 5"}).evaluated.problems();
   EXPECT_EQ(unknown, Lines{"error usage: --where \"summ < 5\": summ is neither a parameter nor derived by the recipe"});
   EXPECT_EQ(Judge("", {Choices("a", Numbers(3))}, {"a"}).evaluated.problems(),
@@ -130,8 +134,8 @@ TEST(SweepJudge, AsksConditionsOfTheCommandLine) {
 }
 
 TEST(SweepJudge, NamesTheTrialsOfEachVerdict) {
-  const Judged judged =
-      Judge("job:check(p.a ~= 3, \"three\")", {Choices("a", Numbers(5))}, {}, {JudgeRequest::What::kTrials, 1, 10, true});
+  const Judged judged = Judge("job:check(p.a ~= 3, \"three\")", {Choices("a", Numbers(5))}, {},
+                              {JudgeRequest::What::kTrials, 1, 10, true});
   EXPECT_EQ(judged.judgement.total, 5U);
   EXPECT_EQ(judged.judgement.points, 4U);
   EXPECT_EQ(judged.judgement.reasons.at(0).ranges, (std::vector<PointNumbers>{{2, 1}}));

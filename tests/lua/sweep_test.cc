@@ -11,9 +11,12 @@ namespace {
 std::string Sweep(const std::string& fields) {
   return "local muster = require \"muster\"\n"
          "local recipe = muster.recipe { name = \"t\",\n"
-         "  params = { lr = muster.float { 0.1, above = 0 }, layers = muster.int { 4, one_of = { 1, 2, 4, 8 } }, note = muster.string { \"\" },\n"
-         "    memory = muster.bytes { \"1GiB\" }, key = muster.secret { from_env = \"KEY\" }, sizes = muster.list { { 1 } },\n"
-         "    optimizer = muster.variant { \"adam\", one_of = { adam = { beta = muster.float { 0.9 } }, sgd = {} } } },\n"
+         "  params = { lr = muster.float { 0.1, above = 0 }, layers = muster.int { 4, one_of = { 1, 2, 4, 8 } }, note "
+         "= muster.string { \"\" },\n"
+         "    memory = muster.bytes { \"1GiB\" }, key = muster.secret { from_env = \"KEY\" }, sizes = muster.list { { "
+         "1 } },\n"
+         "    optimizer = muster.variant { \"adam\", one_of = { adam = { beta = muster.float { 0.9 } }, sgd = {} } } "
+         "},\n"
          "  plan = function(p, job) job:workers { count = 1, command = { \"true\" } } end }\n"
          "return muster.sweep { recipe = recipe,\n" +
          fields + " }\n";
@@ -96,23 +99,25 @@ TEST(SweepFile, SaysWhatElseASweepIs) {
 }
 
 TEST(SweepFile, TellsAllMistakesAtOnceWithTheirLines) {
-  EXPECT_EQ(ProblemsOfSweep("space = muster.product {\n learning = { 1 }, layers = muster.choice { 3 },\n"
-                            " note = muster.uniform(0, 1), lr = muster.uniform(0, 1) },\n"
-                            "retry = { on = { \"timeoutt\" } }, budjet = {}"),
-            (Lines{"recipe.lua:7 error unknown_key: a sweep has no option \"budjet\"",
-                   "recipe.lua:9 error parameter_value: parameter layers is one of 1, 2, 4, 8, got 3 (from the sweep)",
-                   "recipe.lua:8 error unknown_parameter: the recipe has no parameter \"learning\" (from the sweep point)",
-                   "recipe.lua:10 error parameter_value: parameter lr = 0.0 is out of range (from the sweep)",
-                   "recipe.lua:10 error space: axis note: uniform is of numbers, and the parameter is a string",
-                   "recipe.lua:7 error enum: retry: \"timeoutt\" is no class of failures"}));
+  EXPECT_EQ(
+      ProblemsOfSweep("space = muster.product {\n learning = { 1 }, layers = muster.choice { 3 },\n"
+                      " note = muster.uniform(0, 1), lr = muster.uniform(0, 1) },\n"
+                      "retry = { on = { \"timeoutt\" } }, budjet = {}"),
+      (Lines{"recipe.lua:7 error unknown_key: a sweep has no option \"budjet\"",
+             "recipe.lua:9 error parameter_value: parameter layers is one of 1, 2, 4, 8, got 3 (from the sweep)",
+             "recipe.lua:8 error unknown_parameter: the recipe has no parameter \"learning\" (from the sweep point)",
+             "recipe.lua:10 error parameter_value: parameter lr = 0 is out of range (from the sweep)",
+             "recipe.lua:10 error space: axis note: uniform is of numbers, and the parameter is a string",
+             "recipe.lua:7 error enum: retry: \"timeoutt\" is no class of failures"}));
 }
 
 TEST(SweepFile, RefusesSecretsAndFractionsOfWholeNumbers) {
   EXPECT_EQ(ProblemsOfSweep("space = { key = { \"a\", \"b\" } }"),
             Lines{"recipe.lua:7 error secret: key is a secret, and points of a sweep are written down"});
-  EXPECT_EQ(ProblemsOfSweep("space = { memory = muster.uniform(1, 2) }"),
-            Lines{"recipe.lua:8 error space: axis memory: uniform gives numbers with fractions, and the parameter is of "
-                  "type bytes"});
+  EXPECT_EQ(
+      ProblemsOfSweep("space = { memory = muster.uniform(1, 2) }"),
+      Lines{"recipe.lua:8 error space: axis memory: uniform gives numbers with fractions, and the parameter is of "
+            "type bytes"});
 }
 
 TEST(SweepFile, StandsForItsRecipeWithWhatIsFixed) {
@@ -154,8 +159,9 @@ Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grid
 }
 
 TEST(SweepWords, AreReadByTheParametersTypes) {
-  EXPECT_EQ(PointsOfWords({{"layers", "1,2"}, {"memory", "1KiB,2KiB"}}),
-            (Lines{"layers=1, memory=1024", "layers=1, memory=2048", "layers=2, memory=1024", "layers=2, memory=2048"}));
+  EXPECT_EQ(
+      PointsOfWords({{"layers", "1,2"}, {"memory", "1KiB,2KiB"}}),
+      (Lines{"layers=1, memory=1024", "layers=1, memory=2048", "layers=2, memory=1024", "layers=2, memory=2048"}));
   EXPECT_EQ(PointsOfWords({{"note", "a=b,1..8"}}), (Lines{"note=a=b", "note=1..8"}));
   EXPECT_EQ(PointsOfWords({{"sizes", "[1,2],[3]"}}), (Lines{"sizes={1, 2}", "sizes={3}"}));
   EXPECT_EQ(PointsOfWords({{"beta", "0.5,0.75"}}), (Lines{"optimizer.beta=0.5", "optimizer.beta=0.75"}));
@@ -163,7 +169,7 @@ TEST(SweepWords, AreReadByTheParametersTypes) {
 
 TEST(SweepWords, HaveRangesOfNumbers) {
   EXPECT_EQ(PointsOfWords({{"hosts", "1..3"}}), (Lines{"hosts=1", "hosts=2", "hosts=3"}));
-  EXPECT_EQ(PointsOfWords({{"lr", "0.5..1.5:0.5"}}), (Lines{"lr=0.5", "lr=1.0", "lr=1.5"}));
+  EXPECT_EQ(PointsOfWords({{"lr", "0.5..1.5:0.5"}}), (Lines{"lr=0.5", "lr=1", "lr=1.5"}));
   EXPECT_EQ(PointsOfWords({{"lr", "1e-3..1:log"}}), (Lines{"lr in log_uniform(0.001, 1)", ""}));
   EXPECT_EQ(PointsOfWords({{"lr", "1..x"}}).size(), 1U);
 }

@@ -56,6 +56,7 @@ local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. 
 local muster = load("muster", prelude)
 local parameters = load("parameters", muster)
 local recipes = load("recipe", prelude, muster, parameters)
+local sweeps = load("sweep", prelude, muster, parameters, recipes)
 local policies = load("policy", muster)
 local jobs = load("job", prelude, muster, policies, parameters)
 local contracts = load("contract", prelude, muster, jobs)
@@ -91,6 +92,8 @@ local asked_for = {}
 local function remember(_, known, what) asked_for[what] = known end
 muster.check_keys = remember
 muster.api.recipe { cluster = {}, limits = {} }
+muster.seal = function(_, contents) return contents end
+local SWEEP_OPTIONS = inside(muster.api.grid, "OPTIONS")
 policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here", print)
 
 local contract_keys = {}
@@ -105,6 +108,12 @@ return {
   ["muster.Recipe"] = inside(muster.api.recipe, "RECIPE_KEYS"),
   ["muster.Extension"] = inside(muster.api.recipe, "RECIPE_KEYS"),
   ["muster.RecipeValue"] = keys(inside(muster.api.recipe, "methods")),
+  ["muster.Sweep"] = inside(muster.api.sweep, "SWEEP_KEYS"),
+  ["muster.SweepMetrics"] = SWEEP_OPTIONS.metrics,
+  ["muster.SweepRetry"] = SWEEP_OPTIONS.retry,
+  ["muster.SweepBudget"] = SWEEP_OPTIONS.budget,
+  ["muster.Asha"] = SWEEP_OPTIONS.asha,
+  ["muster.MedianRule"] = SWEEP_OPTIONS.median,
   ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
   ["muster.RoleOptions"] = with(inside(jobs.new, "ROLE_OPTIONS"), unpack(policies.OPTIONS)),
   ["muster.ClusterDefaults"] = asked_for.cluster,
@@ -150,7 +159,7 @@ TEST(Stubs, NameWhatRecipesFind) {
   const auto written = NamesInStub("muster.lua");
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 17U);
+  ASSERT_EQ(offered.size(), 23U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;

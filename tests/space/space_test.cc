@@ -67,6 +67,11 @@ TEST(Space, TurnsTheLastAxisOfAProductFastest) {
   EXPECT_EQ(space.names(), (Lines{"a", "b"}));
 }
 
+TEST(Space, LetsAValueStandTwiceInAZip) {
+  const auto space = Compiled(Zip({Choice("pp", {1, 2, 4}), Choice("tp", {8, 4, 4})}));
+  EXPECT_EQ(AllOf(space), (Lines{"pp=1, tp=8", "pp=2, tp=4", "pp=4, tp=4"}));
+}
+
 TEST(Space, MovesPartsOfAZipTogether) {
   const auto space = Compiled(Zip({Choice("pp", {1, 2, 4}), Choice("tp", {8, 4, 2})}));
   EXPECT_EQ(AllOf(space), (Lines{"pp=1, tp=8", "pp=2, tp=4", "pp=4, tp=2"}));

@@ -1,0 +1,77 @@
+// muster sweep --preview, as people and programs read it, and what is refused before anything is judged.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+#include "support/golden.h"
+
+namespace muster::testing {
+namespace {
+
+void ExpectPreviewed(const std::string& kept, std::vector<std::string> words) {
+  words.insert(words.begin(), "sweep");
+  words.emplace_back("--preview");
+  const CommandResult result = Muster(std::move(words));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  ExpectGolden(result.out, "tests/golden/sweep/" + kept + ".txt");
+}
+
+void ExpectRefused(const std::string& kept, std::vector<std::string> words) {
+  words.insert(words.begin(), "sweep");
+  words.emplace_back("--preview");
+  const CommandResult result = Muster(std::move(words));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  ExpectGolden(result.err, "tests/golden/sweep/" + kept + ".err");
+}
+
+TEST(SweepCommand, PreviewsASweepOverLayouts) { ExpectPreviewed("gpt", {"recipes/sweep_gpt.lua"}); }
+
+TEST(SweepCommand, FindsFifteenOfTwentyFourLayoutsPossible) {
+  const CommandResult result = Muster({"sweep", "recipes/sweep_gpt.lua", "--preview", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["layouts"], 24);
+  const auto& judged = json["judged"];
+  EXPECT_EQ(judged["what"], "layouts");
+  EXPECT_EQ(judged["possible"], 15);
+  ASSERT_EQ(judged["reasons"].size(), 2U);
+  std::map<int, std::string> places;
+  for (const auto& reason : judged["reasons"]) {
+    places[reason["points"]] = reason["problem"]["file"].get<std::string>() + ":" + reason["problem"]["line"].dump();
+  }
+  EXPECT_EQ(places, (std::map<int, std::string>{{3, "recipes/gpt.lua:45"}, {6, "recipes/sweep_gpt.lua:26"}}));
+}
+
+TEST(SweepCommand, PreviewsWordsOverARecipe) {
+  ExpectPreviewed(
+      "words", {"recipes/gpt.lua", "--grid", "hosts=1..4", "--zip", "pipeline_stages=1,2", "tensor_parallel_size=8,4",
+                "--where", "bubble < 0.2", "--where", "hosts ~= 3", "--minimize", "loss", "--slots", "2"});
+}
+
+TEST(SweepCommand, JudgesTrialsWhereAConditionLooksAtAContinuousAxis) {
+  ExpectPreviewed("continuous", {"recipes/gpt.lua", "--grid", "learning_rate=1e-5..1e-3:log", "--random", "64",
+                                 "--where", "learning_rate < 5e-4"});
+}
+
+TEST(SweepCommand, TakesOnePartOfAFilesTrials) {
+  ExpectPreviewed("shard", {"recipes/sweep_gpt.lua", "--shard", "1/4", "--max-time", "2h"});
+}
+
+TEST(SweepCommand, RefusesWhatItCannotMean) {
+  ExpectRefused("no_sweep", {"recipes/gpt.lua"});
+  ExpectRefused("unknown_name", {"recipes/gpt.lua", "--grid", "learning_rat=1,2", "--grid", "steps=1,x"});
+  ExpectRefused("given_twice", {"recipes/gpt.lua", "steps=5", "--grid", "steps=1,2"});
+  ExpectRefused("unknown_in_where", {"recipes/gpt.lua", "--grid", "steps=1,2", "--where", "bubbel < 1"});
+  ExpectRefused("grid_of_a_file", {"recipes/sweep_gpt.lua", "--grid", "steps=1,2"});
+  ExpectRefused("uncountable", {"recipes/gpt.lua", "--grid", "learning_rate=1e-5..1e-3:log"});
+  ExpectRefused("stop_without_objective", {"recipes/gpt.lua", "--grid", "steps=1,2", "--asha", "step:1..64/4"});
+  ExpectRefused("words", {"recipes/gpt.lua", "--grid", "steps", "--zip", "heads=1,2", "layers=1"});
+  ExpectRefused("options", {"recipes/gpt.lua", "--grid", "steps=1,2", "--asha", "step", "--shard", "4", "--retry-on",
+                            "timeout,lost", "--max-time", "soon", "--name", "a/b", "--metric", "loss=x"});
+}
+
+}  // namespace
+}  // namespace muster::testing
