@@ -169,6 +169,19 @@ void Conversation::WaitFor(Waits waits) {
   epoll_ctl(epoll_.get(), other ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, at(waits), &event);
 }
 
+void Conversation::Wait(std::uint64_t until_ns) const {
+  // Not at the epoll descriptor: of thousands of questions each would wait for a wake-up through two queues.
+  pollfd watched{epoll_.get(), POLLIN, 0};
+  if (evaluator_ != nullptr && waits_ != Waits::kNothing) {
+    const int fd = waits_ == Waits::kForEnd ? evaluator_->pidfd() : evaluator_->socket();
+    if (fd >= 0) watched = {fd, static_cast<short>(waits_ == Waits::kForWrite ? POLLOUT : POLLIN), 0};
+  }
+  const std::uint64_t now = MonotonicNowNs();
+  const std::uint64_t left = until_ns > now ? until_ns - now : 0;
+  const timespec time{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+  ::ppoll(&watched, 1, &time, nullptr);
+}
+
 Result<std::string> AwaitAnswer(Conversation& conversation, const std::function<void(unsigned seconds)>& on_wait) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t begin = MonotonicNowNs();
@@ -178,7 +191,8 @@ Result<std::string> AwaitAnswer(Conversation& conversation, const std::function<
     const std::uint64_t deadline = conversation.deadline_ns();
     const std::uint64_t next = begin + (seconds + 1) * kSecond;
     const bool tells = on_wait && next < deadline;
-    if (AwaitFrame(conversation.fd(), tells ? next : deadline) == ReadStatus::kTimeout && tells) on_wait(++seconds);
+    conversation.Wait(tells ? next : deadline);
+    if (tells && MonotonicNowNs() >= next) on_wait(++seconds);
   }
 }
 

@@ -35,6 +35,8 @@ class Conversation {
 
   // Becomes readable (poll(2)) when Continue() has something to do; the same for as long as this lives.
   int fd() const { return epoll_.get(); }
+  // Waits for that, or for the time (monotonic), for who does nothing else.
+  void Wait(std::uint64_t until_ns) const;
   // Monotonic (base/clock.h): when Continue() is to be called even if nothing is readable. It then says what the limit
   // is.
   std::uint64_t deadline_ns() const { return deadline_ns_; }
