@@ -26,7 +26,6 @@
 #include "run/private_files.h"
 #include "run/progress_display.h"
 #include "run/signal_state.h"
-#include "sweep/await_pending.h"
 #include "sweep/left_attempt.h"
 #include "sweep/live_trial.h"
 #include "sweep/sweep_course.h"
@@ -34,6 +33,7 @@
 #include "sweep/sweep_index.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_status.h"
+#include "sweep/trial_planner.h"
 #include "transport/host_agents.h"
 
 namespace muster {
@@ -49,26 +49,12 @@ std::string Sentence(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
     if (!text.empty()) text += "; ";
     text += diagnostic.message;
+    if (!diagnostic.hint.empty()) text += fmt::format(" ({})", diagnostic.hint);
   }
   return text;
 }
 
-std::string PlaceText(const Place& place) {
-  if (place.file.empty()) return {};
-  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
-}
-
-PointsJudged EntryOf(TrialNumber first, const Judgement& judgement) {
-  PointsJudged judged{first, judgement.points, {}};
-  for (const RefusedPoints& refused : judgement.reasons) {
-    PointsJudged::Reason reason{refused.problem.message, PlaceText(refused.problem.place), {}};
-    for (const PointNumbers& range : refused.ranges) {
-      reason.trials.emplace_back(range.first, range.first + range.count - 1);
-    }
-    judged.impossible.push_back(std::move(reason));
-  }
-  return judged;
-}
+int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 
 std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
   std::vector<std::string> names;
@@ -99,9 +85,7 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        stem_(std::make_shared<EvaluatorStem>(muster::StartOf(request.evaluation))),
-        files_(std::move(files)),
-        judge_(stem_, files_.Again()),
+        planner_(io_, request.evaluation, request.description, sampler, std::move(files)),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
@@ -121,7 +105,7 @@ class SweepHead {
   // Looks for what can be done now; soon, and once however often it is asked.
   void GoOn();
   void Judge();
-  void OnJudged(TrialNumber first, Result<Judgement> judgement);
+  void OnJudged(TrialNumber first, Result<PointsJudged> judged);
   void Plan(TrialNumber trial);
   void OnPlanned(TrialNumber trial, Result<Evaluation> evaluation);
   void Start(TrialQueue::Start start);
@@ -148,11 +132,7 @@ class SweepHead {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer keeping_;
   boost::asio::steady_timer time_is_up_;
-  std::shared_ptr<EvaluatorStem> stem_;
-  RecipeFiles files_;
-  Evaluator judge_;
-  std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
-  std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
+  TrialPlanner planner_;
   std::map<TrialNumber, Evaluation> planned_;
   MetricsWatch watch_;
   TrialSetting trial_setting_;
@@ -221,9 +201,12 @@ Result<SweepOutcome> SweepHead::Run() {
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
-  course_.TakeUp(began, [this](TrialNumber, const OpenTrial& open) {
-    return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
-  }, request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
+  course_.TakeUp(
+      began,
+      [this](TrialNumber, const OpenTrial& open) {
+        return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
+      },
+      request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   if (const auto ms = request_.description.budget.time_ms) {
@@ -279,45 +262,28 @@ void SweepHead::GoOn() {
 void SweepHead::Judge() {
   const auto batch = course_.NextToJudge();
   if (!batch) return;
-  const TrialNumber first = batch->first;
-  auto pending = judge_.BeginJudging(request_.evaluation, request_.description,
-                                     {JudgeRequest::What::kTrials, first, batch->second, true});
-  if (!pending) return Stop(Sentence(pending.error()), 3, false);
-  judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
-      io_, *std::move(pending),
-      [this, first](Result<Judgement> judgement) { OnJudged(first, std::move(judgement)); });
+  planner_.Judge(batch->first, batch->second,
+                 [this, first = batch->first](Result<PointsJudged> judged) { OnJudged(first, std::move(judged)); });
 }
 
-void SweepHead::OnJudged(TrialNumber first, Result<Judgement> judgement) {
-  if (!judgement || judgement->points == 0) {
-    Stop(judgement ? "the evaluator judged no point" : Sentence(judgement.error()), 2, false);
-    course_.Judged({first, 0, {}});
-  } else {
-    course_.Judged(EntryOf(first, *judgement));
-  }
+void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
+  if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
+  course_.Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
   GoOn();
 }
 
 void SweepHead::Plan(TrialNumber trial) {
-  EvaluationOptions options = request_.evaluation;
-  AddPoint(sampler_.At(trial), options.overrides);
-  Evaluator fresh(stem_, files_.Again());
-  auto pending = fresh.Begin(std::move(options), true);
-  if (!pending) return Stop(Sentence(pending.error()), 3, false);
-  planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
-      io_, *std::move(pending),
-      [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
+  planner_.Plan(trial, [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
 }
 
 void SweepHead::OnPlanned(TrialNumber trial, Result<Evaluation> evaluation) {
-  planning_.erase(trial);
   if (!evaluation) {
     const Diagnostic& first = evaluation.error().front();
-    if (first.blame == Blame::kMachine) {
-      Stop(Sentence(evaluation.error()), 3, false);
+    if (first.blame == Blame::kMachine || first.kind == "plan_differs") {
+      Stop(Sentence(evaluation.error()), CodeOf(evaluation.error()), false);
       course_.GivenUp(trial);
     } else {
-      course_.CannotBe(trial, first.message, PlaceText(first.place));
+      course_.CannotBe(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
     return GoOn();
   }
@@ -353,10 +319,10 @@ void SweepHead::Start(TrialQueue::Start start) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
   }
   if (!course_.Began(began)) return;
-  auto live = LiveTrial::Begin(
-      trial_setting_, began, std::move(planned.mapped()), start.hosts, agents_.TransportFor(start.hosts),
-      {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
-       .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
+  auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
+                               agents_.TransportFor(start.hosts),
+                               {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+                                .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
     // It is this machine: the trial is tried again when the sweep goes on.
     SweepCourse::AttemptEnd end;
@@ -400,8 +366,7 @@ void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
     if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
-    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal,
-         stops_asked_ > 1);
+    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
 }
@@ -420,8 +385,8 @@ void SweepHead::ListenForCommands() {
     trials.name = "trial";
     trials.running = static_cast<std::uint32_t>(live_.size());
     trials.ended = static_cast<std::uint32_t>(account.over().size());
-    trials.waiting = static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) -
-                     trials.running;
+    trials.waiting =
+        static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) - trials.running;
     now.roles.push_back(std::move(trials));
     return now;
   };
@@ -482,11 +447,10 @@ void SweepHead::End() {
     outcome_.why = "no point is possible";
     outcome_.exit_code = 2;
   }
-  judging_.reset();
-  planning_.clear();
+  planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
-  Write(SweepEnded{outcome_.complete, outcome_.why, outcome_.exit_code});
+  course_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
   index_.Commit(account, journal_.position(), true);
   rows_.End();

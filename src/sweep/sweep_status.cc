@@ -30,7 +30,7 @@ std::string Counts(const SweepAccount& account) {
 std::string BestText(const SweepStatus& status) {
   const auto& best = status.account->best();
   if (!best || !status.sweep->objective) return {};
-  return fmt::format("trial {}  {} {}  {}", best->trial, Printable(status.sweep->objective->metric),
+  return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
                      ObjectiveOf(*status.sweep, best->loss), Printable(PointText(best->point)));
 }
 
@@ -86,7 +86,7 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   line += fmt::format(" {} in {}", ended.interrupted ? "interrupted" : TrialClassName(ended.trial_class),
                       DurationText(static_cast<double>(ended.ms) / 1000));
   if (ended.loss && sweep.objective) {
-    line += fmt::format(": {} {}", Printable(sweep.objective->metric), ObjectiveOf(sweep, *ended.loss));
+    line += fmt::format(": {} {:.6g}", Printable(sweep.objective->metric), ObjectiveOf(sweep, *ended.loss));
   }
   if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
   if (!ended.why.empty()) line += ": " + Printable(ended.why);
