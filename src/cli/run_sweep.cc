@@ -1,5 +1,6 @@
 #include "cli/run_sweep.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
+#include "cli/blank_variable.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
@@ -25,6 +27,7 @@
 #include "run/json_text.h"
 #include "run/run_files.h"
 #include "settings/value_json.h"
+#include "sweep/host_pool.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/sweep_head.h"
 #include "transport/local.h"
@@ -86,6 +89,7 @@ struct Start {
   std::string recipe_hash;
   bool accepted = false;
   std::vector<SiteHost> hosts;
+  std::vector<std::string> secrets;  // variables that hold some
   std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
 };
 
@@ -97,8 +101,8 @@ Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescriptio
     return map == nullptr || found == map->end() ? Value() : found->second;
   };
   const auto points = [&](const Value& description) {
-    Value::Map sampler =
-        member(description, "sampler").AsMap() ? *member(description, "sampler").AsMap() : Value::Map();
+    const Value drawn = member(description, "sampler");
+    Value::Map sampler = drawn.AsMap() == nullptr ? Value::Map() : *drawn.AsMap();
     sampler.erase("trials");  // more of them begin with the same ones
     return JsonText(Value(Value::List{member(description, "space"), Value(std::move(sampler))}));
   };
@@ -110,6 +114,12 @@ Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescriptio
   return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
                     "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
                     "another sweep"));
+}
+
+std::vector<std::string> SecretsOf(const Plan& plan) {
+  std::vector<std::string> variables;
+  for (const auto& [name, secret] : plan.secrets) variables.push_back(secret.from_env);
+  return variables;
 }
 
 int Run(Start start, const SweepStartOptions& options, const Without& without) {
@@ -130,6 +140,10 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   request.evaluation_record = EvaluationRecord;
   auto surroundings = SurroundRun(request.run);
   if (!surroundings) return Refuse(surroundings.error());
+  for (const std::string& secret : start.secrets) BlankVariable(secret);
+  const auto site = GetSite();
+  if (!site) return Refuse(site.error());
+  request.run.for_group = site->facts.access == SiteAccess::kGroup;
   request.hosts = std::move(start.hosts);
   request.devices = request.evaluation.site.devices_per_host.value_or(request.evaluation.site.host_devices);
   if (request.devices == 0) request.devices = start.described.devices_per_host;
@@ -167,6 +181,12 @@ int RunSweep(SweepCall call) {
   if (!hosts) return Refuse(hosts.error());
   auto first = FirstEvaluation(described, call.evaluator);
   if (!first) return Refuse(first.error());
+  if (const Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Refuse(refused);
+  PrintDiagnostics(first->warnings);
+  const TrialNeeds needs = NeedsOf(first->plan);
+  // Trials beside each other share a host's devices.
+  described.evaluation.devices.any =
+      std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
   described.devices_per_host = first->devices_per_host;
   std::error_code error;
   SweepFile file;
@@ -204,7 +224,14 @@ int RunSweep(SweepCall call) {
   }
   std::string hash = RecipeHash(*first, described.evaluation);
   const Without without = call.options.recipe.without;
-  return Run({*directory, std::move(file), std::move(described), std::move(hash), false, *std::move(hosts), {}},
+  return Run({*directory,
+              std::move(file),
+              std::move(described),
+              std::move(hash),
+              false,
+              *std::move(hosts),
+              SecretsOf(first->plan),
+              {}},
              call.start, without);
 }
 
@@ -244,7 +271,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   described->devices_per_host = first->devices_per_host;
   std::string hash = RecipeHash(*first, described->evaluation);
   return Run({*directory, *std::move(file), *std::move(described), std::move(hash), !changes->empty(),
-              *std::move(hosts), continuation.reopen},
+              *std::move(hosts), SecretsOf(first->plan), continuation.reopen},
              continuation.start, options.recipe.without);
 }
 

@@ -231,9 +231,9 @@ void SweepCourse::Follow(const std::string& host, TrialNumber trial, TrialClass 
 
 void SweepCourse::Quarantine(const std::string& host, const std::string& why) {
   for (std::uint32_t i = 0; i < pool_.hosts().size(); ++i) {
-    if (pool_.hosts()[i].name != host || pool_.closed(i)) continue;
+    if (pool_.hosts()[i].name != host) continue;
     pool_.Close(i);
-    Record(HostQuarantined{host, why});
+    if (left_alone_.insert(host).second) Record(HostQuarantined{host, why});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -40,6 +41,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
+constexpr std::uint32_t kMostLosses = 3;     // of a host's agent, until it is left alone
 constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
 // Below it no trial is begun: it could not even write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
@@ -91,7 +93,7 @@ class SweepHead {
         agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
                 {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnHost(host, ready); },
                  .refused = [this](std::uint32_t host, const AgentUnreachable& why) { OnNoHost(host, why.why); },
-                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnNoHost(host, lost.why); }}) {}
+                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnLostHost(host, lost.why); }}) {}
 
   Result<SweepOutcome> Run();
 
@@ -101,7 +103,9 @@ class SweepHead {
   void Say(const std::string& line) { err_.Write("muster: " + line + "\n"); }
 
   void OnHost(std::uint32_t host, const AgentReady& ready);
+  void OnLostHost(std::uint32_t host, const std::string& why);
   void OnNoHost(std::uint32_t host, const std::string& why);
+  std::string HostText(std::uint32_t host) const;
   // Looks for what can be done now; soon, and once however often it is asked.
   void GoOn();
   void Judge();
@@ -144,6 +148,8 @@ class SweepHead {
   bool kept_ = true;  // nothing has been written since the last Keep()
   bool ending_ = false;
   std::uint32_t stops_asked_ = 0;
+  std::map<std::uint32_t, std::uint32_t> losses_;  // of hosts' agents
+  std::set<std::uint32_t> connecting_again_;
   std::string why_;  // it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
@@ -227,18 +233,44 @@ Result<SweepOutcome> SweepHead::Run() {
 }
 
 void SweepHead::OnHost(std::uint32_t host, const AgentReady& ready) {
-  course_.SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) {
+    course_.OpenHost(host);
+  } else {
+    course_.SetCores(host, ready.cores);
+  }
   GoOn();
 }
 
+// One that was there is tried again: an agent may have been killed, and a connection cut.
+void SweepHead::OnLostHost(std::uint32_t host, const std::string& why) {
+  if (ending_) return;
+  if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNoHost(host, why);
+  course_.CloseHost(host);
+  connecting_again_.insert(host);
+  Say(fmt::format("the agent of {} is lost ({}); another one is started", HostText(host), Printable(why)));
+  boost::asio::post(io_, [this, host] {
+    if (!ending_) agents_.Connect(host);
+  });
+}
+
 void SweepHead::OnNoHost(std::uint32_t host, const std::string& why) {
-  const std::string& name = course_.pool().hosts()[host].name;
-  course_.Quarantine(name, why);
+  if (ending_) return;
+  connecting_again_.erase(host);
   const auto& hosts = course_.pool().hosts();
-  bool any = false;
-  for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
-  if (!any) Stop(name.empty() ? "the agent is gone: " + why : "no host is left; the last one: " + why, 3, true);
+  if (hosts[host].name.empty()) {
+    Stop("there is no agent: " + why, 3, true);
+  } else {
+    course_.Quarantine(hosts[host].name, why);
+    bool any = !connecting_again_.empty();
+    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
+    if (!any) Stop("no host is left; the last one: " + why, 3, true);
+  }
   GoOn();
+}
+
+std::string SweepHead::HostText(std::uint32_t host) const {
+  const std::string& name = course_.pool().hosts()[host].name;
+  return name.empty() ? "this machine" : Printable(name);
 }
 
 void SweepHead::GoOn() {
@@ -255,7 +287,8 @@ void SweepHead::GoOn() {
     if (connected && DiskHasRoom()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
     }
-    if ((connected || course_.stopping()) && live_.empty() && course_.over()) End();
+    if (!connected && !course_.stopping()) return;
+    if (live_.empty() && course_.over() && (connecting_again_.empty() || course_.stopping())) End();
   });
 }
 

@@ -100,7 +100,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
   text += fmt::format("  {} of {} trials over: {}\n", account.over().size(),
                       account.trials() - account.impossible().size(), Counts(account));
   if (const auto impossible = account.impossible().size()) {
-    text += fmt::format("  {} points impossible\n", impossible);
+    text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
   }
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);
