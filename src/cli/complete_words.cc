@@ -16,6 +16,7 @@
 #include "cli/run_list.h"
 #include "cli/site_of_call.h"
 #include "muster/value.h"
+#include "space/sweep_description.h"
 #include "sweep/sweep_directory.h"
 
 namespace muster {
@@ -103,6 +104,11 @@ class Completer {
       for (const ProfileFacts& profile : Described().profiles) Add(before + profile.name, "a profile of the recipe");
     } else if (type == "RUN") {
       Runs();
+    } else if (type.starts_with("CLASS")) {
+      for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+        const bool failed = IsFailure(static_cast<TrialClass>(i));
+        if (failed || type != "CLASSES") Add(before + std::string(kTrialClassNames[i]), "how attempts of trials ended");
+      }
     } else if (type == "LAUNCHER") {
       for (const char* name : {"torchrun", "msrun", "mpirun"})
         Add(before + name, "whose command line is given after --");
@@ -139,7 +145,10 @@ class Completer {
     } else if (name == "RUN") {
       Runs();
     } else if (name == "SWEEP") {
-      Sweeps();
+      Sweeps(words_.front() == "show");
+    } else if (name == "FOLDERS" && words_.front() == "ls") {
+      Sweeps(false);
+      answer_.files = true;
     } else if (name == "TOPIC") {
       Topics([](const Topic&) { return true; }, {});
     } else if (name == "FOLDER" || name == "FOLDERS" || name == "DIR") {
@@ -207,9 +216,18 @@ class Completer {
       if (names.insert(run.name).second) Add(run.name, "the newest of that name: " + run.outcome);
     }
     for (const RunSummary& run : *runs) Add(run.run, run.name + ", " + run.outcome);
+    for (const std::string& sweep : SweepNames()) Add(sweep + ":best", "the best trial of the sweep");
   }
 
-  void Sweeps() {
+  static std::set<std::string> SweepNames() {
+    std::set<std::string> names;
+    const auto folder = DefaultSweepsFolder();
+    if (!folder) return names;
+    for (const FoundRun& one : RunsBelow(*folder, kSweepDirectories)) names.insert(one.name);
+    return names;
+  }
+
+  void Sweeps(bool and_trials) {
     const auto folder = DefaultSweepsFolder();
     if (!folder) return;
     const std::vector<FoundRun> sweeps = RunsBelow(*folder, kSweepDirectories);
@@ -218,6 +236,8 @@ class Completer {
       if (names.insert(one->name).second) Add(one->name, "the newest sweep of that name");
     }
     for (auto one = sweeps.rbegin(); one != sweeps.rend(); ++one) Add(one->id, one->name + ", " + one->stamp);
+    if (!and_trials) return;
+    for (const std::string& name : names) Add(name + ":best", "the best trial of the sweep");
   }
 
   template <class Wanted>

@@ -76,6 +76,9 @@ the recipe or the command line is wrong, and nothing was started
 .B 3
 the machine: a process could not be started, an agent or a host was lost
 .TP
+.B 4
+a sweep ended, and some of its trials had failed
+.TP
 .B 75
 the run directory is in use by another run
 .TP
@@ -86,8 +89,8 @@ muster was ended by signal
 .TP
 .B MUSTER_HOME
 the folder below which
-.I runs/
-is, instead of the current one
+.IR runs/ " and " sweeps/
+are, instead of the current one
 .TP
 .B MUSTER_SITE
 the site file, as
@@ -128,6 +131,11 @@ a run: the plan, the journal of everything that happened, the logs, and a report
 .I latest
 beside them leads to the newest
 .TP
+.IR sweeps/NAME/TIME\-ID/
+a sweep: its journal, an index of it, and below
+.I t/
+the runs that its trials are
+.TP
 .IR muster.site.lua ", " $XDG_CONFIG_HOME/muster/site.lua ", " /etc/muster/site.lua
 what holds at this site for every run: hosts, environment, where runs are kept, rules. The first is the project's, in the
 current folder or the nearest one above it; the second the user's, in
@@ -158,6 +166,13 @@ On four hosts with eight devices each:
 .EX
 muster doctor \-\-host n[01\-04]:8 recipes/data_parallel.lua
 muster run recipes/data_parallel.lua \-\-host n[01\-04]:8
+.EE
+.TP
+Many runs of one recipe, the best of them, and that one again with another value:
+.EX
+muster sweep recipes/parameter_server.lua \-\-grid lr=0.1,0.3 workers=1,2 \-\-minimize loss
+muster best
+muster run parameter\-server:best epochs=40
 .EE
 .TP
 A script without a recipe:

@@ -148,7 +148,7 @@ Result<void> ListSweeps(bool json, bool even_if_none) {
   std::vector<FoundRun> found = RunsBelow(*folder, kSweepDirectories);
   std::reverse(found.begin(), found.end());
   std::vector<std::vector<std::string>> rows = {
-      {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "OVER", "FAILED", "BEST"}};
+      {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "IMPOSSIBLE", "OVER", "FAILED", "BEST"}};
   nlohmann::json list = nlohmann::json::array();
   for (const FoundRun& one : found) {
     const auto sweep = OpenSweepAt(one.path);
@@ -162,8 +162,8 @@ Result<void> ListSweeps(bool json, bool even_if_none) {
     const std::optional<double> best =
         account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
     rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(sweep->view.began()),
-                    sweep->State(), std::to_string(account.trials()),
-                    std::to_string(account.over().size() + account.impossible().size()), std::to_string(failed),
+                    sweep->State(), std::to_string(account.trials()), std::to_string(account.impossible().size()),
+                    std::to_string(account.over().size()), std::to_string(failed),
                     best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : ""});
     list.push_back({{"sweep", account.sweep_id()},
                     {"name", Readable(account.name())},

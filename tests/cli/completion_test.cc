@@ -88,6 +88,26 @@ TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
   EXPECT_EQ(WordsFor({"run", "@torch", "--", "tr"}), Words{":files"});
 }
 
+TEST(Completion, OfSweepsKnowsThemAndTheirBestTrials) {
+  const TempDir home;
+  const std::vector<std::string> at = {"MUSTER_HOME=" + home.path()};
+  ASSERT_EQ(Muster({"sweep", "-q", "recipes/hello.lua", "--grid", "greetings=1,2"}, at).exit_code, 0);
+  const auto words = [&](Words typed) {
+    typed.insert(typed.begin(), {"completion", "--words", "--"});
+    return Muster(typed, at).out;
+  };
+  EXPECT_EQ(words({"resume", "h"}), "hello\tthe newest sweep of that name\n");
+  EXPECT_EQ(words({"show", "hello:"}), "hello:best\tthe best trial of the sweep\n");
+  EXPECT_EQ(words({"best", "hello:"}), "");
+  EXPECT_EQ(words({"logs", "hello:b"}), "hello:best\tthe best trial of the sweep\n");
+  EXPECT_EQ(words({"run", "hello:b"}), "hello:best\tthe best trial of the sweep\n:files\n");
+  EXPECT_EQ(words({"ls", "h"}), "hello\tthe newest sweep of that name\n:files\n");
+  EXPECT_EQ(words({"retry", "--class", "oom_d"}), "oom_device\thow attempts of trials ended\n");
+  EXPECT_EQ(words({"sweep", "recipes/hello.lua", "--retry-on", "o"}),
+            "oom_device\thow attempts of trials ended\noom_host\thow attempts of trials ended\n");
+  EXPECT_EQ(words({"report-metric", "--fi"}), "--file\tthe file that gets the line (default: $MUSTER_METRICS)\n");
+}
+
 TEST(Completion, GivesNoWordThatAShellWouldTakeApart) {
   const OneRecipe recipe(
       "", "params = { mode = muster.enum { 'a b', one_of = { 'a b', 'c' }, doc = 'one\\n\\27[31mtwo' } },");

@@ -120,7 +120,7 @@ TEST_P(Page, HoldsWhatItSays) {
 
 INSTANTIATE_TEST_SUITE_P(Docs, Page,
                          ::testing::Values("README.md", "docs/recipe-guide.md", "docs/recipes.md", "docs/explain.md",
-                                           "docs/moving.md"),
+                                           "docs/moving.md", "docs/sweeps.md"),
                          [](const auto& page) {
                            std::string name = std::filesystem::path(page.param).stem();
                            std::erase(name, '-');

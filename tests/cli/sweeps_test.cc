@@ -231,6 +231,34 @@ TEST(Sweeps, GiveTheirTrialsToCommandsThatWantARun) {
   EXPECT_NE(folder.Muster({"report", "made:1"}).err.find("it is impossible"), std::string::npos);
 }
 
+TEST(Sweeps, AreNotGoneOnWithOverOtherPoints) {
+  const TempDir folder;
+  const auto write = [&](const std::string& values) {
+    std::ofstream(folder / "s.lua")
+        << "local muster = require \"muster\"\nreturn muster.sweep { name = \"s\", recipe = muster.recipe { name = "
+           "\"r\", params = { lr = muster.float { 1 } }, plan = function(p, job)\n"
+           "job:workers { count = 1, devices = 0, command = { \"/bin/true\" } } end }, space = { lr = "
+        << values << " } }\n";
+  };
+  const auto call = [&](std::vector<std::string> words) {
+    return RunCommand({.argv =
+                           [&] {
+                             words.insert(words.begin(), MusterProgram());
+                             return words;
+                           }(),
+                       .cwd = folder.path()});
+  };
+  write("{ 0.1, 0.2 }");
+  ASSERT_EQ(call({"sweep", "-q", "s.lua"}).exit_code, 0);
+  write("{ 0.05, 0.1, 0.2 }");
+  EXPECT_NE(call({"resume"}).err.find("has changed since it began"), std::string::npos);
+  const CommandResult other = call({"resume", "--accept"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("the space or the sampler is another one"), std::string::npos) << other.err;
+  write("{ 0.1, 0.2 --[[as it was]] }");
+  EXPECT_EQ(call({"resume", "-q", "--accept"}).exit_code, 0);
+}
+
 TEST(CheckSweep, SeesWhatIsWrong) {
   const auto complains = [](std::vector<SweepEntry> entries, const std::string& rule) {
     const SweepFolder folder(MadeFile(), entries);

@@ -21,7 +21,7 @@ void AddNames(const nlohmann::json& json, std::set<std::string>& names) {
 }
 
 TEST(SweepJournalPage, HasEveryEntryWithItsFields) {
-  auto rows = RowsOfThePage(MUSTER_SOURCE_DIR "/docs/sweeps-index.md");
+  auto rows = RowsOfThePage(MUSTER_SOURCE_DIR "/docs/sweeps.md");
   std::set<std::string> written;
   for (const SweepRecord& record : RecordsOf(OneOfEach())) {
     const std::string name(SweepEntryName(record.entry));
