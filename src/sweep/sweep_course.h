@@ -83,6 +83,9 @@ class SweepCourse {
   void Quarantine(const std::string& host, const std::string& why);
   void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
 
+  // The head leaves; nothing follows.
+  void Left(const SweepEnded& ended) { Record(ended); }
+
   // Nothing more is begun.
   void Stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }

@@ -163,6 +163,7 @@ class SweepHead {
   bool going_on_ = false;
   bool kept_ = true;  // nothing has been written since the last Keep()
   bool ending_ = false;
+  bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
   std::string why_;  // it was stopped
   int exit_code_ = 0;
@@ -171,8 +172,10 @@ class SweepHead {
 };
 
 bool SweepHead::Write(const SweepEntry& entry) {
+  if (unwritable_) return false;  // what comes later must not stand there without what came before
   const std::uint64_t wall = WallNowNs();
   if (const int error = journal_.Append(entry, wall); error != 0) {
+    unwritable_ = true;
     Stop(fmt::format("the journal cannot be written: {}", ::strerror(error)), 3, true);
     return false;
   }
@@ -486,7 +489,7 @@ void SweepHead::End() {
   planning_.clear();
   keeping_.cancel();
   time_is_up_.cancel();
-  Write(SweepEnded{outcome_.complete, outcome_.why, outcome_.exit_code});
+  course_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
   index_.Commit(account, journal_.position(), true);
   rows_.End();

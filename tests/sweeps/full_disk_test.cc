@@ -25,7 +25,10 @@ class SmallDisk {
   bool made() const { return made_; }
   const std::string& path() const { return path_; }
   // In front of a command that is to see it; others do by SeenFromHere().
-  Words Enter() const { return {"/usr/bin/nsenter", "--mount=/proc/" + std::to_string(holder_->pid()) + "/ns/mnt"}; }
+  Words Enter() const {
+    return {"/usr/bin/nsenter", "--mount=/proc/" + std::to_string(holder_->pid()) + "/ns/mnt",
+            "--wd=" + std::filesystem::path(path_).parent_path().string()};
+  }
   std::string SeenFromHere() const { return "/proc/" + std::to_string(holder_->pid()) + "/root" + path_; }
   // So many KiB of it are taken, or all if that is more than there are.
   void Fill(int kib) const {

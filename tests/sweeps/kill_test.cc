@@ -24,6 +24,15 @@ std::uint64_t SizeOf(const std::string& path) {
   return error ? 0 : size;
 }
 
+// How many trials are over.
+std::uint64_t Over(const std::string& journal) {
+  std::uint64_t over = 0;
+  for (const std::string& line : LinesOf(journal)) {
+    over += Says(line, "\"event\":\"attempt_ended\"") && !Says(line, "\"interrupted\":true") ? 1 : 0;
+  }
+  return over;
+}
+
 // Waits until the journal has grown to `size` or the program has ended; true if it lives.
 bool AwaitGrowth(const StartedProgram& muster, const std::string& journal, std::uint64_t size) {
   const UniqueFd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -59,15 +68,14 @@ TEST(Sweep, LosesAndRepeatsNothingHoweverOftenItsHeadIsKilled) {
   while (sweep.sweep().empty() || SizeOf(sweep.journal()) == 0) AwaitEnd(*muster, 1000);
   const std::string journal = sweep.journal();
   const Words resume = {"resume", "-q", "--no-progress"};
-  std::uint64_t per_trial = 450;  // bytes of the journal
+  constexpr std::uint64_t kBytesOfTrial = 400;  // of the journal
   for (int killed = 0; killed < kKills; ++killed) {
-    const std::uint64_t over = SizeOf(journal) / per_trial;
-    const std::uint64_t left = kPoints - std::min<std::uint64_t>(over, kPoints);
-    // As many as to be through with the last of the kills; every fifth comes before much of anything.
-    const std::uint64_t trials = left / static_cast<std::uint64_t>(kKills - killed) * 5 / 4;
-    const bool early = below(4) == 0;
+    const std::uint64_t left = kPoints - std::min<std::uint64_t>(Over(journal), kPoints);
+    // So many that some are left for the last of the kills; every fifth comes before much of anything.
+    const std::uint64_t trials = left < 200 ? 0 : (left - 200) / static_cast<std::uint64_t>(kKills - killed);
+    const bool early = left > 200 && below(4) == 0;
     bool alive = true;
-    if (!early) alive = AwaitGrowth(*muster, journal, SizeOf(journal) + below(2 * trials) * per_trial);
+    if (!early) alive = AwaitGrowth(*muster, journal, SizeOf(journal) + below(2 * trials) * kBytesOfTrial);
     AwaitEnd(*muster, below(early ? 100'000 : 8'000));
     if (!alive) break;
     muster->Signal(SIGKILL);
