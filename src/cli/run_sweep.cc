@@ -42,8 +42,7 @@ int Refuse(const Diagnostics& problems) {
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
-  const auto judgement =
-      evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
+  const auto judgement = evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
   if (!judgement) return Fail(judgement.error());
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
@@ -118,8 +117,8 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   if (request.hosts.empty()) {
     transport = std::make_unique<LocalTransport>(std::string(), without);
   } else {
-    transport = std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs,
-                                               without);
+    transport =
+        std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs, without);
   }
   const auto outcome = RunSweep(request, *transport);
   if (!outcome) return Refuse(outcome.error());
@@ -169,7 +168,8 @@ int RunSweep(SweepCall call) {
   // The last of them: without it the directory is none.
   auto written = WriteRecipe(directory->folder(), inputs, EvaluationRecord(described.evaluation), {}, first->sources);
   if (written) {
-    written = WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
+    written =
+        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
   if (!written) return Refuse(written.error());
   if (!call.start.quiet) {

@@ -64,9 +64,7 @@ void SweepCourse::TakeUp(const SweepBegan& began,
   to_plan_.assign(waiting.begin(), waiting.end());
 }
 
-bool SweepCourse::budget_used_up() const {
-  return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials;
-}
+bool SweepCourse::budget_used_up() const { return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials; }
 
 std::optional<std::pair<TrialNumber, std::uint64_t>> SweepCourse::NextToJudge() {
   const TrialNumber first = account_.judged_to();
@@ -247,9 +245,7 @@ bool SweepCourse::over() const {
                           : !IsWithinBudget(to_plan_.front());
 }
 
-bool SweepCourse::complete() const {
-  return account_.judged_to() >= sampler_.size() && account_.open().empty();
-}
+bool SweepCourse::complete() const { return account_.judged_to() >= sampler_.size() && account_.open().empty(); }
 
 std::string SweepCourse::Hopeless() const {
   TrialQueue left = queue_;

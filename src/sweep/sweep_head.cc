@@ -224,9 +224,12 @@ Result<SweepOutcome> SweepHead::Run() {
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
-  course_.TakeUp(began, [this](TrialNumber, const OpenTrial& open) {
-    return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
-  }, request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
+  course_.TakeUp(
+      began,
+      [this](TrialNumber, const OpenTrial& open) {
+        return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
+      },
+      request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   if (const auto ms = request_.description.budget.time_ms) {
@@ -287,8 +290,7 @@ void SweepHead::Judge() {
                                      {JudgeRequest::What::kTrials, first, batch->second, true});
   if (!pending) return Stop(Sentence(pending.error()), 3, false);
   judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
-      io_, *std::move(pending),
-      [this, first](Result<Judgement> judgement) { OnJudged(first, std::move(judgement)); });
+      io_, *std::move(pending), [this, first](Result<Judgement> judgement) { OnJudged(first, std::move(judgement)); });
 }
 
 void SweepHead::OnJudged(TrialNumber first, Result<Judgement> judgement) {
@@ -356,10 +358,10 @@ void SweepHead::Start(TrialQueue::Start start) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
   }
   if (!course_.Began(began)) return;
-  auto live = LiveTrial::Begin(
-      trial_setting_, began, std::move(planned.mapped()), start.hosts, agents_.TransportFor(start.hosts),
-      {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
-       .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
+  auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
+                               agents_.TransportFor(start.hosts),
+                               {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+                                .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
     // It is this machine: the trial is tried again when the sweep goes on.
     SweepCourse::AttemptEnd end;
@@ -403,8 +405,7 @@ void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
     if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
-    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal,
-         stops_asked_ > 1);
+    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
 }
@@ -423,8 +424,8 @@ void SweepHead::ListenForCommands() {
     trials.name = "trial";
     trials.running = static_cast<std::uint32_t>(live_.size());
     trials.ended = static_cast<std::uint32_t>(account.over().size());
-    trials.waiting = static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) -
-                     trials.running;
+    trials.waiting =
+        static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) - trials.running;
     now.roles.push_back(std::move(trials));
     return now;
   };

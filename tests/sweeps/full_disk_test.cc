@@ -32,7 +32,8 @@ class SmallDisk {
   std::string SeenFromHere() const { return "/proc/" + std::to_string(holder_->pid()) + "/root" + path_; }
   // So many KiB of it are taken, or all if that is more than there are.
   void Fill(int kib) const {
-    RunCommand({{"dd", "if=/dev/zero", "of=" + SeenFromHere() + "/ballast", "bs=1024", "count=" + std::to_string(kib)}});
+    RunCommand(
+        {{"dd", "if=/dev/zero", "of=" + SeenFromHere() + "/ballast", "bs=1024", "count=" + std::to_string(kib)}});
   }
   void MakeSpace() const { std::filesystem::remove(SeenFromHere() + "/ballast"); }
 
@@ -56,7 +57,8 @@ class SmallDisk {
 
 // muster and the checker see the disk, the test does through /proc.
 struct OnSmallDisk {
-  OnSmallDisk(const std::string& plan, const std::string& size) : sweep("x = muster.int { 1 }", plan), disk(sweep, size) {
+  OnSmallDisk(const std::string& plan, const std::string& size)
+      : sweep("x = muster.int { 1 }", plan), disk(sweep, size) {
     sweep.SetHome(disk.path());
     sweep.CallBy(disk.Enter());
   }

@@ -64,7 +64,8 @@ TEST(Sweep, LosesAndRepeatsNothingHoweverOftenItsHeadIsKilled) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };
 
-  std::optional<StartedProgram> muster = sweep.StartSweep({"--grid", "x=1.." + std::to_string(kPoints), "--slots", "2", "-q"});
+  std::optional<StartedProgram> muster =
+      sweep.StartSweep({"--grid", "x=1.." + std::to_string(kPoints), "--slots", "2", "-q"});
   while (sweep.sweep().empty() || SizeOf(sweep.journal()) == 0) AwaitEnd(*muster, 1000);
   const std::string journal = sweep.journal();
   const Words resume = {"resume", "-q", "--no-progress"};

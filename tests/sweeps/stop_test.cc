@@ -11,7 +11,8 @@ namespace {
 // Trial 1 ends at once; all others when the file "go" is there.
 constexpr char kParams[] = "x = muster.int { 1 }";
 constexpr char kPlan[] =
-    "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, p.x > 1 and { 'await', here .. '/go' } } }";
+    "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, p.x > 1 and { 'await', here .. "
+    "'/go' } } }";
 
 // Once it has been in the middle of trial 2.
 StartedProgram StartedInTheMiddle(const SweepCase& sweep) {

@@ -69,7 +69,8 @@ class StartedProgram {
     if (error != 0) throw std::runtime_error("cannot start " + argv.front());
     pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   }
-  StartedProgram(StartedProgram&& other) noexcept : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
+  StartedProgram(StartedProgram&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
   StartedProgram& operator=(StartedProgram&&) = delete;
   ~StartedProgram() {
     if (pid_ < 0) return;
