@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -45,7 +44,7 @@ bool HolderIsGone(int lock) {
   int pid = 0;
   char host[256];
   if (std::sscanf(Holder(lock).c_str(), "pid %d on %255s since", &pid, host) != 2 || pid <= 0) return false;
-  return OwnHostName() == host && ::kill(pid, 0) != 0 && errno == ESRCH;
+  return OwnHostName() == host && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
 }
 
 // The lock, or false with errno. A child that a killed holder had forked has it, too, until it has closed what it

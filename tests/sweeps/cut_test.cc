@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPoints = 150;  // whose journal is longer than 64 KiB
+constexpr int kPoints = 180;  // whose journal is longer than 64 KiB
 constexpr std::uintmax_t kTail = 64U << 10;
 
 TEST(Sweep, GoesOnWhereverItsJournalWasCut) {
