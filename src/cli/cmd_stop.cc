@@ -1,4 +1,4 @@
-// muster stop: asks the head of a run to end it.
+// muster stop: asks the head of a run, or of a sweep, to end it.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -8,6 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
+#include "cli/trial_facts.h"
 #include "run/control_client.h"
 #include "run/run_directory.h"
 #include "run/run_summary.h"
@@ -21,6 +22,39 @@ struct Options {
   bool wait = false;
   bool dump = false;
 };
+
+struct Target {
+  std::string folder;
+  bool is_sweep = false;
+};
+
+// A run that lives comes first, and what lives before what does not.
+Result<Target> FindTarget(const std::string& name) {
+  const auto run = FindRun(name);
+  if (run && IsRunLive(*run)) return Target{*run, false};
+  const auto sweep = FindSweep(name);
+  if (sweep && (!run || (!name.empty() && IsRunLive(*sweep)))) return Target{*sweep, true};
+  if (!run) return Fail(run.error());
+  return Target{*run, false};
+}
+
+// The same as TellOver, of a sweep.
+int TellSweepOver(const std::string& folder, const char* words) {
+  const auto sweep = OpenSweepAt(folder);
+  if (!sweep) {
+    PrintDiagnostics(sweep.error());
+    return ExitCodeFor(sweep.error());
+  }
+  const std::string shown = Printable(sweep->file.name) + " " + sweep->file.sweep_id;
+  if (!sweep->view.account().ended()) {
+    const Diagnostics gone = {MachineError("control", "the muster of sweep " + shown + " is gone",
+                                           "muster resume " + ShellQuoted(sweep->file.sweep_id) + " goes on with it")};
+    PrintDiagnostics(gone);
+    return ExitCodeFor(gone);
+  }
+  std::printf("%s: %s (%s)\n", shown.c_str(), words, Printable(sweep->view.account().ended()->why).c_str());
+  return kExitOk;
+}
 
 // Of a run that nobody holds: that it has ended is what was wanted; that it was lost is not.
 int TellOver(const std::string& folder) {
@@ -48,15 +82,19 @@ Result<ControlAnswer> Ask(const std::string& folder, const Options& options) {
 }
 
 int Run(const Options& options) {
-  const auto folder = FindRun(options.run);
-  if (!folder) {
-    PrintDiagnostics(folder.error());
-    return ExitCodeFor(folder.error());
+  const auto target = FindTarget(options.run);
+  if (!target) {
+    PrintDiagnostics(target.error());
+    return ExitCodeFor(target.error());
   }
-  if (!IsRunLive(*folder)) return TellOver(*folder);
+  const std::string* const folder = &target->folder;
+  const auto tell_over = [&] {
+    return target->is_sweep ? TellSweepOver(*folder, "has ended already") : TellOver(*folder);
+  };
+  if (!IsRunLive(*folder)) return tell_over();
   Result<ControlAnswer> answer = Ask(*folder, options);
   if (!answer) {
-    if (!IsRunLive(*folder)) return TellOver(*folder);  // it ended meanwhile
+    if (!IsRunLive(*folder)) return tell_over();  // it ended meanwhile
     answer.error().front().hint =
         "it is held by " + HolderOf(*folder) + "; on its host, SIGTERM to that process asks it";
     PrintDiagnostics(answer.error());
@@ -64,6 +102,7 @@ int Run(const Options& options) {
   }
   if (options.wait) {
     AwaitRunOver(*folder);
+    if (target->is_sweep) return TellSweepOver(*folder, "has ended");
     const Result<RunSummary> over = SummarizeRun(*folder, false);
     if (over && over->outcome != "lost") {
       std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), over->run.c_str(), over->outcome.c_str());

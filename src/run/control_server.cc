@@ -54,6 +54,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::Listen(boost::asio::io_con
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return refused("socket");
   const sockaddr_un address = ControlAddress(folder);
+  // One that is there already is of a head that was killed: the caller holds the folder.
+  ::unlinkat(folder, kName, 0);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return refused("bind");
   // Nobody can connect before listen(2), so the mode is never wider than the folder's for anybody.
   if (::fchmodat(folder, kName, 0600, 0) != 0 || ::listen(socket.get(), kBacklog) != 0) {

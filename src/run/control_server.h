@@ -43,8 +43,8 @@ class ControlServer {
     std::function<ProcessStatuses()> processes;
   };
 
-  // Makes the socket in the folder, whose descriptor must stay open for as long as the server lives. Kind "control"
-  // where the file system holds no sockets.
+  // Makes the socket in the folder, which the caller holds (run/run_directory.h) and whose descriptor must stay open
+  // for as long as the server lives. Kind "control" where the file system holds no sockets.
   static Result<std::unique_ptr<ControlServer>> Listen(boost::asio::io_context& io, int folder, Calls calls);
   // Takes the socket away and ends every connection.
   ~ControlServer();

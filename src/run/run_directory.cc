@@ -1,5 +1,6 @@
 #include "run/run_directory.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,6 +39,29 @@ std::string Holder(int lock) {
   return line.empty() ? "another muster" : Printable(line);
 }
 
+// Whether who is named there as the holder was a process of this host that is gone.
+bool HolderIsGone(int lock) {
+  int pid = 0;
+  char host[256];
+  if (std::sscanf(Holder(lock).c_str(), "pid %d on %255s since", &pid, host) != 2 || pid <= 0) return false;
+  return OwnHostName() == host && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
+}
+
+// The lock, or false with errno. A child that a killed holder had forked has it, too, until it has closed what it
+// inherited or is ended: that is waited for.
+bool TakeLock(int lock) {
+  constexpr int kTries = 200;
+  constexpr timespec kPause = {0, 10'000'000};
+  for (int tried = 0;; ++tried) {
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    if (tried >= kTries || !HolderIsGone(lock)) break;
+    ::nanosleep(&kPause, nullptr);
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
 // Whether anything but the lock is in the folder.
 bool HoldsSomething(const std::string& path) {
   std::error_code error;
@@ -59,7 +84,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
       ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
   if (!S_ISREG(status.st_mode)) return Refused("cannot lock", shown, EINVAL);
-  if (::flock(made.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!TakeLock(made.lock_.get())) {
     if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
     Diagnostic busy = MachineError(
         "run_dir",

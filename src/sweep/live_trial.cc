@@ -1,5 +1,7 @@
 #include "sweep/live_trial.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/clock.h"
@@ -54,6 +56,9 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
 Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
                                                     Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
                                                     std::unique_ptr<Transport> transport, Calls calls) {
+  // The journal knows of no such attempt: what is there is of one whose record was lost with the power.
+  std::error_code ignored;
+  std::filesystem::remove_all(setting.request.folder + "/" + TrialFolder(began.id, began.attempt), ignored);
   if (auto made = MakeFolders(setting.request.folder_fd, TrialFolder(began.id, began.attempt)); !made) {
     return Fail(made.error());
   }

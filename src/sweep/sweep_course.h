@@ -87,7 +87,7 @@ class SweepCourse {
   // Before anything was started there.
   void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
 
-  // The last entry of this head.
+  // The head leaves; nothing follows.
   void Left(const SweepEnded& ended) { Record(ended); }
 
   // Nothing more is begun.

@@ -147,6 +147,7 @@ class SweepHead {
   bool going_on_ = false;
   bool kept_ = true;  // nothing has been written since the last Keep()
   bool ending_ = false;
+  bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
   std::map<std::uint32_t, std::uint32_t> losses_;  // of hosts' agents
   std::set<std::uint32_t> connecting_again_;
@@ -157,8 +158,10 @@ class SweepHead {
 };
 
 bool SweepHead::Write(const SweepEntry& entry) {
+  if (unwritable_) return false;  // what comes later must not stand there without what came before
   const std::uint64_t wall = WallNowNs();
   if (const int error = journal_.Append(entry, wall); error != 0) {
+    unwritable_ = true;
     Stop(fmt::format("the journal cannot be written: {}", ::strerror(error)), 3, true);
     return false;
   }

@@ -83,7 +83,7 @@ def canonical(value):
 
 class Sweep:
     def __init__(self, folder):
-        self.folder = folder
+        self.folder = folder.resolve() if folder.is_symlink() else folder  # the link to the newest
         self.problems = []
         self.records = []
         self.broken_end = ""

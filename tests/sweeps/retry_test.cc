@@ -1,0 +1,61 @@
+// Sweeps whose recipe changes under them, and trials that fail and are tried again.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "sweeps/sweep_case.h"
+
+namespace muster::testing {
+namespace {
+
+TEST(Sweep, GoesOnWithAnotherRecipeOnlyIfThatIsAccepted) {
+  SweepCase sweep("x = muster.int { 1 }, a = muster.string { 'n', from_env = 'SWEEP_A' }",
+                  "job:workers { count = 1, command = { 'true', p.a } }");
+  sweep.SetVariable("SWEEP_A=one");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);
+  const std::string before = ContentOf(sweep.journal());
+  sweep.ForgetVariables();
+  sweep.SetVariable("SWEEP_A=two");
+  const CommandResult variable = sweep.Muster({"resume"});
+  EXPECT_EQ(variable.exit_code, 2) << variable.err;
+  EXPECT_TRUE(Says(variable.err, "the variable SWEEP_A has another value")) << variable.err;
+  sweep.WriteRecipe("x = muster.int { 1 }, a = muster.string { 'n', from_env = 'SWEEP_A' }",
+                    "job:workers { count = 1, command = { 'true', 'new' } }");
+  const CommandResult recipe = sweep.Muster({"resume"});
+  EXPECT_EQ(recipe.exit_code, 2) << recipe.err;
+  EXPECT_TRUE(Says(recipe.err, "'true', 'new'")) << recipe.err;
+  EXPECT_TRUE(Says(recipe.err, "muster resume --accept")) << recipe.err;
+  EXPECT_EQ(ContentOf(sweep.journal()), before);
+  const CommandResult accepted = sweep.Muster({"resume", "--accept"});
+  EXPECT_EQ(accepted.exit_code, 0) << accepted.err;
+  EXPECT_EQ(ContentOf(sweep.journal()).substr(0, before.size()), before);
+  EXPECT_TRUE(sweep.Records("sweep_began").back()["accepted"]);
+  EXPECT_EQ(sweep.Wrong(), "");
+}
+
+TEST(Sweep, TriesAgainWhatFailedAndNothingElse) {
+  const SweepCase sweep(
+      "x = muster.int { 1 }",
+      "job:workers { count = 1, command = { '/bin/sh', '-c', 'case ' .. p.x .. ' in 2) test ! -e ' .. "
+      "here .. '/bad || exit 7;; 3) test ! -e ' .. here .. '/bad || exit 2;; esac' } }");
+  sweep.Write("bad", "");
+  const CommandResult failed = sweep.Sweep({"--grid", "x=1..4", "--retry", "1"});
+  EXPECT_EQ(failed.exit_code, 4) << failed.err;
+  EXPECT_EQ(sweep.Wrong(4), "");
+  // A crash counts and is tried again; refused input would be refused again.
+  EXPECT_EQ(sweep.Of(1, "attempt_ended").size(), 2U);
+  EXPECT_EQ(sweep.Of(1, "attempt_ended").back()["class"], "crash");
+  ASSERT_EQ(sweep.Of(2, "attempt_ended").size(), 1U);
+  EXPECT_EQ(sweep.Of(2, "attempt_ended").back()["class"], "user_error");
+  std::filesystem::remove(sweep / "bad");
+  const CommandResult retried = sweep.Muster({"retry"});
+  EXPECT_EQ(retried.exit_code, 0) << retried.err;
+  EXPECT_EQ(sweep.Of(0, "attempt_began").size(), 1U);
+  EXPECT_EQ(sweep.Of(1, "attempt_began").size(), 3U);
+  EXPECT_EQ(sweep.Of(2, "attempt_began").size(), 2U);
+  EXPECT_EQ(sweep.Of(3, "attempt_began").size(), 1U);
+  EXPECT_EQ(sweep.Wrong(4), "");
+}
+
+}  // namespace
+}  // namespace muster::testing

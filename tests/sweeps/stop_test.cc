@@ -1,0 +1,88 @@
+// A sweep that is asked to stop, and one that somebody else is at.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "sweeps/sweep_case.h"
+
+namespace muster::testing {
+namespace {
+
+// Trial 1 ends at once; all others when the file "go" is there.
+constexpr char kParams[] = "x = muster.int { 1 }";
+constexpr char kPlan[] =
+    "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, p.x > 1 and { 'await', here .. "
+    "'/go' } } }";
+
+// Once it has been in the middle of trial 2.
+StartedProgram StartedInTheMiddle(const SweepCase& sweep) {
+  StartedProgram muster = sweep.StartSweep({"--grid", "x=1..4", "--slots", "1"});
+  EXPECT_TRUE(AwaitFile(sweep / "began.2"));
+  return muster;
+}
+
+TEST(Sweep, IsHeldByOneHeadAtATime) {
+  const SweepCase sweep(kParams, kPlan);
+  StartedProgram muster = StartedInTheMiddle(sweep);
+  const std::string before = ContentOf(sweep.journal());
+  for (const char* command : {"resume", "retry"}) {
+    const CommandResult second = sweep.Muster({command});
+    EXPECT_EQ(second.exit_code, 75) << second.err;
+    EXPECT_TRUE(Says(second.err, "is in use by pid " + std::to_string(muster.pid()) + " on ")) << second.err;
+    EXPECT_TRUE(Says(second.err, "hint: ")) << second.err;
+  }
+  EXPECT_EQ(ContentOf(sweep.journal()), before);
+  sweep.Write("go", "");
+  EXPECT_EQ(muster.End(), 0) << sweep.Errors();
+  EXPECT_EQ(sweep.Wrong(4), "");
+}
+
+TEST(Sweep, IsInterruptedAndGoneOnWith) {
+  const SweepCase sweep(kParams, kPlan);
+  StartedProgram muster = StartedInTheMiddle(sweep);
+  muster.Signal(SIGINT);
+  EXPECT_EQ(muster.End(), 128 + SIGINT);
+  EXPECT_TRUE(Says(sweep.Errors(), "to go on: muster resume ")) << sweep.Errors();
+  EXPECT_TRUE(sweep.NothingLeft());
+  EXPECT_EQ(sweep.Wrong(), "");
+  ASSERT_EQ(sweep.Of(1, "attempt_ended").size(), 1U);
+  EXPECT_TRUE(sweep.Of(1, "attempt_ended")[0]["interrupted"]);
+  sweep.Write("go", "");
+  const CommandResult resumed = sweep.Muster({"resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(sweep.Wrong(4), "");
+  EXPECT_EQ(sweep.Of(0, "attempt_began").size(), 1U);
+  EXPECT_EQ(sweep.Of(1, "attempt_began").size(), 2U);
+}
+
+TEST(Sweep, EndsAtOnceWhenItIsInterruptedTwice) {
+  const SweepCase sweep(kParams,
+                        "job:workers { count = 1, stop = { grace = '1h' }, command = { probe, 'ignore-term', 'file', "
+                        "here .. '/began.2', 'wait' } }");
+  StartedProgram muster = StartedInTheMiddle(sweep);
+  muster.Signal(SIGINT);
+  ASSERT_TRUE(AwaitLine(sweep / "err", "muster: stopping; "));
+  muster.Signal(SIGINT);
+  EXPECT_EQ(muster.End(), 128 + SIGINT);
+  EXPECT_TRUE(sweep.NothingLeft());
+  EXPECT_EQ(sweep.Wrong(), "");
+}
+
+TEST(Sweep, IsStoppedByAnotherCommand) {
+  const SweepCase sweep(kParams, kPlan);
+  StartedProgram muster = StartedInTheMiddle(sweep);
+  const CommandResult stop = sweep.Muster({"stop", "job", "--wait"});
+  EXPECT_EQ(stop.exit_code, 0) << stop.err;
+  EXPECT_TRUE(Says(stop.out, "has ended (another command stopped it")) << stop.out;
+  EXPECT_EQ(muster.End(), 128 + SIGTERM);
+  EXPECT_TRUE(sweep.NothingLeft());
+  const CommandResult again = sweep.Muster({"stop", sweep.sweep()});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(Says(again.out, "has ended already")) << again.out;
+  sweep.Write("go", "");
+  EXPECT_EQ(sweep.Muster({"resume"}).exit_code, 0);
+  EXPECT_EQ(sweep.Wrong(4), "");
+}
+
+}  // namespace
+}  // namespace muster::testing

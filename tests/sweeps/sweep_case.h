@@ -1,0 +1,202 @@
+// A temporary folder with a recipe and a sweep of it, run by the real program: started, ended by force, gone on with,
+// and held against what its journal promises. What is swept and what is expected of it is the test's.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "support/await.h"
+#include "support/command.h"
+#include "support/places.h"
+#include "support/processes.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+inline std::string ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline bool Says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+// Waits until there is such a file; its folder has to be there.
+inline bool AwaitFile(const std::string& path) {
+  const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
+  ::inotify_add_watch(watch.get(), std::filesystem::path(path).parent_path().c_str(), IN_CREATE | IN_MOVED_TO);
+  std::vector<char> events(4096);
+  while (!std::filesystem::exists(path)) {
+    if (!AwaitReadable(watch.get()) || ::read(watch.get(), events.data(), events.size()) < 0) return false;
+  }
+  return true;
+}
+
+// A program that was started and has not been waited for. One that is left behind is killed.
+class StartedProgram {
+ public:
+  StartedProgram(const Words& argv, const Words& env, const std::string& cwd, const std::string& err_path) {
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, 2, err_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
+    const int error = ::posix_spawnp(&pid_, argv.front().c_str(), &actions, nullptr,
+                                     command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::runtime_error("cannot start " + argv.front());
+    pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  }
+  StartedProgram(StartedProgram&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
+  StartedProgram& operator=(StartedProgram&&) = delete;
+  ~StartedProgram() {
+    if (pid_ < 0) return;
+    Signal(SIGKILL);
+    End();
+  }
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+  void Signal(int signal) const { ::kill(pid_, signal); }
+  // Waits for it: its exit code, 128 + n if signal n ended it.
+  int End() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+};
+
+class SweepCase {
+ public:
+  // recipe.lua, of these parameters and this plan function. In it `probe` is the program that tests start, and `here`
+  // the folder.
+  SweepCase(const std::string& params, const std::string& plan) { WriteRecipe(params, plan); }
+
+  void WriteRecipe(const std::string& params, const std::string& plan, const std::string& fields = "") const {
+    std::ofstream(*this / "recipe.lua") << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR
+                                        << "/probe\"\nlocal here = \"" << folder_.path()
+                                        << "\"\nreturn muster.recipe { name = \"job\", params = { " << params << " }, "
+                                        << fields << "\nplan = function(p, job)\n"
+                                        << plan << "\nend }\n";
+  }
+  void Write(const std::string& name, const std::string& content) const { std::ofstream(*this / name) << content; }
+
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+  // Below home(), which MUSTER_HOME is.
+  std::string home() const { return home_.empty() ? folder_ / "home" : home_; }
+  void SetHome(std::string home) { home_ = std::move(home); }
+  void SetVariable(const std::string& variable) { variables_.push_back(variable); }
+  void ForgetVariables() { variables_.clear(); }
+  // Words that go before muster's: a program that calls it.
+  void CallBy(Words before) { before_ = std::move(before); }
+
+  // The only sweep there is, or the newest.
+  std::string sweep() const {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(home() + "/sweeps", error)) {
+      if (entry.path().filename() == "sweep.json") found.push_back(entry.path().parent_path());
+    }
+    std::sort(found.begin(), found.end());
+    return found.empty() ? "" : found.back();
+  }
+  std::string journal() const { return sweep() + "/journal.jsonl"; }
+
+  CommandResult Muster(const Words& words) const { return RunCommand({WordsOf(words), Environment(), folder_.path()}); }
+  // What it says goes to the file "err", behind what is there.
+  StartedProgram Start(const Words& words) const {
+    return {WordsOf(words), WithoutAsTheSuite(Environment()), folder_.path(), *this / "err"};
+  }
+  // `muster sweep recipe.lua …`.
+  CommandResult Sweep(Words words) const {
+    words.insert(words.begin(), {"sweep", "recipe.lua", "--no-progress"});
+    return Muster(words);
+  }
+  StartedProgram StartSweep(Words words) const {
+    words.insert(words.begin(), {"sweep", "recipe.lua", "--no-progress"});
+    return Start(words);
+  }
+  std::string Errors() const { return ContentOf(*this / "err"); }
+
+  // Records of one event, in order; of all of them if it is empty.
+  std::vector<json> Records(const std::string& event = "") const {
+    std::vector<json> records;
+    for (const std::string& line : LinesOf(journal())) {
+      json record = json::parse(line, nullptr, false);
+      if (!record.is_discarded() && (event.empty() || record["event"] == event)) records.push_back(std::move(record));
+    }
+    return records;
+  }
+  std::vector<json> Of(std::uint64_t trial, const std::string& event) const {
+    std::vector<json> records = Records(event);
+    std::erase_if(records, [&](const json& record) { return record["trial"] != trial; });
+    return records;
+  }
+
+  // What an independent reader of the journal and the folders says; empty if all is well. With `complete` all of so
+  // many trials have to be over.
+  std::string Wrong(int complete = -1) const { return WrongIn(sweep(), complete); }
+  std::string WrongIn(const std::string& sweep_dir, int complete = -1) const {
+    Words argv = {"python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", sweep_dir};
+    if (complete >= 0) argv.insert(argv.end(), {"--complete", std::to_string(complete)});
+    const CommandResult checked = RunCommand({argv, {"PATH=/usr/bin:/bin"}, folder_.path()});
+    return checked.exit_code == 0 ? "" : checked.out + checked.err;
+  }
+
+  // Waits until what was started by muster here has ended. False if something does not.
+  bool NothingLeft() const {
+    for (const pid_t left : ProcessesWith("SWEEP_CASE=" + folder_.path())) {
+      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      if (process && !AwaitReadable(process.get())) return false;
+    }
+    return true;
+  }
+
+ private:
+  Words WordsOf(Words words) const {
+    words.insert(words.begin(), MusterProgram());
+    words.insert(words.begin(), before_.begin(), before_.end());
+    return words;
+  }
+  Words Environment() const {
+    Words environment = {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + home(), "SWEEP_CASE=" + folder_.path()};
+    environment.insert(environment.end(), variables_.begin(), variables_.end());
+    return environment;
+  }
+
+  TempDir folder_;
+  std::string home_;
+  Words variables_;
+  Words before_;
+};
+
+}  // namespace muster::testing
