@@ -14,7 +14,8 @@ namespace muster {
 namespace {
 
 void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
-  app.add_option("SWEEP", options.sweep, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+  app.add_option("SWEEP", options.sweep,
+                 "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
   app.add_flag("--accept", options.accept,
                "the recipe or its inputs have changed: go on with what is there now, and keep all results");
   AddHostOptions(app, options.hosts);

@@ -86,18 +86,6 @@ Result<Plan> ReadPlan(const std::string& file) {
   return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-// What `check` only warns about, because nothing has happened yet: a secret in the text of the recipe must not
-// reach a process, a plan or a journal.
-Diagnostics RefusedByRun(const Diagnostics& warnings) {
-  Diagnostics refused;
-  for (const Diagnostic& warning : warnings) {
-    if (warning.kind != "secret_literal") continue;
-    refused.push_back(warning);
-    refused.back().severity = Severity::kError;
-  }
-  return refused;
-}
-
 // The plan's hosts go by the names of the command line, if that names any.
 Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
   if (!NamesHosts(options)) return CheckListIsNamed(options, "the plan");

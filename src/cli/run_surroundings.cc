@@ -11,6 +11,16 @@
 
 namespace muster {
 
+Diagnostics RefusedByRun(const Diagnostics& warnings) {
+  Diagnostics refused;
+  for (const Diagnostic& warning : warnings) {
+    if (warning.kind != "secret_literal") continue;
+    refused.push_back(warning);
+    refused.back().severity = Severity::kError;
+  }
+  return refused;
+}
+
 Result<void> SurroundRun(RunRequest& request) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // It is about this muster; a muster below a process is another's affair.

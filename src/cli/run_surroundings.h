@@ -1,10 +1,15 @@
-// What every run that this call of muster starts has in common, whatever it runs.
+// What every run that this call of muster starts has in common, whatever it runs: what surrounds it, and what is
+// refused.
 #pragma once
 
 #include "muster/result.h"
 #include "run/session.h"
 
 namespace muster {
+
+// What `check` only warns about, because nothing has happened yet: a secret in the text of the recipe must not
+// reach a process, a plan or a journal. As errors.
+Diagnostics RefusedByRun(const Diagnostics& warnings);
 
 // Environment, current folder, and the folder of this program, where commands are looked up after PATH.
 Result<void> SurroundRun(RunRequest& request);

@@ -1,5 +1,6 @@
 #include "cli/run_sweep.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
+#include "cli/blank_variable.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
@@ -23,6 +25,7 @@
 #include "cli/way_to_hosts.h"
 #include "run/json_text.h"
 #include "run/run_files.h"
+#include "sweep/host_pool.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/sweep_head.h"
 #include "transport/local.h"
@@ -42,8 +45,7 @@ int Refuse(const Diagnostics& problems) {
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
-  const auto judgement =
-      evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
+  const auto judgement = evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
   if (!judgement) return Fail(judgement.error());
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
@@ -85,8 +87,15 @@ struct Start {
   std::string recipe_hash;
   bool accepted = false;
   std::vector<SiteHost> hosts;
+  std::vector<std::string> secrets;  // variables that hold some
   std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
 };
+
+std::vector<std::string> SecretsOf(const Plan& plan) {
+  std::vector<std::string> variables;
+  for (const auto& [name, secret] : plan.secrets) variables.push_back(secret.from_env);
+  return variables;
+}
 
 int Run(Start start, const SweepStartOptions& options, const Without& without) {
   SweepRequest request;
@@ -106,6 +115,10 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   request.evaluation_record = EvaluationRecord;
   auto surroundings = SurroundRun(request.run);
   if (!surroundings) return Refuse(surroundings.error());
+  for (const std::string& secret : start.secrets) BlankVariable(secret);
+  const auto site = GetSite();
+  if (!site) return Refuse(site.error());
+  request.run.for_group = site->facts.access == SiteAccess::kGroup;
   request.hosts = std::move(start.hosts);
   request.devices = request.evaluation.site.devices_per_host.value_or(request.evaluation.site.host_devices);
   if (request.devices == 0) request.devices = start.described.devices_per_host;
@@ -118,8 +131,8 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   if (request.hosts.empty()) {
     transport = std::make_unique<LocalTransport>(std::string(), without);
   } else {
-    transport = std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs,
-                                               without);
+    transport =
+        std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs, without);
   }
   const auto outcome = RunSweep(request, *transport);
   if (!outcome) return Refuse(outcome.error());
@@ -143,6 +156,12 @@ int RunSweep(SweepCall call) {
   if (!hosts) return Refuse(hosts.error());
   auto first = FirstEvaluation(described, call.evaluator);
   if (!first) return Refuse(first.error());
+  if (const Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Refuse(refused);
+  PrintDiagnostics(first->warnings);
+  const TrialNeeds needs = NeedsOf(first->plan);
+  // Trials beside each other share a host's devices.
+  described.evaluation.devices.any =
+      std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
   described.devices_per_host = first->devices_per_host;
   std::error_code error;
   SweepFile file;
@@ -169,7 +188,8 @@ int RunSweep(SweepCall call) {
   // The last of them: without it the directory is none.
   auto written = WriteRecipe(directory->folder(), inputs, EvaluationRecord(described.evaluation), {}, first->sources);
   if (written) {
-    written = WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
+    written =
+        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
   if (!written) return Refuse(written.error());
   if (!call.start.quiet) {
@@ -179,7 +199,14 @@ int RunSweep(SweepCall call) {
   }
   std::string hash = RecipeHash(*first, described.evaluation);
   const Without without = call.options.recipe.without;
-  return Run({*directory, std::move(file), std::move(described), std::move(hash), false, *std::move(hosts), {}},
+  return Run({*directory,
+              std::move(file),
+              std::move(described),
+              std::move(hash),
+              false,
+              *std::move(hosts),
+              SecretsOf(first->plan),
+              {}},
              call.start, without);
 }
 
@@ -218,7 +245,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   described->devices_per_host = first->devices_per_host;
   std::string hash = RecipeHash(*first, described->evaluation);
   return Run({*directory, *std::move(file), *std::move(described), std::move(hash), !changes->empty(),
-              *std::move(hosts), continuation.reopen},
+              *std::move(hosts), SecretsOf(first->plan), continuation.reopen},
              continuation.start, options.recipe.without);
 }
 

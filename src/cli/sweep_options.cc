@@ -251,6 +251,10 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
   if (!evaluation) return Fail(evaluation.error());
   // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
   evaluation->site.hosts.clear();
+  if (!evaluation->devices.given.empty()) {
+    return Fail(Error("usage", {}, "--devices names devices, and trials share what there is among each other",
+                      "--max-devices says how many the sweep may use at once"));
+  }
   return DescribeSweep(options, *std::move(evaluation), evaluator);
 }
 

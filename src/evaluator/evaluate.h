@@ -120,8 +120,7 @@ class Evaluator {
   // Which points can be planned, in one batch: maybe fewer than were asked for, and at least one where there is one, so
   // that Judgement::points says where the next one begins. Limits are those of the batch. A batch that agrees with the
   // one before in all but JudgeRequest goes on with what was learnt.
-  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep,
-                          const JudgeRequest& request);
+  Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep, const JudgeRequest& request);
   // The same, without waiting for it; see Begin.
   Result<PendingJudgement> BeginJudging(const EvaluationOptions& options, const SweepDescription& sweep,
                                         const JudgeRequest& request);

@@ -108,9 +108,8 @@ std::string HostPool::WhyNever(const TrialNeeds& needs) const {
   }
   const std::size_t open = hosts_.size() - closed_.size();
   if (needs.size() > open) return fmt::format("it needs {} hosts, and the sweep has {}", needs.size(), open);
-  const auto largest = std::max_element(needs.begin(), needs.end(), [](const HostShare& a, const HostShare& b) {
-    return a.devices < b.devices;
-  });
+  const auto largest = std::max_element(needs.begin(), needs.end(),
+                                        [](const HostShare& a, const HostShare& b) { return a.devices < b.devices; });
   std::uint32_t most = 0;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (!closed_.contains(host)) most = std::max(most, hosts_[host].devices);

@@ -50,6 +50,7 @@ class HostPool {
 
   // A closed host takes no more trials; those on it go on.
   void Close(std::uint32_t host) { closed_.insert(host); }
+  void Open(std::uint32_t host) { closed_.erase(host); }
   bool closed(std::uint32_t host) const { return closed_.contains(host); }
   // Before anything was taken of the host.
   void SetCores(std::uint32_t host, std::uint32_t cores);

@@ -44,7 +44,8 @@ class LiveTrial {
   // Because the head leaves; it is not the trial's end.
   void Interrupt(bool now);
 
-  // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of results.
+  // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of
+  // results.
   void TakeLastReports();
   SweepCourse::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
 

@@ -20,9 +20,8 @@ RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std
                           std::uint32_t counted) {
   if (!IsFailure(trial_class)) return {};
   if (IsNotItsFault(trial_class) && attempts - counted <= kMostUncounted) return {true, false};
-  const bool wanted = choice.on.empty()
-                          ? trial_class != TrialClass::kDiverged && trial_class != TrialClass::kUserError
-                          : std::find(choice.on.begin(), choice.on.end(), trial_class) != choice.on.end();
+  const bool wanted = choice.on.empty() ? trial_class != TrialClass::kDiverged && trial_class != TrialClass::kUserError
+                                        : std::find(choice.on.begin(), choice.on.end(), trial_class) != choice.on.end();
   return {wanted && counted < choice.max, true};
 }
 

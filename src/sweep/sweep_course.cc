@@ -64,9 +64,7 @@ void SweepCourse::TakeUp(const SweepBegan& began,
   to_plan_.assign(waiting.begin(), waiting.end());
 }
 
-bool SweepCourse::budget_used_up() const {
-  return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials;
-}
+bool SweepCourse::budget_used_up() const { return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials; }
 
 std::optional<std::pair<TrialNumber, std::uint64_t>> SweepCourse::NextToJudge() {
   const TrialNumber first = account_.judged_to();
@@ -130,10 +128,11 @@ Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id,
   planning_.erase(trial);
   const auto open = account_.open().find(trial);
   if (open != account_.open().end() && !open->second.plan.empty() && open->second.plan != plan_id) {
-    return Fail(Error("plan_changed", {},
-                      fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
-                                  PointText(sampler_.At(trial)), plan_id, open->second.plan),
-                      "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
+    return Fail(
+        Error("plan_changed", {},
+              fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
+                          PointText(sampler_.At(trial)), plan_id.substr(0, 12), open->second.plan.substr(0, 12)),
+              "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
   }
   plans_[trial] = plan_id;
   queue_.Add(trial, std::move(needs));
@@ -232,9 +231,9 @@ void SweepCourse::Follow(const std::string& host, TrialNumber trial, TrialClass 
 
 void SweepCourse::Quarantine(const std::string& host, const std::string& why) {
   for (std::uint32_t i = 0; i < pool_.hosts().size(); ++i) {
-    if (pool_.hosts()[i].name != host || pool_.closed(i)) continue;
+    if (pool_.hosts()[i].name != host) continue;
     pool_.Close(i);
-    Record(HostQuarantined{host, why});
+    if (left_alone_.insert(host).second) Record(HostQuarantined{host, why});
   }
 }
 
@@ -247,9 +246,7 @@ bool SweepCourse::over() const {
                           : !IsWithinBudget(to_plan_.front());
 }
 
-bool SweepCourse::complete() const {
-  return account_.judged_to() >= sampler_.size() && account_.open().empty();
-}
+bool SweepCourse::complete() const { return account_.judged_to() >= sampler_.size() && account_.open().empty(); }
 
 std::string SweepCourse::Hopeless() const {
   TrialQueue left = queue_;

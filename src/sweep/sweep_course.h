@@ -81,9 +81,16 @@ class SweepCourse {
   // What was measured is taken from its reports where the end says nothing of it.
   void Ended(TrialNumber trial, AttemptEnd end);
 
-  // The host takes no more trials.
+  // The host takes no more trials of this head.
   void Quarantine(const std::string& host, const std::string& why);
+  // For now, or again.
+  void CloseHost(std::uint32_t host) { pool_.Close(host); }
+  void OpenHost(std::uint32_t host) { pool_.Open(host); }
+  // Before anything was started there.
   void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
+
+  // The last entry of this head.
+  void Left(const SweepEnded& ended) { Record(ended); }
 
   // Nothing more is begun.
   void Stop() { stopping_ = true; }
@@ -130,6 +137,7 @@ class SweepCourse {
   std::set<TrialNumber> planning_;
   std::map<TrialNumber, std::string> plans_;  // of those that are ready
   std::map<TrialNumber, Running> running_;
+  std::set<std::string> left_alone_;  // hosts, by this head
   bool judging_ = false;
   bool stopping_ = false;
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -27,7 +28,6 @@
 #include "run/private_files.h"
 #include "run/progress_display.h"
 #include "run/signal_state.h"
-#include "sweep/await_pending.h"
 #include "sweep/left_attempt.h"
 #include "sweep/live_trial.h"
 #include "sweep/sweep_course.h"
@@ -35,12 +35,14 @@
 #include "sweep/sweep_index.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_status.h"
+#include "sweep/trial_planner.h"
 #include "transport/host_agents.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
+constexpr std::uint32_t kMostLosses = 3;     // of a host's agent, until it is left alone
 constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
 // Below it no trial is begun: it could not even write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
@@ -50,26 +52,12 @@ std::string Sentence(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
     if (!text.empty()) text += "; ";
     text += diagnostic.message;
+    if (!diagnostic.hint.empty()) text += fmt::format(" ({})", diagnostic.hint);
   }
   return text;
 }
 
-std::string PlaceText(const Place& place) {
-  if (place.file.empty()) return {};
-  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
-}
-
-PointsJudged EntryOf(TrialNumber first, const Judgement& judgement) {
-  PointsJudged judged{first, judgement.points, {}};
-  for (const RefusedPoints& refused : judgement.reasons) {
-    PointsJudged::Reason reason{refused.problem.message, PlaceText(refused.problem.place), {}};
-    for (const PointNumbers& range : refused.ranges) {
-      reason.trials.emplace_back(range.first, range.first + range.count - 1);
-    }
-    judged.impossible.push_back(std::move(reason));
-  }
-  return judged;
-}
+int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 
 std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
   std::vector<std::string> names;
@@ -100,15 +88,13 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        stem_(std::make_shared<EvaluatorStem>(muster::StartOf(request.evaluation))),
-        files_(std::move(files)),
-        judge_(stem_, files_.Again()),
+        planner_(io_, request.evaluation, request.description, sampler, std::move(files)),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
                 {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnHost(host, ready); },
                  .refused = [this](std::uint32_t host, const AgentUnreachable& why) { OnNoHost(host, why.why); },
-                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnNoHost(host, lost.why); }}) {}
+                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnLostHost(host, lost.why); }}) {}
 
   Result<SweepOutcome> Run();
 
@@ -118,11 +104,13 @@ class SweepHead {
   void Say(const std::string& line) { err_.Write("muster: " + line + "\n"); }
 
   void OnHost(std::uint32_t host, const AgentReady& ready);
+  void OnLostHost(std::uint32_t host, const std::string& why);
   void OnNoHost(std::uint32_t host, const std::string& why);
+  std::string HostText(std::uint32_t host) const;
   // Looks for what can be done now; soon, and once however often it is asked.
   void GoOn();
   void Judge();
-  void OnJudged(TrialNumber first, Result<Judgement> judgement);
+  void OnJudged(TrialNumber first, Result<PointsJudged> judged);
   void Plan(TrialNumber trial);
   void OnPlanned(TrialNumber trial, Result<Evaluation> evaluation);
   void Start(TrialQueue::Start start);
@@ -149,11 +137,7 @@ class SweepHead {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer keeping_;
   boost::asio::steady_timer time_is_up_;
-  std::shared_ptr<EvaluatorStem> stem_;
-  RecipeFiles files_;
-  Evaluator judge_;
-  std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
-  std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
+  TrialPlanner planner_;
   std::map<TrialNumber, Evaluation> planned_;
   MetricsWatch watch_;
   TrialSetting trial_setting_;
@@ -165,6 +149,8 @@ class SweepHead {
   bool kept_ = true;  // nothing has been written since the last Keep()
   bool ending_ = false;
   std::uint32_t stops_asked_ = 0;
+  std::map<std::uint32_t, std::uint32_t> losses_;  // of hosts' agents
+  std::set<std::uint32_t> connecting_again_;
   std::string why_;  // it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
@@ -222,9 +208,12 @@ Result<SweepOutcome> SweepHead::Run() {
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
-  course_.TakeUp(began, [this](TrialNumber, const OpenTrial& open) {
-    return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
-  }, request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
+  course_.TakeUp(
+      began,
+      [this](TrialNumber, const OpenTrial& open) {
+        return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
+      },
+      request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   if (const auto ms = request_.description.budget.time_ms) {
@@ -245,18 +234,44 @@ Result<SweepOutcome> SweepHead::Run() {
 }
 
 void SweepHead::OnHost(std::uint32_t host, const AgentReady& ready) {
-  course_.SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) {
+    course_.OpenHost(host);
+  } else {
+    course_.SetCores(host, ready.cores);
+  }
   GoOn();
 }
 
+// One that was there is tried again: an agent may have been killed, and a connection cut.
+void SweepHead::OnLostHost(std::uint32_t host, const std::string& why) {
+  if (ending_) return;
+  if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNoHost(host, why);
+  course_.CloseHost(host);
+  connecting_again_.insert(host);
+  Say(fmt::format("the agent of {} is lost ({}); another one is started", HostText(host), Printable(why)));
+  boost::asio::post(io_, [this, host] {
+    if (!ending_) agents_.Connect(host);
+  });
+}
+
 void SweepHead::OnNoHost(std::uint32_t host, const std::string& why) {
-  const std::string& name = course_.pool().hosts()[host].name;
-  course_.Quarantine(name, why);
+  if (ending_) return;
+  connecting_again_.erase(host);
   const auto& hosts = course_.pool().hosts();
-  bool any = false;
-  for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
-  if (!any) Stop(name.empty() ? "the agent is gone: " + why : "no host is left; the last one: " + why, 3, true);
+  if (hosts[host].name.empty()) {
+    Stop("there is no agent: " + why, 3, true);
+  } else {
+    course_.Quarantine(hosts[host].name, why);
+    bool any = !connecting_again_.empty();
+    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
+    if (!any) Stop("no host is left; the last one: " + why, 3, true);
+  }
   GoOn();
+}
+
+std::string SweepHead::HostText(std::uint32_t host) const {
+  const std::string& name = course_.pool().hosts()[host].name;
+  return name.empty() ? "this machine" : Printable(name);
 }
 
 void SweepHead::GoOn() {
@@ -273,52 +288,36 @@ void SweepHead::GoOn() {
     if (connected && DiskHasRoom()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
     }
-    if ((connected || course_.stopping()) && live_.empty() && course_.over()) End();
+    if (!connected && !course_.stopping()) return;
+    if (live_.empty() && course_.over() && (connecting_again_.empty() || course_.stopping())) End();
   });
 }
 
 void SweepHead::Judge() {
   const auto batch = course_.NextToJudge();
   if (!batch) return;
-  const TrialNumber first = batch->first;
-  auto pending = judge_.BeginJudging(request_.evaluation, request_.description,
-                                     {JudgeRequest::What::kTrials, first, batch->second, true});
-  if (!pending) return Stop(Sentence(pending.error()), 3, false);
-  judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
-      io_, *std::move(pending),
-      [this, first](Result<Judgement> judgement) { OnJudged(first, std::move(judgement)); });
+  planner_.Judge(batch->first, batch->second,
+                 [this, first = batch->first](Result<PointsJudged> judged) { OnJudged(first, std::move(judged)); });
 }
 
-void SweepHead::OnJudged(TrialNumber first, Result<Judgement> judgement) {
-  if (!judgement || judgement->points == 0) {
-    Stop(judgement ? "the evaluator judged no point" : Sentence(judgement.error()), 2, false);
-    course_.Judged({first, 0, {}});
-  } else {
-    course_.Judged(EntryOf(first, *judgement));
-  }
+void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
+  if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
+  course_.Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
   GoOn();
 }
 
 void SweepHead::Plan(TrialNumber trial) {
-  EvaluationOptions options = request_.evaluation;
-  AddPoint(sampler_.At(trial), options.overrides);
-  Evaluator fresh(stem_, files_.Again());
-  auto pending = fresh.Begin(std::move(options), true);
-  if (!pending) return Stop(Sentence(pending.error()), 3, false);
-  planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
-      io_, *std::move(pending),
-      [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
+  planner_.Plan(trial, [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
 }
 
 void SweepHead::OnPlanned(TrialNumber trial, Result<Evaluation> evaluation) {
-  planning_.erase(trial);
   if (!evaluation) {
     const Diagnostic& first = evaluation.error().front();
-    if (first.blame == Blame::kMachine) {
-      Stop(Sentence(evaluation.error()), 3, false);
+    if (first.blame == Blame::kMachine || first.kind == "plan_differs") {
+      Stop(Sentence(evaluation.error()), CodeOf(evaluation.error()), false);
       course_.GivenUp(trial);
     } else {
-      course_.CannotBe(trial, first.message, PlaceText(first.place));
+      course_.CannotBe(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
     return GoOn();
   }
@@ -354,10 +353,10 @@ void SweepHead::Start(TrialQueue::Start start) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
   }
   if (!course_.Began(began)) return;
-  auto live = LiveTrial::Begin(
-      trial_setting_, began, std::move(planned.mapped()), start.hosts, agents_.TransportFor(start.hosts),
-      {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
-       .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
+  auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
+                               agents_.TransportFor(start.hosts),
+                               {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+                                .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
     // It is this machine: the trial is tried again when the sweep goes on.
     SweepCourse::AttemptEnd end;
@@ -401,8 +400,7 @@ void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
     if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
-    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal,
-         stops_asked_ > 1);
+    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
 }
@@ -421,8 +419,8 @@ void SweepHead::ListenForCommands() {
     trials.name = "trial";
     trials.running = static_cast<std::uint32_t>(live_.size());
     trials.ended = static_cast<std::uint32_t>(account.over().size());
-    trials.waiting = static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) -
-                     trials.running;
+    trials.waiting =
+        static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) - trials.running;
     now.roles.push_back(std::move(trials));
     return now;
   };
@@ -483,11 +481,10 @@ void SweepHead::End() {
     outcome_.why = "no point is possible";
     outcome_.exit_code = 2;
   }
-  judging_.reset();
-  planning_.clear();
+  planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
-  Write(SweepEnded{outcome_.complete, outcome_.why, outcome_.exit_code});
+  course_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
   index_.Commit(account, journal_.position(), true);
   rows_.End();

@@ -2,7 +2,8 @@
 // alive, plans each trial in a fresh one, runs it as any other run below agents that stand, reads its reports, and
 // writes everything down first.
 //
-// One loop, one thread; nothing is polled, and nothing that a recipe computes is waited for. Knows neither Lua nor fork.
+// One loop, one thread; nothing is polled, and nothing that a recipe computes is waited for. Knows neither Lua nor
+// fork.
 #pragma once
 
 #include <cstdint>

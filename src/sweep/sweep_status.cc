@@ -30,7 +30,7 @@ std::string Counts(const SweepAccount& account) {
 std::string BestText(const SweepStatus& status) {
   const auto& best = status.account->best();
   if (!best || !status.sweep->objective) return {};
-  return fmt::format("trial {}  {} {}  {}", best->trial, Printable(status.sweep->objective->metric),
+  return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
                      ObjectiveOf(*status.sweep, best->loss), Printable(PointText(best->point)));
 }
 
@@ -86,7 +86,7 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   line += fmt::format(" {} in {}", ended.interrupted ? "interrupted" : TrialClassName(ended.trial_class),
                       DurationText(static_cast<double>(ended.ms) / 1000));
   if (ended.loss && sweep.objective) {
-    line += fmt::format(": {} {}", Printable(sweep.objective->metric), ObjectiveOf(sweep, *ended.loss));
+    line += fmt::format(": {} {:.6g}", Printable(sweep.objective->metric), ObjectiveOf(sweep, *ended.loss));
   }
   if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
   if (!ended.why.empty()) line += ": " + Printable(ended.why);
@@ -100,7 +100,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
   text += fmt::format("  {} of {} trials over: {}\n", account.over().size(),
                       account.trials() - account.impossible().size(), Counts(account));
   if (const auto impossible = account.impossible().size()) {
-    text += fmt::format("  {} points impossible\n", impossible);
+    text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
   }
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);

@@ -8,9 +8,7 @@
 namespace muster {
 namespace {
 
-TrialNeeds Gang(std::uint32_t hosts, std::uint32_t devices) {
-  return {hosts, HostShare{devices, devices}};
-}
+TrialNeeds Gang(std::uint32_t hosts, std::uint32_t devices) { return {hosts, HostShare{devices, devices}}; }
 
 HostPool FourHosts() {
   return HostPool({{"n1", 8, 16}, {"n2", 8, 16}, {"n3", 8, 16}, {"n4", 8, 16}}, std::nullopt, std::nullopt);

@@ -1,0 +1,131 @@
+#include "sweep/trial_planner.h"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "plan/plan_text.h"
+#include "space/point.h"
+
+namespace muster {
+namespace {
+
+// As many digits of a plan's id as people compare.
+constexpr std::size_t kIdDigits = 12;
+
+PointsJudged EntryOf(TrialNumber first, const Judgement& judgement, const std::string& recipe_file) {
+  PointsJudged judged{first, judgement.points, {}};
+  for (const RefusedPoints& refused : judgement.reasons) {
+    PointsJudged::Reason reason{refused.problem.message, RecipePlaceText(refused.problem.place, recipe_file), {}};
+    for (const PointNumbers& range : refused.ranges) {
+      reason.trials.emplace_back(range.first, range.first + range.count - 1);
+    }
+    judged.impossible.push_back(std::move(reason));
+  }
+  return judged;
+}
+
+}  // namespace
+
+std::string RecipePlaceText(const Place& place, const std::string& recipe_file) {
+  if (place.file.empty()) return {};
+  const std::string folder = recipe_file.substr(0, recipe_file.rfind('/') + 1);
+  const std::string file = place.file.starts_with(folder) ? place.file.substr(folder.size()) : place.file;
+  return place.line > 0 ? fmt::format("{}:{}", file, place.line) : file;
+}
+
+TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
+                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files)
+    : io_(io),
+      evaluation_(evaluation),
+      sweep_(sweep),
+      sampler_(sampler),
+      files_(std::move(files)),
+      stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation))),
+      staying_(stem_, files_.Again()) {}
+
+EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {
+  EvaluationOptions options = evaluation_;
+  AddPoint(sampler_.At(trial), options.overrides);
+  return options;
+}
+
+void TrialPlanner::Ask(std::function<void()> question) {
+  questions_.push_back(std::move(question));
+  if (std::exchange(asking_, true)) return;
+  Answered();
+}
+
+void TrialPlanner::Answered() {
+  asking_ = !questions_.empty();
+  if (!asking_) return;
+  const std::function<void()> next = std::move(questions_.front());
+  questions_.pop_front();
+  next();
+}
+
+void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done) {
+  Ask([this, first, count, done = std::move(done)] {
+    auto pending = staying_.BeginJudging(evaluation_, sweep_, {JudgeRequest::What::kTrials, first, count, true});
+    if (!pending) {
+      Answered();
+      return done(Fail(pending.error()));
+    }
+    judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
+        io_, *std::move(pending), [this, first, done](Result<Judgement> judgement) {
+          Answered();
+          if (!judgement) return done(Fail(judgement.error()));
+          if (judgement->points == 0) return done(Fail(Error("evaluator", {}, "the evaluator judged no point")));
+          done(EntryOf(first, *judgement, evaluation_.recipe_file));
+        });
+  });
+}
+
+void TrialPlanner::Plan(TrialNumber trial, std::function<void(Result<Evaluation>)> done) {
+  Evaluator fresh(stem_, files_.Again());
+  auto pending = fresh.Begin(OptionsOf(trial), true);
+  if (!pending) {
+    boost::asio::post(io_, [done = std::move(done), why = pending.error()] { done(Fail(why)); });
+    return;
+  }
+  planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
+      io_, *std::move(pending), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
+        planning_.erase(trial);
+        if (!evaluation) return done(std::move(evaluation));
+        Compare(trial, *std::move(evaluation), done);
+      });
+}
+
+void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Evaluation>)>& done) {
+  auto made = std::make_shared<Evaluation>(std::move(fresh));
+  Ask([this, trial, made, done] {
+    auto pending = staying_.Begin(OptionsOf(trial));
+    if (!pending) {
+      Answered();
+      return done(Fail(pending.error()));
+    }
+    comparing_ = std::make_unique<AwaitedAnswer<Evaluation>>(
+        io_, *std::move(pending), [this, trial, made, done](Result<Evaluation> again) {
+          Answered();
+          const std::string id = PlanId(made->plan);
+          if (again && PlanId(again->plan) == id) return done(std::move(*made));
+          done(Fail(Error(
+              "plan_differs", {},
+              fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made "
+                          "other plans before",
+                          trial, PointText(sampler_.At(trial)), id.substr(0, kIdDigits),
+                          again ? PlanId(again->plan).substr(0, kIdDigits) : "none: " + again.error().front().message),
+              "the recipe keeps something between plans: muster check --deep RECIPE")));
+        });
+  });
+}
+
+void TrialPlanner::GiveUp() {
+  questions_.clear();
+  judging_.reset();
+  comparing_.reset();
+  planning_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+// What evaluators are asked for a sweep: which points are possible, in one that stays alive, and the plan of a trial,
+// in a fresh one. A plan that the two do not agree about is none: then the recipe keeps something between plans, or
+// looks at what is not its input.
+//
+// Nothing is waited for; answers come from the loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include "evaluator/evaluate.h"
+#include "evaluator/evaluator_stem.h"
+#include "muster/result.h"
+#include "space/sampler.h"
+#include "sweep/await_pending.h"
+#include "sweep/sweep_events.h"
+
+namespace muster {
+
+// "gpt.lua:26": where something stands in the recipe, whose sources lie together wherever that is; empty for nowhere.
+std::string RecipePlaceText(const Place& place, const std::string& recipe_file);
+
+class TrialPlanner {
+ public:
+  // All but `files` must outlive it.
+  TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
+               Sampler& sampler, RecipeFiles files);
+
+  // Trials from `first` on, `count` of them or fewer, at least one.
+  void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
+
+  // Kind "plan_differs": the two evaluators made different plans of it.
+  void Plan(TrialNumber trial, std::function<void(Result<Evaluation>)> done);
+
+  // Nothing is answered any more.
+  void GiveUp();
+
+ private:
+  EvaluationOptions OptionsOf(TrialNumber trial);
+  void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Evaluation>)>& done);
+  // The evaluator that stays alive does one thing after the other.
+  void Ask(std::function<void()> question);
+  void Answered();
+
+  boost::asio::io_context& io_;
+  const EvaluationOptions& evaluation_;
+  const SweepDescription& sweep_;
+  Sampler& sampler_;
+  RecipeFiles files_;
+  std::shared_ptr<EvaluatorStem> stem_;
+  Evaluator staying_;
+  std::deque<std::function<void()>> questions_;
+  bool asking_ = false;
+  std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
+  std::unique_ptr<AwaitedAnswer<Evaluation>> comparing_;
+  std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
+};
+
+}  // namespace muster
