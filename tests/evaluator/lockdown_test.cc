@@ -189,7 +189,7 @@ TEST(Lockdown, IsAsTightWithAFilterThatWasMadeBefore) {
   const std::string filter = LockdownFilter();
   ASSERT_FALSE(filter.empty());
   for (const Call& call : ForbiddenCalls()) EXPECT_EQ(StatusOf(call.make, filter), SIGSYS) << call.name;
-  EXPECT_EQ(StatusOf([] { ::write(2, "", 0); }, filter), 0);
+  EXPECT_EQ(StatusOf([] { ::getpid(); }, filter), 0);
 }
 
 TEST(Lockdown, IsForGood) {
