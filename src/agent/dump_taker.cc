@@ -71,13 +71,14 @@ DumpTaker::DumpTaker(boost::asio::io_context& io, Launcher& launcher, Observer o
       tools_(io, launcher,
              {.exited = [this](const ProcessExited& event) { OnToolExited(event); },
               .signalled = [](const SignalSent&) {}}),
-      most_tools_(std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))), 1,
-                                          kMostTools)),
       window_(io.get_executor()),
       deadline_(io.get_executor()) {}
 
 void DumpTaker::Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets) {
   Clear();
+  // Asked no earlier than it is wanted: it reads a file, and most agents take no dump.
+  most_tools_ =
+      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))), 1, kMostTools);
   taking_ = true;
   dump_ = dump;
   within_ = within;

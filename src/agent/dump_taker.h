@@ -137,7 +137,7 @@ class DumpTaker {
   boost::asio::io_context& io_;
   Observer observer_;
   ChildSet tools_;
-  std::size_t most_tools_;
+  std::size_t most_tools_ = 1;
   Timer window_;
   Timer deadline_;
   std::uint64_t round_ = 0;  // what belongs to an earlier dump, or a cleared one, is not done any more

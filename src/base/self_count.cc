@@ -27,7 +27,9 @@ SelfCount CountSelf() {
   return count;
 }
 
-std::uint64_t OwnStartTicks() {
+namespace {
+
+std::uint64_t ReadStartTicks() {
   std::ifstream file("/proc/self/stat");
   std::string text;
   std::getline(file, text);
@@ -39,6 +41,19 @@ std::uint64_t OwnStartTicks() {
     if (number == 22) return std::strtoull(field.c_str(), nullptr, 10);
   }
   return 0;
+}
+
+}  // namespace
+
+std::uint64_t OwnStartTicks() {
+  // A fork is another process.
+  static pid_t known_of = 0;
+  static std::uint64_t ticks = 0;
+  if (const pid_t pid = ::getpid(); pid != known_of) {
+    ticks = ReadStartTicks();
+    known_of = pid;
+  }
+  return ticks;
 }
 
 std::string BootId() {

@@ -75,8 +75,7 @@ EvaluationRequest NextRequest() {
   return *std::move(request);
 }
 
-[[noreturn]] void Serve(Engine& engine) {
-  const Lockdown lockdown = LockDown(WithoutByEnvironment());
+[[noreturn]] void Serve(Engine& engine, const Lockdown& lockdown) {
   for (;;) {
     const EvaluationRequest request = NextRequest();
     EvaluationAnswer answer = lockdown.error.empty() ? engine.Evaluate(request) : Refusal(lockdown.error);
@@ -116,7 +115,7 @@ std::array<UniqueFd, 2> NextEnds() {
 void EvaluatorMain(OpenedInterpreter opened) {
   SettleIn();
   Engine engine(AskParent, StateLimits{}, TakePage(kEvaluatorPage), opened);
-  Serve(engine);
+  Serve(engine, LockDown(WithoutByEnvironment()));
 }
 
 void StemMain(bool schema_too, OpenedInterpreter opened) {
@@ -124,6 +123,8 @@ void StemMain(bool schema_too, OpenedInterpreter opened) {
   const pid_t parent = getppid();
   Engine engine(AskParent, StateLimits{}, nullptr, opened);
   engine.Prepare(schema_too);
+  const Without without = WithoutByEnvironment();
+  const std::string filter = LockdownFilter();
   for (;;) {
     std::array<UniqueFd, 2> ends = NextEnds();
     // Whoever waits for an evaluator that cannot be forked sees its socket closed.
@@ -133,7 +134,7 @@ void StemMain(bool schema_too, OpenedInterpreter opened) {
     engine.NoteAt(TakePage(ends[1].release()));
     const std::int32_t pid = getpid();
     if (send(kEvaluatorSocket, &pid, sizeof pid, MSG_NOSIGNAL) != sizeof pid) _exit(kProtocolBroken);
-    Serve(engine);
+    Serve(engine, LockDown(without, filter));
   }
 }
 

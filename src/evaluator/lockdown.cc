@@ -5,9 +5,12 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "evaluator/child.h"
 
 namespace muster {
@@ -55,8 +59,11 @@ int AllowWithoutExec(scmp_filter_ctx filter, int call) {
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 }
 
-int InstallFilter() {
-  const std::unique_ptr<void, FilterDeleter> filter(seccomp_init(SCMP_ACT_KILL_PROCESS));
+using Filter = std::unique_ptr<void, FilterDeleter>;
+
+// The error number, or 0.
+int MakeFilter(Filter& filter) {
+  filter.reset(seccomp_init(SCMP_ACT_KILL_PROCESS));
   if (!filter) return ENOMEM;
   for (const int call :
        {SCMP_SYS(read),           SCMP_SYS(write),        SCMP_SYS(recvfrom),     SCMP_SYS(sendto),
@@ -72,7 +79,22 @@ int InstallFilter() {
   }
   if (const int error = AllowWithoutExec(filter.get(), SCMP_SYS(mmap)); error != 0) return -error;
   if (const int error = AllowWithoutExec(filter.get(), SCMP_SYS(mprotect)); error != 0) return -error;
+  return 0;
+}
+
+// The same.
+int InstallFilter() {
+  Filter filter;
+  if (const int error = MakeFilter(filter); error != 0) return error;
   return -seccomp_load(filter.get());
+}
+
+// One that LockdownFilter() gave.
+int InstallFilter(std::string_view bytes) {
+  std::vector<sock_filter> instructions(bytes.size() / sizeof(sock_filter));
+  std::memcpy(instructions.data(), bytes.data(), instructions.size() * sizeof(sock_filter));
+  const sock_fprog program = {static_cast<unsigned short>(instructions.size()), instructions.data()};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
 }
 
 // The lowest numbers are all in use or below the limit: nothing new gets a descriptor. Not zero, because poll(2) takes
@@ -90,7 +112,27 @@ int DenyDescriptors() {
 
 }  // namespace
 
-Lockdown LockDown(const Without& without) {
+std::string LockdownFilter() {
+  Filter filter;
+  if (MakeFilter(filter) != 0) return {};
+  // A pipe, because no file may grow here. It holds more than the longest filter that a kernel takes (BPF_MAXINSNS).
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  if (seccomp_export_bpf(filter.get(), to.get()) != 0) return {};
+  to.reset();
+  std::string bytes(BPF_MAXINSNS * sizeof(sock_filter), '\0');
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < bytes.size(); size += static_cast<std::size_t>(got)) {
+    got = read(from.get(), bytes.data() + size, bytes.size() - size);
+    if (got < 0) return {};
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+Lockdown LockDown(const Without& without, std::string_view filter) {
   Lockdown lockdown;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     lockdown.error = std::string("no_new_privs: ") + std::strerror(errno);
@@ -99,7 +141,9 @@ Lockdown LockDown(const Without& without) {
   lockdown.means.push_back("no_new_privs");
   if (!without.Has(Mechanism::kLandlock) && DenyFilesAndNetwork()) lockdown.means.push_back("landlock");
   // A kernel or container without seccomp leaves the others and the limits; the parent is told.
-  const int error = without.Has(Mechanism::kSeccomp) ? ENOSYS : InstallFilter();
+  const int error = without.Has(Mechanism::kSeccomp) ? ENOSYS
+                    : filter.empty()                 ? InstallFilter()
+                                                     : InstallFilter(filter);
   if (error == 0) {
     lockdown.means.push_back("seccomp");
   } else if (error != EINVAL && error != ENOSYS) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mechanism.h"
@@ -19,6 +20,11 @@ struct Lockdown {
 // in: no descriptor above the one it talks over can be had any more, and so no file, socket, pipe or memory of others,
 // and an ordinary user's evaluator can start no process. Resource limits are the parent's to set when it starts the
 // process. What `without` names is not used.
-Lockdown LockDown(const Without& without = {});
+// `filter` is that filter, if it was made already.
+Lockdown LockDown(const Without& without = {}, std::string_view filter = {});
+
+// That filter as the kernel takes it, for processes that are forked from this one: making it takes several times as
+// long as putting it in force. Empty if it cannot be made, which LockDown() then says why.
+std::string LockdownFilter();
 
 }  // namespace muster

@@ -161,9 +161,9 @@ Value NestedContext(const ContextValues& context) {
   return Value(std::move(nested));
 }
 
-std::string PlanToJson(const Plan& plan, const Value& inputs) {
+std::string PlanToJson(const Plan& plan, const Value& inputs, const std::string& id) {
   std::string out = "{\"format\": " + std::to_string(kPlanJsonFormat);
-  Member(out, "id", PlanId(plan));
+  Member(out, "id", id.empty() ? PlanId(plan) : id);
   Member(out, "name", plan.name);
   Member(out, "doc", plan.doc);
   Member(out, "framework", plan.framework);

@@ -19,8 +19,8 @@ inline constexpr std::size_t kMaxPlanJsonBytes = 256U << 20;
 Value NestedContext(const ContextValues& context);
 
 // One line per process, everything expanded. `inputs` (a list) is shown and not read back. The plan must be
-// folded (the id is that of the canonical text).
-std::string PlanToJson(const Plan& plan, const Value& inputs = Value(Value::List{}));
+// folded (the id is that of the canonical text; who has it already gives it as `id`).
+std::string PlanToJson(const Plan& plan, const Value& inputs = Value(Value::List{}), const std::string& id = {});
 
 // The folded plan, checked by ValidatePlan. Kind "plan_json" for what is no plan (the message names the field)
 // and for a plan whose "id" is not its own. Fields that it does not know are passed over.

@@ -98,7 +98,8 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
   made.path_.assign(path, static_cast<std::size_t>(length));
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
-  if (::ftruncate(made.lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
+  // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
+  if (status.st_size > 0 && ::ftruncate(made.lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
   if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
   return made;
 }

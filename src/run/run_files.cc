@@ -29,7 +29,8 @@ Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluatio
 }
 
 Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
-  if (Result<void> written = WriteNewFile(folder, "plan.json", PlanToJson(run.plan, run.inputs)); !written) {
+  if (Result<void> written = WriteNewFile(folder, "plan.json", PlanToJson(run.plan, run.inputs, run.plan_id));
+      !written) {
     return Fail(std::move(written.error()));
   }
   if (run.with_plan_text) {

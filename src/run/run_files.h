@@ -15,6 +15,7 @@ namespace muster {
 
 struct RunFiles {
   const Plan& plan;
+  const std::string& plan_id;
   const Value& inputs;
   const Value& evaluation;                              // how the sources were evaluated; null: they were not
   const std::map<std::string, std::string>& inherited;  // RecordedVariables

@@ -74,9 +74,10 @@ Result<void> Session::Begin() {
   Connect();  // agents come up while the files are written
   const std::map<std::string, std::string> inherited =
       RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets));
+  plan_id_ = PlanId(plan_);
   Result<UniqueFd> logs =
-      WriteRunFiles(directory_->folder(), {plan_, request_.inputs, request_.evaluation, inherited, request_.sources,
-                                           request_.linked_sources, !request_.terse});
+      WriteRunFiles(directory_->folder(), {plan_, plan_id_, request_.inputs, request_.evaluation, inherited,
+                                           request_.sources, request_.linked_sources, !request_.terse});
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
   if (Result<void> tagged = WriteTags(directory_->folder(), request_.tags); !tagged) {
@@ -87,7 +88,6 @@ Result<void> Session::Begin() {
   if (!journal) return Fail(std::move(journal.error()));
   journal_ = std::move(*journal);
 
-  plan_id_ = PlanId(plan_);
   began_at_ = clock_->Monotonic();
   RunBegan began;
   began.run_id = binding_.run_id;

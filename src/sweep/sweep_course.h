@@ -53,6 +53,8 @@ class SweepCourse {
   std::optional<TrialNumber> NextToPlan();
   // Kind "plan_changed" if an earlier attempt had another plan.
   Result<void> Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs);
+  // Of one that is planned and has not begun.
+  const std::string& PlanOf(TrialNumber trial) const { return plans_.at(trial); }
   // Laid out whole it turned out to be impossible.
   void CannotBe(TrialNumber trial, const std::string& why, const std::string& place);
 

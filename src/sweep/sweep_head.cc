@@ -12,6 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <errno.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -349,7 +350,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   began.attempt = course_.NextAttempt(trial);
   began.point = sampler_.At(trial);
   began.id = PointId(began.point);
-  began.plan = PlanId(planned.mapped().plan);
+  began.plan = course_.PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);
   for (const std::uint32_t host : start.hosts) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
@@ -505,6 +506,9 @@ void SweepHead::End() {
 }  // namespace
 
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
+  // A trial's memory is given back and wanted again all the time: it may stay here.
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_TOP_PAD, 1 << 20);
   if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
   auto space = CompiledSpace::Of(request.description.space);
   if (!space) return Fail(space.error());

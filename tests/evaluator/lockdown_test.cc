@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -23,10 +24,10 @@ namespace muster {
 namespace {
 
 // Forks, locks the child down, runs the body there and gives the child's wait status. Exit code 99: not locked down.
-int StatusOf(const std::function<void()>& body) {
+int StatusOf(const std::function<void()>& body, std::string_view filter = {}) {
   const pid_t child = ::fork();
   if (child == 0) {
-    const Lockdown lockdown = LockDown();
+    const Lockdown lockdown = LockDown({}, filter);
     if (!lockdown.error.empty() || lockdown.means.empty() || lockdown.means.back() != "seccomp") ::_exit(99);
     body();
     ::_exit(0);
@@ -182,6 +183,13 @@ TEST(Lockdown, WithoutLandlockHasTheFilter) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << status;
+}
+
+TEST(Lockdown, IsAsTightWithAFilterThatWasMadeBefore) {
+  const std::string filter = LockdownFilter();
+  ASSERT_FALSE(filter.empty());
+  for (const Call& call : ForbiddenCalls()) EXPECT_EQ(StatusOf(call.make, filter), SIGSYS) << call.name;
+  EXPECT_EQ(StatusOf([] { ::getpid(); }, filter), 0);
 }
 
 TEST(Lockdown, IsForGood) {
