@@ -23,13 +23,13 @@
 #include "base/self_count.h"
 #include "base/shell_quote.h"
 #include "plan/plan_text.h"
-#include "run/control_server.h"
 #include "run/output.h"
 #include "run/private_files.h"
 #include "run/progress_display.h"
 #include "run/signal_state.h"
 #include "sweep/left_attempt.h"
 #include "sweep/live_trial.h"
+#include "sweep/sweep_control.h"
 #include "sweep/sweep_course.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/sweep_index.h"
@@ -409,43 +409,22 @@ void SweepHead::AwaitSignal() {
 }
 
 void SweepHead::ListenForCommands() {
-  const auto status = [this] {
-    const SweepAccount& account = course_.account();
-    RunStatus now;
-    now.run = account.sweep_id();
-    now.name = account.name();
-    now.pid = ::getpid();
-    now.phase = course_.stopping() ? "stopping" : "running";
-    now.records = journal_.position().seq;
-    now.stops = stops_asked_;
-    RoleStatus trials;
-    trials.name = "trial";
-    trials.running = static_cast<std::uint32_t>(live_.size());
-    trials.ended = static_cast<std::uint32_t>(account.over().size());
-    trials.waiting =
-        static_cast<std::uint32_t>(account.trials() - account.impossible().size() - trials.ended) - trials.running;
-    now.roles.push_back(std::move(trials));
-    return now;
-  };
-  auto control = ControlServer::Listen(
-      io_, request_.folder_fd,
-      {.status = status,
-       .stop =
-           [this](bool now, bool) {
-             const std::uint32_t times = now ? 2 : 1;
-             if (times <= stops_asked_) return false;
-             stops_asked_ = times;
-             Stop("another command stopped it", 128 + SIGTERM, now);
-             return true;
-           },
-       .dump = [] { return tl::make_unexpected(std::string("a sweep has no processes of its own: name a trial")); },
-       .dumping = [] { return 0U; },
-       .processes = [] { return ProcessStatuses{}; }});
-  if (control) {
-    control_ = *std::move(control);
-  } else {
-    Say(Sentence(control.error()));
-  }
+  auto control = ListenForSweep(io_, request_.folder_fd,
+                                {.account = course_.account(),
+                                 .running = [this] { return live_.size(); },
+                                 .stopping = [this] { return course_.stopping(); },
+                                 .records = [this] { return journal_.position().seq; },
+                                 .stops = [this] { return stops_asked_; },
+                                 .stop =
+                                     [this](bool now) {
+                                       const std::uint32_t times = now ? 2 : 1;
+                                       if (times <= stops_asked_) return false;
+                                       stops_asked_ = times;
+                                       Stop("another command stopped it", 128 + SIGTERM, now);
+                                       return true;
+                                     }});
+  if (!control) return Say(Sentence(control.error()));
+  control_ = *std::move(control);
 }
 
 // Once a second what was written meanwhile.

@@ -1,0 +1,42 @@
+#include "sweep/sweep_control.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+namespace muster {
+
+Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& io, int folder,
+                                                      SweepControlCalls calls) {
+  const auto shared = std::make_shared<SweepControlCalls>(std::move(calls));
+  const auto status = [shared] {
+    const SweepAccount& account = shared->account;
+    RunStatus now;
+    now.run = account.sweep_id();
+    now.name = account.name();
+    now.pid = ::getpid();
+    now.phase = shared->stopping() ? "stopping" : "running";
+    now.records = shared->records();
+    now.stops = shared->stops();
+    RoleStatus trials;
+    trials.name = "trial";
+    trials.running = static_cast<std::uint32_t>(shared->running());
+    trials.ended = static_cast<std::uint32_t>(account.over().size());
+    const std::uint64_t possible = account.trials() - account.impossible().size();
+    trials.waiting =
+        static_cast<std::uint32_t>(possible - std::min<std::uint64_t>(possible, trials.ended + trials.running));
+    now.roles.push_back(std::move(trials));
+    return now;
+  };
+  return ControlServer::Listen(
+      io, folder,
+      {.status = status,
+       .stop = [shared](bool now, bool) { return shared->stop(now); },
+       .dump = [] { return tl::make_unexpected(std::string("a sweep has no processes of its own: name a trial")); },
+       .dumping = [] { return 0U; },
+       .processes = [] { return ProcessStatuses{}; }});
+}
+
+}  // namespace muster
