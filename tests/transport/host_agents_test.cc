@@ -142,6 +142,7 @@ TEST_F(HostAgentsTest, GivesEveryRunAnAgentOfItsOwn) {
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->started, 1U);
   EXPECT_EQ(Identify(of_one->pid), std::nullopt) << "it said that it was over while it was there";
+  ASSERT_TRUE(Await<ProcessStarted>(*other));
   EXPECT_TRUE(other->All<ProcessExited>().empty());
   EXPECT_FALSE(ProcessesWith(Token("other")).empty());
   other->channel->Send(Finish{});

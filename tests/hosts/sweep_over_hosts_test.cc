@@ -1,0 +1,155 @@
+// A sweep of a real training over four hosts: trials are dealt out, compared, and none is lost with a host.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "hosts/hosts_bed.h"
+#include "hosts/hosts_run.h"
+#include "support/await.h"
+#include "support/places.h"
+
+namespace muster::testing {
+namespace {
+
+class SweepOverHosts {
+ public:
+  SweepOverHosts(const HostsBed& bed, const std::vector<std::string>& words) : bed_(bed), home_(bed.own_folder()) {
+    runner_ = std::thread([this, words] { result_ = Call(words); });
+  }
+  ~SweepOverHosts() {
+    if (runner_.joinable()) runner_.join();
+  }
+  SweepOverHosts(const SweepOverHosts&) = delete;
+  SweepOverHosts& operator=(const SweepOverHosts&) = delete;
+
+  CommandResult Call(const std::vector<std::string>& words) const {
+    Command command;
+    command.argv = bed_.Login({MusterProgram()});
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
+                   "MUSTER_HOME=" + home_};
+    command.cwd = MUSTER_SOURCE_DIR;
+    return RunCommand(command);
+  }
+  const CommandResult& Result() {
+    if (runner_.joinable()) runner_.join();
+    return result_;
+  }
+  // The one sweep that there is; empty before.
+  std::string Folder() const {
+    std::error_code error;
+    for (const auto& name : std::filesystem::directory_iterator(home_ + "/sweeps", error)) {
+      for (const auto& sweep : std::filesystem::directory_iterator(name, error)) {
+        if (!sweep.is_symlink()) return sweep.path();
+      }
+    }
+    return {};
+  }
+  std::vector<json> Journal(const std::string& event) const {
+    std::vector<json> records;
+    std::ifstream file(Folder() + "/journal.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      json record = json::parse(line, nullptr, false);
+      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
+    }
+    return records;
+  }
+  // Once so many entries of that kind are there.
+  bool Await(const std::string& event, std::size_t count) const {
+    const auto until = std::chrono::steady_clock::now() + kDeadline;
+    const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
+    bool watched = false;
+    while (std::chrono::steady_clock::now() < until) {
+      // The folders on the way to it come one after the other, within the first moments.
+      if (!watched) watched = ::inotify_add_watch(watch.get(), (Folder() + "/journal.jsonl").c_str(), IN_MODIFY) >= 0;
+      if (Journal(event).size() >= count) return true;
+      AwaitReadable(watch.get(), std::chrono::milliseconds(watched ? 5'000 : 20));
+      char events[4096];
+      if (watched && ::read(watch.get(), events, sizeof events) < 0) return false;
+    }
+    return false;
+  }
+  CommandResult Checked(std::size_t trials) const {
+    return RunCommand({.argv = {"/usr/bin/python3", std::string(MUSTER_SOURCE_DIR) + "/tests/support/check_sweep.py",
+                                "--complete", std::to_string(trials), Folder()}});
+  }
+
+ private:
+  const HostsBed& bed_;
+  std::string home_;
+  std::thread runner_;
+  CommandResult result_;
+};
+
+// The last loss that the program itself wrote down, by trial; of those that ended well.
+std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
+  std::map<std::uint64_t, std::string> folders;
+  for (const json& began : sweep.Journal("attempt_began")) {
+    const auto id = began["id"].get<std::string>();
+    folders[began["trial"]] =
+        sweep.Folder() + "/t/" + id.substr(0, 2) + "/" + id + "/" + std::to_string(began["attempt"].get<int>());
+  }
+  std::map<std::uint64_t, double> losses;
+  for (const json& ended : sweep.Journal("attempt_ended")) {
+    if (ended["class"] != "ok") continue;
+    std::ifstream file(folders.at(ended["trial"]) + "/metrics/worker.0.0.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      losses[ended["trial"]] = json::parse(line)["loss"].get<double>();
+    }
+  }
+  return losses;
+}
+
+TEST(SweepsOverHosts, TryEveryPointSomewhereAndFindTheBest) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(4);
+  ASSERT_TRUE(bed.Up());
+  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
+  ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
+  const CommandResult checked = sweep.Checked(48);
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+
+  std::set<std::string> hosts;
+  for (const json& began : sweep.Journal("attempt_began")) hosts.insert(began["hosts"].at(0).get<std::string>());
+  EXPECT_EQ(hosts, (std::set<std::string>{"n1", "n2", "n3", "n4"}));
+  std::map<std::string, int> ends;
+  for (const json& ended : sweep.Journal("attempt_ended")) ++ends[ended["class"].get<std::string>()];
+  EXPECT_GT(ends["stopped"], 0);
+  EXPECT_GT(ends["ok"], 0);
+
+  const auto losses = LossesOf(sweep);
+  ASSERT_FALSE(losses.empty());
+  const auto smallest =
+      std::min_element(losses.begin(), losses.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const json best = json::parse(sweep.Call({"best", "--json"}).out, nullptr, false);
+  ASSERT_FALSE(best.is_discarded());
+  EXPECT_DOUBLE_EQ(best["trials"].at(0)["loss"].get<double>(), smallest->second) << best.dump(2);
+}
+
+TEST(SweepsOverHosts, TryElsewhereWhatAHostTookWithIt) {
+  SKIP_WITHOUT_BED();
+  HostsBed bed(3);
+  ASSERT_TRUE(bed.Up());
+  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
+  ASSERT_TRUE(sweep.Await("attempt_ended", 4));
+  ASSERT_TRUE(bed.Kill("n2"));
+  ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
+  const CommandResult checked = sweep.Checked(48);
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  ASSERT_EQ(sweep.Journal("host_quarantined").size(), 1u);
+  EXPECT_EQ(sweep.Journal("host_quarantined").at(0)["host"], "n2");
+}
+
+}  // namespace
+}  // namespace muster::testing
