@@ -178,7 +178,7 @@ TEST(Sweeps, AreExportedWithTheSameColumnsForAll) {
   EXPECT_NE(csv.out.find(",0.5,adam,1,0.5,\"a \"\"b\"\", c\"\r\n"), std::string::npos) << csv.out;
   ASSERT_EQ(folder.Muster({"export", "made", "--csv", "trials.csv"}).exit_code, 0);
   const CommandResult read =
-      RunCommand({{"python3", "-c",
+      RunCommand({{"/usr/bin/python3", "-c",
                    "import csv\nrows=list(csv.DictReader(open('trials.csv', newline=''), strict=True))\n"
                    "print(rows[0]['metric.note'], len(rows))"},
                   {"PATH=/usr/bin:/bin"},
@@ -196,7 +196,7 @@ TEST(Sweeps, AreExportedWithTheSameColumnsForAll) {
 
   ASSERT_EQ(folder.Muster({"export", "made", "--sqlite", "trials.sqlite"}).exit_code, 0);
   const CommandResult asked =
-      RunCommand({{"python3", "-c",
+      RunCommand({{"/usr/bin/python3", "-c",
                    "import sqlite3\nfor r in sqlite3.connect('trials.sqlite').execute("
                    "'select trial, \"param.lr\", \"metric.loss\" from trials where state=\"ok\"'): print(*r)"},
                   {"PATH=/usr/bin:/bin"},
