@@ -43,7 +43,7 @@ class SweepFolder {
     return RunCommand({words, {"PATH=/usr/bin:/bin", "TZ=UTC"}, folder_.path()});
   }
   CommandResult Checked(std::vector<std::string> words = {}) const {
-    words.insert(words.begin(), {"python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", path_});
+    words.insert(words.begin(), {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", path_});
     return RunCommand({words, {"PATH=/usr/bin:/bin"}, folder_.path()});
   }
 

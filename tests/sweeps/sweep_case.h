@@ -166,7 +166,7 @@ class SweepCase {
   // many trials have to be over.
   std::string Wrong(int complete = -1) const { return WrongIn(sweep(), complete); }
   std::string WrongIn(const std::string& sweep_dir, int complete = -1) const {
-    Words argv = {"python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", sweep_dir};
+    Words argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", sweep_dir};
     if (complete >= 0) argv.insert(argv.end(), {"--complete", std::to_string(complete)});
     const CommandResult checked = RunCommand({argv, {"PATH=/usr/bin:/bin"}, folder_.path()});
     return checked.exit_code == 0 ? "" : checked.out + checked.err;
