@@ -112,7 +112,7 @@ void ExpectCleanError(const fs::path& recipe) {
   const Expectation expected = ExpectationOf(recipe);
   // A recipe that only the clock ends is not waited for longer than needed.
   const bool endless = expected.kinds == std::set<std::string>{"limit"} && expected.message.empty();
-  const auto evaluation = EvaluateRecipe(OptionsFor(recipe, endless ? 400 : 20'000));
+  const auto evaluation = EvaluateRecipe(OptionsFor(recipe, endless ? 400 : 120'000));
   ExpectNoChildLeft();
   ASSERT_FALSE(evaluation) << "it was evaluated";
   const Diagnostics& diagnostics = evaluation.error();
@@ -152,7 +152,7 @@ TEST_P(HostileRecipes, AreCleanErrors) {
 INSTANTIATE_TEST_SUITE_P(All, HostileRecipes, ::testing::Range<std::size_t>(0, kShards));
 
 Diagnostic OnlyError(const std::string& recipe) {
-  const auto evaluation = EvaluateRecipe(OptionsFor(recipe, 20'000));
+  const auto evaluation = EvaluateRecipe(OptionsFor(recipe, 120'000));
   ExpectNoChildLeft();
   if (evaluation || evaluation.error().size() != 1) {
     ADD_FAILURE() << recipe << ": " << (evaluation ? "evaluated" : Told(evaluation.error()));
