@@ -204,6 +204,8 @@ void SweepAccount::Take(const SweepEntry& entry) {
           recipe_ = e.recipe;
           trials_ = e.trials;
           ended_.reset();
+          if (!e.accepted) return;
+          for (auto& [trial, open] : open_) open.plan.clear();
         } else if constexpr (std::is_same_v<T, PointsJudged>) {
           Judged(e);
         } else if constexpr (std::is_same_v<T, AttemptBegan>) {

@@ -63,7 +63,7 @@ struct OpenTrial {
   std::uint32_t attempts = 0;  // that have begun, those before it was reopened as well
   std::uint32_t counted = 0;   // ended ones that count against retry.max, since it was opened
   std::string id;              // these three are empty before its first attempt since it was opened
-  std::string plan;            // of the first attempt: later ones must have it, too
+  std::string plan;            // of the first attempt: later ones must have it, too; empty after an accepted change
   Point point;
   bool running = false;  // begun and not ended: the head died, if it is not this one
   std::string run_id;    // of the last attempt

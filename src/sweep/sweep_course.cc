@@ -161,7 +161,10 @@ std::uint32_t SweepCourse::NextAttempt(TrialNumber trial) const {
 bool SweepCourse::Began(const AttemptBegan& began) {
   plans_.erase(began.trial);
   waiting_ids_.erase(IdNumber(began.id));
-  return Record(began);
+  if (Record(began)) return true;
+  const auto running = running_.extract(began.trial);
+  if (!running.empty()) pool_.Give(running.mapped().needs, running.mapped().hosts);
+  return false;
 }
 
 StopRules::Outcome SweepCourse::Reported(TrialNumber trial, const MetricReport& report) {

@@ -195,6 +195,21 @@ TEST(SweepCourse, StopsWhereAnAttemptHasAnotherPlan) {
   EXPECT_NE(planned.error().front().message.find("x=0"), std::string::npos);
 }
 
+TEST(SweepCourse, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
+  Course first(1);
+  first.TakeUp();
+  first.Judge();
+  ASSERT_EQ(first.Start().size(), 1u);
+  // Killed, and gone on with after the recipe was changed.
+  Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  SweepBegan began;
+  began.trials = 1;
+  began.accepted = true;
+  second.course->TakeUp(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
+  ASSERT_EQ(second.course->NextToPlan(), 0u);
+  EXPECT_TRUE(second.course->Planned(0, "another", {{0, 1}}));
+}
+
 TEST(SweepCourse, DoesNothingThatItCannotWriteDown) {
   Course course(10);
   course.TakeUp();
@@ -208,6 +223,7 @@ TEST(SweepCourse, DoesNothingThatItCannotWriteDown) {
   EXPECT_FALSE(course.course->Began(began));
   EXPECT_TRUE(course.course->stopping());
   EXPECT_FALSE(course.course->NextStart());
+  EXPECT_TRUE(course.course->over()) << "what was not started is not waited for";
 }
 
 TEST(SweepCourse, KeepsToTheNumberOfTrials) {
