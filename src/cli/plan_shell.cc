@@ -16,24 +16,13 @@
 #include "cli/wrap_option.h"
 #include "plan/plan_json.h"
 #include "plan/shell_line.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
-
-const Value* Field(const Value& value, const char* key) {
-  const Value::Map* map = value.AsMap();
-  if (map == nullptr) return nullptr;
-  const auto found = map->find(key);
-  return found == map->end() ? nullptr : &found->second;
-}
-
-std::string Text(const Value& value, const char* key) {
-  const Value* field = Field(value, key);
-  return field != nullptr && field->AsString() != nullptr ? *field->AsString() : std::string();
-}
 
 // What binding.json of the run says; the run directory is where it is now.
 Result<Binding> BindingOfRun(const std::string& run_dir) {
@@ -47,20 +36,20 @@ Result<Binding> BindingOfRun(const std::string& run_dir) {
   if (!json) return fail(json.error());
   Binding binding;
   std::error_code error;
-  binding.run_id = Text(*json, "run");
+  binding.run_id = TextField(*json, "run");
   binding.run_dir = fs::absolute(run_dir, error).lexically_normal();
-  binding.checkpoint = Text(*json, "checkpoint");
-  if (const Value* hosts = Field(*json, "hosts"); hosts != nullptr && hosts->AsList() != nullptr) {
+  binding.checkpoint = TextField(*json, "checkpoint");
+  if (const Value* hosts = FieldOf(*json, "hosts"); hosts != nullptr && hosts->AsList() != nullptr) {
     for (const Value& one : *hosts->AsList()) {
-      HostBinding& host = binding.hosts.emplace_back(HostBinding{Text(one, "name"), Text(one, "address")});
-      const Value* devices = Field(one, "devices");
+      HostBinding& host = binding.hosts.emplace_back(HostBinding{TextField(one, "name"), TextField(one, "address")});
+      const Value* devices = FieldOf(one, "devices");
       if (devices == nullptr || devices->AsList() == nullptr) continue;
       for (const Value& device : *devices->AsList()) {
         host.devices.push_back(device.AsString() != nullptr ? *device.AsString() : std::string());
       }
     }
   }
-  if (const Value* ports = Field(*json, "ports"); ports != nullptr && ports->AsMap() != nullptr) {
+  if (const Value* ports = FieldOf(*json, "ports"); ports != nullptr && ports->AsMap() != nullptr) {
     for (const auto& [name, number] : *ports->AsMap()) {
       if (number.AsInt() != nullptr) binding.ports[name] = static_cast<std::uint16_t>(*number.AsInt());
     }

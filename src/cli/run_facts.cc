@@ -9,17 +9,13 @@
 #include "cli/small_file.h"
 #include "plan/plan_json.h"
 #include "run/run_tags.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
 
 using Values = std::map<std::string, Value>;
-
-const Value* In(const Values& values, const std::string& name) {
-  const auto found = values.find(name);
-  return found == values.end() ? nullptr : &found->second;
-}
 
 // A member of the outer object of plan.json, which has a line of its own: of thousands of processes nothing is read.
 Values PlanMember(const std::string& text, const std::string& name) {
@@ -32,11 +28,6 @@ Values PlanMember(const std::string& text, const std::string& name) {
   if (line.ends_with('}') && !ValueFromJsonText(line)) line.remove_suffix(1);  // the outer object's
   const auto value = ValueFromJsonText(line);
   return value && value->AsMap() != nullptr ? *value->AsMap() : Values();
-}
-
-std::string TextIn(const Value::Map& map, const std::string& key) {
-  const Value* value = In(map, key);
-  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
 }
 
 }  // namespace
@@ -89,21 +80,21 @@ const Values& RunFacts::Metrics() {
   const auto text = ReadSmallFile(summary_.run_dir + "/report.json");
   const auto report = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!report || report->AsMap() == nullptr) return *metrics_;
-  const Value* roles = In(*report->AsMap(), "metrics");
+  const Value* roles = FieldOf(*report->AsMap(), "metrics");
   if (roles == nullptr || roles->AsList() == nullptr) return *metrics_;
   for (const Value& role : *roles->AsList()) {
     if (role.AsMap() == nullptr) continue;
-    const Value* last = In(*role.AsMap(), "last");
+    const Value* last = FieldOf(*role.AsMap(), "last");
     if (last == nullptr || last->AsMap() == nullptr) continue;
     for (const auto& [name, value] : *last->AsMap()) {
-      metrics_->emplace(TextIn(*role.AsMap(), "role") + "." + name, value);
+      metrics_->emplace(TextField(*role.AsMap(), "role") + "." + name, value);
     }
   }
   return *metrics_;
 }
 
 const Value* RunFacts::Metric(const std::string& name) {
-  if (const Value* found = In(Metrics(), name)) return found;
+  if (const Value* found = FieldOf(Metrics(), name)) return found;
   for (const auto& [key, value] : Metrics()) {
     if (std::string_view(key).substr(key.find('.') + 1) == name) return &value;
   }
@@ -111,14 +102,14 @@ const Value* RunFacts::Metric(const std::string& name) {
 }
 
 const Value* RunFacts::Find(const std::string& name) {
-  if (name.starts_with("param.")) return In(Planned(false), name.substr(6));
-  if (name.starts_with("derived.")) return In(Planned(true), name.substr(8));
-  if (name.starts_with("tag.")) return In(Tags(), name.substr(4));
+  if (name.starts_with("param.")) return FieldOf(Planned(false), name.substr(6));
+  if (name.starts_with("derived.")) return FieldOf(Planned(true), name.substr(8));
+  if (name.starts_with("tag.")) return FieldOf(Tags(), name.substr(4));
   if (name.starts_with("metric.")) return Metric(name.substr(7));
-  if (const Value* found = In(Line(), name)) return found;
-  if (const Value* found = In(Planned(false), name)) return found;
-  if (const Value* found = In(Planned(true), name)) return found;
-  if (const Value* found = In(Tags(), name)) return found;
+  if (const Value* found = FieldOf(Line(), name)) return found;
+  if (const Value* found = FieldOf(Planned(false), name)) return found;
+  if (const Value* found = FieldOf(Planned(true), name)) return found;
+  if (const Value* found = FieldOf(Tags(), name)) return found;
   return Metric(name);
 }
 

@@ -20,13 +20,11 @@
 #include "cli/run_argument.h"
 #include "cli/run_surroundings.h"
 #include "cli/site_of_call.h"
-#include "cli/small_file.h"
 #include "cli/stored_recipe.h"
 #include "cli/sweep_changes.h"
 #include "cli/way_to_hosts.h"
 #include "run/json_text.h"
 #include "run/run_files.h"
-#include "settings/value_json.h"
 #include "sweep/host_pool.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/sweep_head.h"
@@ -92,29 +90,6 @@ struct Start {
   std::vector<std::string> secrets;  // variables that hold some
   std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
 };
-
-// Trials are known by their number: another point of the same number would be taken for one that is over.
-Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescription& sweep) {
-  const auto member = [](const Value& value, const char* name) {
-    const Value::Map* map = value.AsMap();
-    const auto found = map == nullptr ? Value::Map::const_iterator() : map->find(name);
-    return map == nullptr || found == map->end() ? Value() : found->second;
-  };
-  const auto points = [&](const Value& description) {
-    const Value drawn = member(description, "sampler");
-    Value::Map sampler = drawn.AsMap() == nullptr ? Value::Map() : *drawn.AsMap();
-    sampler.erase("trials");  // more of them begin with the same ones
-    return JsonText(Value(Value::List{member(description, "space"), Value(std::move(sampler))}));
-  };
-  const auto text = ReadSmallFile(sweep_dir + "/sweep.json");
-  if (!text) return Fail(Error("sweep", {}, text.error()));
-  const auto before = ValueFromJsonText(*text);
-  const auto now = ValueFromJsonText(JsonText(SweepDescriptionValue(sweep)));
-  if (before && now && points(member(*before, "description")) == points(*now)) return {};
-  return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
-                    "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
-                    "another sweep"));
-}
 
 std::vector<std::string> SecretsOf(const Plan& plan) {
   std::vector<std::string> variables;

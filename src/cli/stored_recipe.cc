@@ -14,6 +14,7 @@
 #include "cli/small_file.h"
 #include "plan/plan_json.h"
 #include "run/run_summary.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -35,34 +36,6 @@ Value OverrideRecord(const Override& override) {
   return Value(std::move(record));
 }
 
-const Value* Field(const Value& record, const std::string& name) {
-  const Value::Map* fields = record.AsMap();
-  if (fields == nullptr) return nullptr;
-  const auto found = fields->find(name);
-  return found == fields->end() ? nullptr : &found->second;
-}
-
-std::string TextField(const Value& record, const std::string& name) {
-  const Value* field = Field(record, name);
-  return field != nullptr && field->AsString() != nullptr ? *field->AsString() : "";
-}
-
-std::int64_t NumberField(const Value& record, const std::string& name) {
-  const Value* field = Field(record, name);
-  return field != nullptr && field->AsInt() != nullptr ? *field->AsInt() : 0;
-}
-
-bool TruthField(const Value& record, const std::string& name) {
-  const Value* field = Field(record, name);
-  return field != nullptr && field->AsBool() != nullptr && *field->AsBool();
-}
-
-const Value::List& ListField(const Value& record, const std::string& name) {
-  static const Value::List kNone;
-  const Value* field = Field(record, name);
-  return field != nullptr && field->AsList() != nullptr ? *field->AsList() : kNone;
-}
-
 // Nothing if the record is none of ours.
 std::optional<Override> OverrideFrom(const Value& record) {
   const std::string kind = TextField(record, "kind");
@@ -72,22 +45,14 @@ std::optional<Override> OverrideFrom(const Value& record) {
   override.kind = static_cast<Override::Kind>(known - kOverrideKinds.begin());
   override.name = TextField(record, "name");
   override.file = TextField(record, "file");
-  if (const Value* value = Field(record, "value")) override.value = *value;
+  if (const Value* value = FieldOf(record, "value")) override.value = *value;
   if (override.kind == Override::Kind::kText && override.value.AsString() == nullptr) return std::nullopt;
   return override;
 }
 
-std::vector<std::string> TextsOf(const Value& record, const std::string& name) {
-  std::vector<std::string> texts;
-  for (const Value& text : ListField(record, name)) {
-    if (text.AsString() != nullptr) texts.push_back(*text.AsString());
-  }
-  return texts;
-}
-
 std::map<std::string, std::string> TextMap(const Value& record, const std::string& name) {
   std::map<std::string, std::string> texts;
-  const Value* field = Field(record, name);
+  const Value* field = FieldOf(record, name);
   if (field == nullptr || field->AsMap() == nullptr) return texts;
   for (const auto& [key, text] : *field->AsMap()) {
     if (text.AsString() != nullptr) texts.emplace(key, *text.AsString());
@@ -100,12 +65,12 @@ void TakeStoredSite(const std::string& run_dir, const Value& record, EvaluationO
   for (const auto& [name, folder] : TextMap(record, "libraries")) {
     options.libraries[name] = {run_dir + "/recipe/@" + name, folder};
   }
-  const Value* site = Field(record, "site");
+  const Value* site = FieldOf(record, "site");
   if (site == nullptr) return;
   options.site.sources = TextMap(*site, "sources");
   options.rules = TextField(*site, "rules");
-  options.site.environment = {TextMap(*site, "set"), TextsOf(*site, "unset"), TextsOf(*site, "pass")};
-  if (Field(*site, "devices_per_host") != nullptr) {
+  options.site.environment = {TextMap(*site, "set"), TextsField(*site, "unset"), TextsField(*site, "pass")};
+  if (FieldOf(*site, "devices_per_host") != nullptr) {
     options.site.devices_per_host = static_cast<std::uint32_t>(NumberField(*site, "devices_per_host"));
   }
 }
@@ -184,7 +149,7 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
   if (!text) return Unusable(run_dir, text.error());
   const auto inputs = ValueFromJsonText(*text);
   if (!inputs) return Unusable(run_dir, "inputs.json: " + inputs.error());
-  const Value* record = Field(*inputs, "evaluation");
+  const Value* record = FieldOf(*inputs, "evaluation");
   const std::string recipe = record == nullptr ? "" : TextField(*record, "recipe");
   if (recipe.empty()) return Unusable(run_dir, "it keeps no sources: it was started from a plan");
   const std::string file = run_dir + "/recipe/" + recipe;
@@ -221,14 +186,14 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
     SiteHost host;
     host.name = TextField(one, "name");
     host.address = TextField(one, "address");
-    if (Field(one, "devices") != nullptr) host.devices = static_cast<std::uint32_t>(NumberField(one, "devices"));
+    if (FieldOf(one, "devices") != nullptr) host.devices = static_cast<std::uint32_t>(NumberField(one, "devices"));
     options.site.hosts.push_back(std::move(host));
   }
   options.site.host_memory_bytes = static_cast<std::uint64_t>(NumberField(*record, "host_memory_bytes"));
   options.site.host_devices = static_cast<std::uint32_t>(NumberField(*record, "host_devices"));
   options.site.device_kind = TextField(*record, "device_kind");
   TakeStoredSite(run_dir, *record, options);
-  if (const Value* devices = Field(*record, "devices")) {
+  if (const Value* devices = FieldOf(*record, "devices")) {
     options.devices.any = TruthField(*devices, "any");
     options.devices.shared = TruthField(*devices, "shared");
     for (const Value& device : ListField(*devices, "given")) {
@@ -258,8 +223,9 @@ Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
   const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
   const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
   if (!inputs) return stored;
-  if (const Value* list = Field(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr) stored.inputs = *list;
-  if (const Value* evaluation = Field(*inputs, "evaluation")) stored.evaluation = *evaluation;
+  if (const Value* list = FieldOf(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr)
+    stored.inputs = *list;
+  if (const Value* evaluation = FieldOf(*inputs, "evaluation")) stored.evaluation = *evaluation;
   return stored;
 }
 

@@ -10,8 +10,10 @@
 #include "base/shell_quote.h"
 #include "cli/small_file.h"
 #include "cli/stored_recipe.h"
+#include "cli/sweep_options.h"
 #include "run/json_text.h"
 #include "run/private_files.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -41,23 +43,23 @@ fs::path OriginalOf(const std::string& path, const EvaluationOptions& options) {
   return fs::path(library->second.beside) / path.substr(slash + 1);
 }
 
-const Value* Member(const Value& value, const char* name) {
-  if (value.AsMap() == nullptr) return nullptr;
-  const auto found = value.AsMap()->find(name);
-  return found == value.AsMap()->end() ? nullptr : &found->second;
-}
-
-std::string TextOf(const Value& value, const char* name) {
-  const Value* member = Member(value, name);
-  return member != nullptr && member->AsString() != nullptr ? *member->AsString() : std::string();
-}
-
-Result<Value> InputsOf(const std::string& sweep_dir) {
-  const auto text = ReadSmallFile(sweep_dir + "/inputs.json");
+Result<Value> ReadJson(const std::string& file) {
+  const auto text = ReadSmallFile(file);
   if (!text) return Fail(Error("sweep", {}, text.error()));
-  auto inputs = ValueFromJsonText(*text);
-  if (!inputs) return Fail(Error("sweep", {sweep_dir + "/inputs.json", 0}, inputs.error()));
-  return *std::move(inputs);
+  auto json = ValueFromJsonText(*text);
+  if (!json) return Fail(Error("sweep", {file, 0}, json.error()));
+  return *std::move(json);
+}
+
+Result<Value> InputsOf(const std::string& sweep_dir) { return ReadJson(sweep_dir + "/inputs.json"); }
+
+// By which trial 7 is the same point as before. More trials of a sampler begin with the same ones.
+std::string PointsText(const Value& description) {
+  const Value* space = FieldOf(description, "space");
+  const Value* drawn = FieldOf(description, "sampler");
+  Value::Map sampler = drawn == nullptr || drawn->AsMap() == nullptr ? Value::Map() : *drawn->AsMap();
+  sampler.erase("trials");
+  return JsonText(Value(Value::List{space == nullptr ? Value() : *space, Value(std::move(sampler))}));
 }
 
 std::string HashOfVariable(const std::string& name) {
@@ -84,16 +86,27 @@ Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir) {
   }
   const auto inputs = InputsOf(sweep_dir);
   if (!inputs) return Fail(inputs.error());
-  const Value* list = Member(*inputs, "inputs");
+  const Value* list = FieldOf(*inputs, "inputs");
   if (list == nullptr || list->AsList() == nullptr) return changes;
   for (const Value& input : *list->AsList()) {
-    if (TextOf(input, "kind") != "variable") continue;
-    const std::string name = TextOf(input, "name");
-    if (HashOfVariable(name) == TextOf(input, "sha256")) continue;
+    if (TextField(input, "kind") != "variable") continue;
+    const std::string name = TextField(input, "name");
+    if (HashOfVariable(name) == TextField(input, "sha256")) continue;
     changes.variables.push_back(name);
     changes.text += fmt::format("the variable {} has another value\n", Printable(name));
   }
   return changes;
+}
+
+Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescription& sweep) {
+  const auto file = ReadJson(sweep_dir + "/sweep.json");
+  if (!file) return Fail(file.error());
+  const auto now = ValueFromJsonText(JsonText(SweepDescriptionValue(sweep)));
+  const Value* before = FieldOf(*file, "description");
+  if (before != nullptr && now && PointsText(*before) == PointsText(*now)) return {};
+  return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
+                    "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
+                    "another sweep"));
 }
 
 Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes) {
@@ -110,9 +123,9 @@ Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepCh
   Value::Map map = *inputs->AsMap();
   Value::List list = *map["inputs"].AsList();
   for (Value& input : list) {
-    if (TextOf(input, "kind") != "variable") continue;
+    if (TextField(input, "kind") != "variable") continue;
     Value::Map members = *input.AsMap();
-    members["sha256"] = Value(HashOfVariable(TextOf(input, "name")));
+    members["sha256"] = Value(HashOfVariable(TextField(input, "name")));
     input = Value(std::move(members));
   }
   map["inputs"] = Value(std::move(list));

@@ -1,4 +1,5 @@
-// What a sweep's trials are made of, now and when it began: files of the recipe, and variables that it asked for.
+// What a sweep's trials are made of, now and when it began: files of the recipe, variables that it asked for, and the
+// points that they are.
 #pragma once
 
 #include <map>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "muster/result.h"
+#include "space/sweep_description.h"
 
 namespace muster {
 
@@ -23,5 +25,9 @@ Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir);
 
 // Puts them into the folder (its descriptor) in the place of what was kept; links to that keep what they had.
 Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes);
+
+// Trials are known by their number: another point of the same number would be taken for one that is over. Kind
+// "points_changed" if the sweep, as it is described now, has other points than when it began.
+Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescription& sweep);
 
 }  // namespace muster

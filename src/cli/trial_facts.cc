@@ -6,15 +6,11 @@
 
 #include "cli/run_argument.h"
 #include "run/journal_line.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
 namespace {
-
-const Value* In(const Value::Map& map, const std::string& name) {
-  const auto found = map.find(name);
-  return found == map.end() ? nullptr : &found->second;
-}
 
 std::string Joined(const std::vector<std::string>& texts) {
   std::string joined;
@@ -89,14 +85,14 @@ Value TrialFacts::OfLine(const std::string& name) const {
 
 Value TrialFacts::Of(const std::string& name) const {
   const auto found = [](const Value* value) { return value == nullptr ? Value() : *value; };
-  if (name.starts_with("param.")) return found(In(row_.point, name.substr(6)));
-  if (name.starts_with("metric.")) return found(In(row_.metrics, name.substr(7)));
+  if (name.starts_with("param.")) return found(FieldOf(row_.point, name.substr(6)));
+  if (name.starts_with("metric.")) return found(FieldOf(row_.metrics, name.substr(7)));
   const std::vector<std::string>& line = LineNames();
   // What the sweep itself calls loss is one of its metrics.
   const bool own = std::find(line.begin(), line.end(), name) != line.end();
   if (own && !(name == "loss" && sweep_->file.objective && row_.metrics.contains("loss"))) return OfLine(name);
-  if (const Value* value = In(row_.point, name)) return *value;
-  return found(In(row_.metrics, name));
+  if (const Value* value = FieldOf(row_.point, name)) return *value;
+  return found(FieldOf(row_.metrics, name));
 }
 
 void TrialFacts::AddNames(std::set<std::string>& names) const {

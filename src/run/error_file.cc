@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "run/private_files.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -25,13 +26,8 @@ std::string Shortened(std::string_view text, std::size_t size) {
   return kept.size() == text.size() ? std::string(text) : std::string(kept) + "…";
 }
 
-const Value* Member(const Value::Map& map, const char* key) {
-  const auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
-}
-
 std::string_view TextOf(const Value::Map& map, const char* key) {
-  const Value* value = Member(map, key);
+  const Value* value = FieldOf(map, key);
   return value != nullptr && value->AsString() != nullptr ? std::string_view(*value->AsString()) : std::string_view();
 }
 
@@ -81,19 +77,19 @@ tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json) {
   const Value::Map* top = value->AsMap();
   if (top == nullptr) return tl::unexpected<std::string>("it is not a JSON object");
   ErrorNote note;
-  const Value* message = Member(*top, "message");
+  const Value* message = FieldOf(*top, "message");
   const Value::Map* inner = message == nullptr ? nullptr : message->AsMap();
   if (inner == nullptr) {
     note.message = Shortened(TextOf(*top, "message"), kMaxMessage);
     note.traceback = LinesOf(TextOf(*top, "traceback"));
-    note.at = TimeOf(Member(*top, "timestamp"));
+    note.at = TimeOf(FieldOf(*top, "timestamp"));
     AddMore(*top, {"message", "traceback", "timestamp"}, note);
   } else {
     note.message = Shortened(TextOf(*inner, "message"), kMaxMessage);
-    const Value* extra = Member(*inner, "extraInfo");
+    const Value* extra = FieldOf(*inner, "extraInfo");
     if (extra != nullptr && extra->AsMap() != nullptr) {
       note.traceback = LinesOf(TextOf(*extra->AsMap(), "py_callstack"));
-      note.at = TimeOf(Member(*extra->AsMap(), "timestamp"));
+      note.at = TimeOf(FieldOf(*extra->AsMap(), "timestamp"));
       AddMore(*extra->AsMap(), {"py_callstack", "timestamp"}, note);
     }
     AddMore(*inner, {"message", "extraInfo"}, note);

@@ -1,11 +1,14 @@
 #include "sweep/sweep_directory.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/shell_quote.h"
 #include "run/journal_line.h"
 #include "run/json_text.h"
 #include "run/private_files.h"
+#include "settings/value_field.h"
 #include "settings/value_json.h"
 
 namespace muster {
@@ -13,26 +16,6 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16U << 20;
 constexpr std::size_t kFirstDigits = 2;
-
-const Value* In(const Value::Map& map, const std::string& name) {
-  const auto found = map.find(name);
-  return found == map.end() ? nullptr : &found->second;
-}
-
-std::string TextIn(const Value::Map& map, const std::string& name) {
-  const Value* value = In(map, name);
-  return value == nullptr || value->AsString() == nullptr ? std::string() : *value->AsString();
-}
-
-std::vector<std::string> TextsIn(const Value::Map& map, const std::string& name) {
-  std::vector<std::string> texts;
-  const Value* value = In(map, name);
-  if (value == nullptr || value->AsList() == nullptr) return texts;
-  for (const Value& one : *value->AsList()) {
-    if (one.AsString() != nullptr) texts.push_back(*one.AsString());
-  }
-  return texts;
-}
 
 Value Texts(const std::vector<std::string>& texts) {
   Value::List list;
@@ -91,24 +74,19 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
   if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is no JSON object");
-  const Value::Map& map = *json->AsMap();
-  const Value* format = In(map, "format");
+  const Value* format = FieldOf(*json, "format");
   if (format == nullptr || *format != Value(1)) return Unreadable(sweep_dir, "sweep.json is of another format");
   SweepFile file;
-  file.sweep_id = TextIn(map, "sweep");
-  file.name = TextIn(map, "name");
-  file.doc = TextIn(map, "doc");
-  file.names = TextsIn(map, "names");
-  file.words = TextsIn(map, "words");
-  file.cwd = TextIn(map, "cwd");
-  if (const Value* trials = In(map, "trials");
-      trials != nullptr && trials->AsInt() != nullptr && *trials->AsInt() >= 0) {
-    file.trials = static_cast<std::uint64_t>(*trials->AsInt());
-  }
-  if (const Value* objective = In(map, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
-    file.objective.emplace().metric = TextIn(*objective->AsMap(), "metric");
-    const Value* maximize = In(*objective->AsMap(), "maximize");
-    file.objective->maximize = maximize != nullptr && maximize->AsBool() != nullptr && *maximize->AsBool();
+  file.sweep_id = TextField(*json, "sweep");
+  file.name = TextField(*json, "name");
+  file.doc = TextField(*json, "doc");
+  file.names = TextsField(*json, "names");
+  file.words = TextsField(*json, "words");
+  file.cwd = TextField(*json, "cwd");
+  file.trials = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*json, "trials"), 0));
+  if (const Value* objective = FieldOf(*json, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
+    file.objective.emplace().metric = TextField(*objective, "metric");
+    file.objective->maximize = TruthField(*objective, "maximize");
   }
   return file;
 }
