@@ -77,14 +77,6 @@ Failures FailuresOf(const OpenedSweep& sweep) {
   return failures;
 }
 
-std::uint64_t FailedOf(const SweepAccount& account) {
-  std::uint64_t failed = 0;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    if (IsFailure(static_cast<TrialClass>(i))) failed += account.count(static_cast<TrialClass>(i));
-  }
-  return failed;
-}
-
 std::uint64_t RunningOf(const SweepAccount& account) {
   return static_cast<std::uint64_t>(
       std::count_if(account.open().begin(), account.open().end(), [](const auto& one) { return one.second.running; }));
@@ -164,7 +156,7 @@ void PrintSweep(const OpenedSweep& sweep) {
                   Printable(host.why).c_str());
     }
   }
-  if (FailedOf(account) > 0) PrintFailures(sweep);
+  if (account.failed() > 0) PrintFailures(sweep);
 }
 
 nlohmann::json SweepJson(const OpenedSweep& sweep) {
@@ -213,7 +205,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep) {
   for (const auto& host : sweep.view.Quarantined()) {
     json["quarantined"].push_back({{"host", host.host}, {"why", host.why}, {"at", host.wall}});
   }
-  if (FailedOf(account) > 0) {
+  if (account.failed() > 0) {
     for (const auto& [name, values] : FailuresOf(sweep).by) {
       for (const auto& [value, count] : values) {
         json["failures"][Readable(name)][Readable(value)] = {{"over", count.over}, {"failed", count.failed}};

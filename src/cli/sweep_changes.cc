@@ -112,10 +112,7 @@ Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescriptio
 Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes) {
   for (const auto& [path, bytes] : changes.files) {
     // Replaced, not written into: attempts link to what it was.
-    const fs::path place = fs::path("recipe") / path;
-    const auto at = OpenFolder(folder, place.parent_path());
-    if (!at) return Fail(at.error());
-    if (auto replaced = ReplaceFile(at->get(), place.filename(), bytes); !replaced) return replaced;
+    if (auto replaced = ReplaceFile(folder, "recipe/" + path, bytes); !replaced) return replaced;
   }
   if (changes.variables.empty()) return {};
   auto inputs = InputsOf(sweep_dir);

@@ -12,6 +12,7 @@
 #include "base/columns.h"
 #include "base/shell_quote.h"
 #include "plan/folded_texts.h"
+#include "plan/plan_text.h"
 
 namespace muster {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = PlanChange::Kind;
 
-constexpr std::size_t kShortId = 12;
 constexpr std::size_t kMostTexts = 8;      // of one change, shown to people
 constexpr std::size_t kMostDetails = 20;   // of one cause, shown to people
 constexpr std::size_t kWidestColumn = 44;  // longer names push the rest of their line aside
@@ -230,8 +230,8 @@ std::string DiffText(const ToldDiff& diff) {
   const std::size_t width = std::max(Columns(Printable(diff.a.name)), Columns(Printable(diff.b.name)));
   std::string out;
   for (const auto& [letter, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}}) {
-    out += std::string(letter) + "  " + Filled(Printable(side->name), width) + "  plan " +
-           side->plan_id.substr(0, kShortId) + '\n';
+    out += std::string(letter) + "  " + Filled(Printable(side->name), width) + "  plan " + ShortPlanId(side->plan_id) +
+           '\n';
   }
   out += DiffSummary(diff) + (IsSamePlan(diff) && !diff.of_processes ? "; both run the same\n" : "\n");
   for (const std::string& note : diff.notes) out += "note: " + Printable(note) + '\n';

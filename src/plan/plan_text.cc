@@ -237,6 +237,7 @@ std::string PlanNotesText(const Plan& plan) {
 
 std::string PlanId(const Plan& plan) { return Sha256Hex(PlanText(plan)); }
 
-std::string ShortPlanId(const Plan& plan) { return PlanId(plan).substr(0, 12); }
+std::string ShortPlanId(const Plan& plan) { return ShortPlanId(PlanId(plan)); }
+std::string ShortPlanId(std::string_view plan_id) { return std::string(plan_id.substr(0, 12)); }
 
 }  // namespace muster

@@ -19,5 +19,6 @@ std::string PlanNotesText(const Plan& plan);
 // SHA-256 of PlanText in hex; its first 12 characters are what people type.
 std::string PlanId(const Plan& plan);
 std::string ShortPlanId(const Plan& plan);
+std::string ShortPlanId(std::string_view plan_id);
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 
 #include "base/shell_quote.h"
 #include "base/units.h"
+#include "plan/plan_text.h"
 #include "run/ending_text.h"
 #include "run/log_follow.h"
 #include "run/output.h"
@@ -185,7 +186,7 @@ Console::Console(boost::asio::io_context& io, const ConsoleOptions& options, con
 Console::~Console() = default;
 
 void Console::Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir) {
-  impl_->logger.info("{}: run {}, plan {}, {} process{}", Printable(impl_->plan.name), run_id, plan_id.substr(0, 12),
+  impl_->logger.info("{}: run {}, plan {}, {} process{}", Printable(impl_->plan.name), run_id, ShortPlanId(plan_id),
                      impl_->plan.processes.size(), impl_->plan.processes.size() == 1 ? "" : "es");
   impl_->logger.info("in {}", Printable(run_dir));
 }

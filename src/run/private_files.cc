@@ -91,7 +91,7 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
 namespace {
 
 // The folder that holds the last part, made if need be; none if that is `at` itself.
-Result<UniqueFd> MakeFolderOf(int at, const std::vector<std::string>& parts) {
+Result<UniqueFd> MakeFoldersBefore(int at, const std::vector<std::string>& parts) {
   UniqueFd folder;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     Result<UniqueFd> next = MakeFolder(folder ? folder.get() : at, parts[i]);
@@ -105,7 +105,7 @@ Result<UniqueFd> MakeFolderOf(int at, const std::vector<std::string>& parts) {
 Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
   Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return Fail(std::move(parts.error()));
-  Result<UniqueFd> folder = MakeFolderOf(at, *parts);
+  Result<UniqueFd> folder = MakeFoldersBefore(at, *parts);
   if (!folder) return folder;
   const int below = *folder ? folder->get() : at;
   UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
@@ -114,6 +114,12 @@ Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
 }
 
 }  // namespace
+
+Result<UniqueFd> MakeFolderOf(int at, const std::string& path) {
+  const Result<std::vector<std::string>> parts = Parts(path);
+  if (!parts) return Fail(parts.error());
+  return MakeFoldersBefore(at, *parts);
+}
 
 Result<UniqueFd> CreateFile(int at, const std::string& path, int flags) { return OpenBelow(at, path, O_EXCL | flags); }
 
@@ -140,7 +146,7 @@ Result<void> WriteNewFile(int at, const std::string& path, std::string_view byte
 bool LinkFile(int at, const std::string& path, const std::string& from) {
   const Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return false;
-  const Result<UniqueFd> folder = MakeFolderOf(at, *parts);
+  const Result<UniqueFd> folder = MakeFoldersBefore(at, *parts);
   if (!folder) return false;
   return ::linkat(AT_FDCWD, from.c_str(), *folder ? folder->get() : at, parts->back().c_str(), 0) == 0;
 }

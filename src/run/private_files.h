@@ -22,6 +22,10 @@ Result<UniqueFd> OpenFolder(int at, const std::string& path);
 // The folder `name` below `at`, made with mode 0700 if it is not there.
 Result<UniqueFd> MakeFolder(int at, const std::string& name);
 
+// The folder that holds the last part of the path, which is relative to `at`, with all of it made that is not there;
+// none if that is `at` itself. Kind "path" as for CreateFile.
+Result<UniqueFd> MakeFolderOf(int at, const std::string& path);
+
 // A new file for writing. `path` is relative to `at`; missing folders in it are made. Every part is opened
 // without following links, so the file is below `at` for certain. Kind "path" for an absolute path and for
 // empty, "." and ".." parts, "file" for what the system refuses (a file that exists included).

@@ -1,5 +1,8 @@
 #include "space/point.h"
 
+#include <charconv>
+#include <system_error>
+
 #include "base/fingerprint.h"
 
 namespace muster {
@@ -25,6 +28,13 @@ Value Canonical(const Value& value) {
 }  // namespace
 
 std::string PointId(const Point& point) { return Sha256Hex(ToText(Canonical(Value(point)))).substr(0, kIdDigits); }
+
+std::optional<std::uint64_t> PointNumber(const std::string& id) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number, 16);
+  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
+  return number;
+}
 
 std::string PointText(const Point& point) {
   std::string text;

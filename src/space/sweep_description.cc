@@ -27,6 +27,10 @@ bool IsSweepName(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_part);
 }
 
+double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
+  return objective && objective->maximize ? -loss : loss;
+}
+
 Diagnostics CheckSweep(const SweepDescription& sweep) {
   Diagnostics problems;
   auto space = CompiledSpace::Of(sweep.space);

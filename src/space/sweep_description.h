@@ -45,6 +45,9 @@ struct Objective {
   bool operator==(const Objective&) const = default;
 };
 
+// The objective's value from a loss; without one, the loss itself.
+double ObjectiveValue(const std::optional<Objective>& objective, double loss);
+
 struct EarlyStopChoice {
   enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/early_stop.h
   Kind kind = Kind::kAsha;

@@ -5,22 +5,12 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "run/private_files.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/trial_class.h"
 
 namespace muster {
 namespace {
-
-// All but the last of the path, below the folder.
-Result<void> MakeFolders(int folder, const std::string& path) {
-  UniqueFd at;
-  for (std::size_t begin = 0, end; (end = path.find('/', begin)) != std::string::npos; begin = end + 1) {
-    auto made = MakeFolder(at.get() < 0 ? folder : at.get(), path.substr(begin, end - begin));
-    if (!made) return Fail(made.error());
-    at = *std::move(made);
-  }
-  return {};
-}
 
 // The run that the attempt is. Where it shows anything, it shows it in its directory.
 RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Evaluation evaluation,
@@ -59,7 +49,7 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   // The journal knows of no such attempt: what is there is of one whose record was lost with the power.
   std::error_code ignored;
   std::filesystem::remove_all(setting.request.folder + "/" + TrialFolder(began.id, began.attempt), ignored);
-  if (auto made = MakeFolders(setting.request.folder_fd, TrialFolder(began.id, began.attempt)); !made) {
+  if (auto made = MakeFolderOf(setting.request.folder_fd, TrialFolder(began.id, began.attempt)); !made) {
     return Fail(made.error());
   }
   std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));

@@ -1,7 +1,6 @@
 #include "sweep/sweep_account.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -12,13 +11,6 @@ namespace {
 
 // Of one entry: what judges is asked for far fewer at once.
 constexpr std::uint64_t kMostJudged = 1U << 24;
-
-std::optional<std::uint64_t> IdNumber(const std::string& id) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number, 16);
-  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -160,7 +152,7 @@ void SweepAccount::Began(const AttemptBegan& entry) {
   trial.running = true;
   trial.run_id = entry.run_id;
   trial.hosts = entry.hosts;
-  if (const auto id = IdNumber(entry.id)) ids_.insert(*id);
+  if (const auto id = PointNumber(entry.id)) ids_.insert(*id);
 }
 
 void SweepAccount::Ended(const AttemptEnded& entry) {
@@ -192,6 +184,12 @@ void SweepAccount::Reopened(const TrialsReopened& entry) {
       open_[trial].attempts = end.attempts;
     });
   }
+}
+
+std::uint64_t SweepAccount::failed() const {
+  std::uint64_t failed = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) failed += IsFailure(static_cast<TrialClass>(i)) ? counts_[i] : 0;
+  return failed;
 }
 
 void SweepAccount::Take(const SweepEntry& entry) {

@@ -102,6 +102,7 @@ class SweepAccount {
   // Of trials that have begun; by these the same point is not tried twice.
   bool Knows(std::uint64_t id) const { return ids_.contains(id); }
   std::uint64_t count(TrialClass trial_class) const { return counts_[static_cast<std::size_t>(trial_class)]; }
+  std::uint64_t failed() const;                   // of all classes that are failures
   std::uint64_t begun() const { return begun_; }  // trials
   std::uint64_t attempts() const { return attempts_; }
   const std::optional<BestTrial>& best() const { return best_; }

@@ -1,24 +1,14 @@
 #include "sweep/sweep_course.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "plan/plan_text.h"
 #include "space/point.h"
 
 namespace muster {
-namespace {
-
-std::uint64_t IdNumber(const std::string& id) {
-  std::uint64_t number = 0;
-  std::from_chars(id.data(), id.data() + id.size(), number, 16);
-  return number;
-}
-
-}  // namespace
-
 SweepCourse::SweepCourse(const SweepDescription& sweep, Sampler& sampler, SweepAccount account, HostPool pool,
                          std::function<bool(const SweepEntry&)> record)
     : sweep_(sweep),
@@ -59,9 +49,13 @@ void SweepCourse::TakeUp(const SweepBegan& began,
   // What was to be tried again stands in `to_plan_` already.
   std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
   for (const auto& [trial, open] : account_.open()) {
-    if (waiting.insert(trial).second && open.id.empty()) waiting_ids_.insert(IdNumber(PointId(sampler_.At(trial))));
+    if (waiting.insert(trial).second && open.id.empty()) waiting_ids_.insert(NumberOf(trial));
   }
   to_plan_.assign(waiting.begin(), waiting.end());
+}
+
+std::uint64_t SweepCourse::NumberOf(TrialNumber trial) const {
+  return PointNumber(PointId(sampler_.At(trial))).value_or(0);
 }
 
 bool SweepCourse::budget_used_up() const { return sweep_.budget.trials && account_.begun() >= *sweep_.budget.trials; }
@@ -86,7 +80,7 @@ void SweepCourse::Judged(PointsJudged judged) {
   std::vector<TrialNumber> possible;
   for (TrialNumber trial = judged.first; trial < judged.first + judged.count; ++trial) {
     if (impossible.Has(trial)) continue;
-    const std::uint64_t id = IdNumber(PointId(sampler_.At(trial)));
+    const std::uint64_t id = NumberOf(trial);
     if (!account_.Knows(id) && waiting_ids_.insert(id).second) {
       possible.push_back(trial);
     } else if (!twice.trials.empty() && twice.trials.back().second + 1 == trial) {
@@ -128,11 +122,10 @@ Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id,
   planning_.erase(trial);
   const auto open = account_.open().find(trial);
   if (open != account_.open().end() && !open->second.plan.empty() && open->second.plan != plan_id) {
-    return Fail(
-        Error("plan_changed", {},
-              fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
-                          PointText(sampler_.At(trial)), plan_id.substr(0, 12), open->second.plan.substr(0, 12)),
-              "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
+    return Fail(Error("plan_changed", {},
+                      fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
+                                  PointText(sampler_.At(trial)), ShortPlanId(plan_id), ShortPlanId(open->second.plan)),
+                      "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
   }
   plans_[trial] = plan_id;
   queue_.Add(trial, std::move(needs));
@@ -160,7 +153,7 @@ std::uint32_t SweepCourse::NextAttempt(TrialNumber trial) const {
 
 bool SweepCourse::Began(const AttemptBegan& began) {
   plans_.erase(began.trial);
-  waiting_ids_.erase(IdNumber(began.id));
+  waiting_ids_.erase(NumberOf(began.trial));
   if (Record(began)) return true;
   const auto running = running_.extract(began.trial);
   if (!running.empty()) pool_.Give(running.mapped().needs, running.mapped().hosts);

@@ -119,6 +119,7 @@ class SweepCourse {
   };
 
   bool Record(const SweepEntry& entry);
+  std::uint64_t NumberOf(TrialNumber trial) const;  // its point's
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
   std::string PlaceName(std::uint32_t host) const { return pool_.hosts()[host].name; }

@@ -91,8 +91,4 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   return file;
 }
 
-double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
-  return objective && objective->maximize ? -loss : loss;
-}
-
 }  // namespace muster

@@ -56,7 +56,4 @@ std::string SweepFileText(const SweepFile& file, const Value& description = {});
 // Kind "sweep": the file is not there, or is none. Members that are not known are left alone.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);
 
-// The objective's value from a loss, and its name: of nothing, the loss itself.
-double ObjectiveValue(const std::optional<Objective>& objective, double loss);
-
 }  // namespace muster

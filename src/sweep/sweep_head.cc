@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -32,17 +31,16 @@
 #include "sweep/sweep_control.h"
 #include "sweep/sweep_course.h"
 #include "sweep/sweep_directory.h"
+#include "sweep/sweep_hosts.h"
 #include "sweep/sweep_index.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_status.h"
 #include "sweep/trial_planner.h"
-#include "transport/host_agents.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
-constexpr std::uint32_t kMostLosses = 3;     // of a host's agent, until it is left alone
 constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
 // Below it no trial is begun: it could not even write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
@@ -58,13 +56,6 @@ std::string Sentence(const Diagnostics& diagnostics) {
 }
 
 int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
-
-std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
-  std::vector<std::string> names;
-  for (const SiteHost& host : hosts) names.push_back(host.name);
-  if (names.empty()) names.emplace_back();
-  return names;
-}
 
 HostPool PoolOf(const SweepRequest& request) {
   std::vector<PoolHost> hosts;
@@ -91,10 +82,10 @@ class SweepHead {
         planner_(io_, request.evaluation, request.description, sampler, std::move(files)),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
-        agents_(io_, transport, NamesOf(request.hosts), request.began.sweep_id,
-                {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnHost(host, ready); },
-                 .refused = [this](std::uint32_t host, const AgentUnreachable& why) { OnNoHost(host, why.why); },
-                 .lost = [this](std::uint32_t host, const AgentLost& lost) { OnLostHost(host, lost.why); }}) {}
+        hosts_(io_, transport, request.hosts, request.began.sweep_id, course_,
+               {.changed = [this] { GoOn(); },
+                .say = [this](const std::string& line) { Say(line); },
+                .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {}
 
   Result<SweepOutcome> Run();
 
@@ -103,10 +94,6 @@ class SweepHead {
   void Show(const SweepEntry& entry);
   void Say(const std::string& line) { err_.Write("muster: " + line + "\n"); }
 
-  void OnHost(std::uint32_t host, const AgentReady& ready);
-  void OnLostHost(std::uint32_t host, const std::string& why);
-  void OnNoHost(std::uint32_t host, const std::string& why);
-  std::string HostText(std::uint32_t host) const;
   // Looks for what can be done now; soon, and once however often it is asked.
   void GoOn();
   void Judge();
@@ -150,12 +137,10 @@ class SweepHead {
   bool ending_ = false;
   bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
-  std::map<std::uint32_t, std::uint32_t> losses_;  // of hosts' agents
-  std::set<std::uint32_t> connecting_again_;
   std::string why_;  // it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
-  HostAgents agents_;  // last: what runs goes first
+  SweepHosts hosts_;  // last: what runs goes first
 };
 
 bool SweepHead::Write(const SweepEntry& entry) {
@@ -230,51 +215,10 @@ Result<SweepOutcome> SweepHead::Run() {
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
   Keep();
-  agents_.ConnectAll();
+  hosts_.ConnectAll();
   GoOn();
   io_.run();
   return outcome_;
-}
-
-void SweepHead::OnHost(std::uint32_t host, const AgentReady& ready) {
-  if (connecting_again_.erase(host) > 0) {
-    course_.OpenHost(host);
-  } else {
-    course_.SetCores(host, ready.cores);
-  }
-  GoOn();
-}
-
-// One that was there is tried again: an agent may have been killed, and a connection cut.
-void SweepHead::OnLostHost(std::uint32_t host, const std::string& why) {
-  if (ending_) return;
-  if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNoHost(host, why);
-  course_.CloseHost(host);
-  connecting_again_.insert(host);
-  Say(fmt::format("the agent of {} is lost ({}); another one is started", HostText(host), Printable(why)));
-  boost::asio::post(io_, [this, host] {
-    if (!ending_) agents_.Connect(host);
-  });
-}
-
-void SweepHead::OnNoHost(std::uint32_t host, const std::string& why) {
-  if (ending_) return;
-  connecting_again_.erase(host);
-  const auto& hosts = course_.pool().hosts();
-  if (hosts[host].name.empty()) {
-    Stop("there is no agent: " + why, 3, true);
-  } else {
-    course_.Quarantine(hosts[host].name, why);
-    bool any = !connecting_again_.empty();
-    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
-    if (!any) Stop("no host is left; the last one: " + why, 3, true);
-  }
-  GoOn();
-}
-
-std::string SweepHead::HostText(std::uint32_t host) const {
-  const std::string& name = course_.pool().hosts()[host].name;
-  return name.empty() ? "this machine" : Printable(name);
 }
 
 void SweepHead::GoOn() {
@@ -284,15 +228,12 @@ void SweepHead::GoOn() {
     if (ending_) return;
     Judge();
     while (const auto trial = course_.NextToPlan()) Plan(*trial);
-    bool connected = true;
-    for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-      connected = connected && (agents_.ready(host) || course_.pool().closed(host));
-    }
-    if (connected && DiskHasRoom()) {
+    const bool settled = hosts_.settled();
+    if (settled && DiskHasRoom()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
     }
-    if (!connected && !course_.stopping()) return;
-    if (live_.empty() && course_.over() && (connecting_again_.empty() || course_.stopping())) End();
+    if ((!settled || hosts_.connects_again()) && !course_.stopping()) return;
+    if (live_.empty() && course_.over()) End();
   });
 }
 
@@ -357,7 +298,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   }
   if (!course_.Began(began)) return;
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
-                               agents_.TransportFor(start.hosts),
+                               hosts_.TransportFor(start.hosts),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
@@ -446,10 +387,6 @@ void SweepHead::End() {
   const SweepAccount& account = course_.account();
   outcome_.complete = course_.complete();
   const std::string hopeless = course_.Hopeless();
-  std::uint64_t failed = 0;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    if (IsFailure(static_cast<TrialClass>(i))) failed += account.count(static_cast<TrialClass>(i));
-  }
   outcome_.exit_code = exit_code_;
   outcome_.why = why_;
   if (outcome_.why.empty() && outcome_.complete) outcome_.why = "all trials are over";
@@ -458,7 +395,7 @@ void SweepHead::End() {
     outcome_.exit_code = 3;
   }
   if (outcome_.why.empty()) outcome_.why = "so many trials were asked for";
-  if (outcome_.exit_code == 0 && failed > 0) outcome_.exit_code = 4;
+  if (outcome_.exit_code == 0 && account.failed() > 0) outcome_.exit_code = 4;
   if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
     outcome_.why = "no point is possible";
     outcome_.exit_code = 2;
@@ -472,7 +409,7 @@ void SweepHead::End() {
   rows_.End();
   if (!request_.quiet || outcome_.exit_code != 0) err_.Write(SummaryText(Status(), outcome_.why));
   control_.reset();
-  agents_.Finish([this] {
+  hosts_.Finish([this] {
     boost::system::error_code ignored;
     signals_.clear(ignored);
     if (err_.empty()) return io_.stop();

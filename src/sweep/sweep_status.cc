@@ -12,18 +12,10 @@
 namespace muster {
 namespace {
 
-std::uint64_t Failed(const SweepAccount& account) {
-  std::uint64_t failed = 0;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    if (IsFailure(static_cast<TrialClass>(i))) failed += account.count(static_cast<TrialClass>(i));
-  }
-  return failed;
-}
-
 std::string Counts(const SweepAccount& account) {
   std::string text = fmt::format("{} ok", account.count(TrialClass::kOk));
   if (const auto stopped = account.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
-  if (const auto failed = Failed(account)) text += fmt::format(", {} failed", failed);
+  if (const auto failed = account.failed()) text += fmt::format(", {} failed", failed);
   return text;
 }
 
@@ -31,7 +23,7 @@ std::string BestText(const SweepStatus& status) {
   const auto& best = status.account->best();
   if (!best || !status.sweep->objective) return {};
   return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
-                     ObjectiveOf(*status.sweep, best->loss), Printable(PointText(best->point)));
+                     ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point)));
 }
 
 // Of what has not been judged yet as many will be possible as until now.
@@ -42,10 +34,6 @@ double TrialsLeft(const SweepAccount& account) {
 }
 
 }  // namespace
-
-double ObjectiveOf(const SweepDescription& sweep, double loss) {
-  return sweep.objective && sweep.objective->maximize ? -loss : loss;
-}
 
 std::optional<double> Forecast(const SweepStatus& status) {
   const std::uint64_t over = status.account->over().size();
@@ -86,7 +74,8 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   line += fmt::format(" {} in {}", ended.interrupted ? "interrupted" : TrialClassName(ended.trial_class),
                       DurationText(static_cast<double>(ended.ms) / 1000));
   if (ended.loss && sweep.objective) {
-    line += fmt::format(": {} {:.6g}", Printable(sweep.objective->metric), ObjectiveOf(sweep, *ended.loss));
+    line +=
+        fmt::format(": {} {:.6g}", Printable(sweep.objective->metric), ObjectiveValue(sweep.objective, *ended.loss));
   }
   if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
   if (!ended.why.empty()) line += ": " + Printable(ended.why);

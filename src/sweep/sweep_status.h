@@ -36,7 +36,4 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
 // What is said at the end: counts, the best, the failures by class, what cannot be tried and why; several lines.
 std::string SummaryText(const SweepStatus& status, const std::string& why);
 
-// The objective's value of a loss.
-double ObjectiveOf(const SweepDescription& sweep, double loss);
-
 }  // namespace muster

@@ -11,9 +11,6 @@
 namespace muster {
 namespace {
 
-// As many digits of a plan's id as people compare.
-constexpr std::size_t kIdDigits = 12;
-
 PointsJudged EntryOf(TrialNumber first, const Judgement& judgement, const std::string& recipe_file) {
   PointsJudged judged{first, judgement.points, {}};
   for (const RefusedPoints& refused : judgement.reasons) {
@@ -110,13 +107,12 @@ void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::funct
           Answered();
           const std::string id = PlanId(made->plan);
           if (again && PlanId(again->plan) == id) return done(std::move(*made));
-          done(Fail(Error(
-              "plan_differs", {},
-              fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made "
-                          "other plans before",
-                          trial, PointText(sampler_.At(trial)), id.substr(0, kIdDigits),
-                          again ? PlanId(again->plan).substr(0, kIdDigits) : "none: " + again.error().front().message),
-              "the recipe keeps something between plans: muster check --deep RECIPE")));
+          done(Fail(Error("plan_differs", {},
+                          fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made "
+                                      "other plans before",
+                                      trial, PointText(sampler_.At(trial)), ShortPlanId(id),
+                                      again ? ShortPlanId(again->plan) : "none: " + again.error().front().message),
+                          "the recipe keeps something between plans: muster check --deep RECIPE")));
         });
   });
 }
