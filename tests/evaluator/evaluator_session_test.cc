@@ -1,46 +1,16 @@
 // An evaluator that makes plan after plan: each is what an evaluator of its own would have made.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "evaluator/evaluate.h"
-#include "support/command.h"
-#include "support/places.h"
-#include "support/temp_dir.h"
+#include "evaluator/small_recipes.h"
 
 namespace muster::testing {
 namespace {
 
-EvaluationOptions Of(const std::string& recipe_file) {
-  EvaluationOptions options;
-  options.recipe_file = recipe_file;
-  options.program = MusterProgram();
-  return options;
-}
-
-class EvaluatorSession : public ::testing::Test {
- protected:
-  std::string Write(const std::string& name, const std::string& content) {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-    return folder_ / name;
-  }
-  EvaluationOptions Recipe(const std::string& body, const std::string& before = "") {
-    return Of(Write("recipe.lua", "local muster = require \"muster\"\n" + before +
-                                      "\nreturn muster.recipe { name = \"t\", params = { n = muster.int { 1 } },\n"
-                                      "plan = function(p, job)\n" +
-                                      body + "\nend }\n"));
-  }
-  static EvaluationOptions With(EvaluationOptions options, std::int64_t n) {
-    options.overrides.push_back(ValueOverride("n", Value(n)));
-    return options;
-  }
-
-  TempDir folder_;
-};
+class EvaluatorSession : public ::testing::Test, public SmallRecipes {};
 
 void ExpectSame(const Result<Evaluation>& a, const Result<Evaluation>& b) {
   ASSERT_EQ(a.has_value(), b.has_value());
@@ -59,17 +29,11 @@ void ExpectSame(const Result<Evaluation>& a, const Result<Evaluation>& b) {
 
 // Errors and warnings, too: what the recipe's own lines report is told with every plan.
 TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsAFreshEvaluatorDoes) {
-  std::vector<std::string> files;
-  for (const char* folder : {"tests/golden", "recipes"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MUSTER_SOURCE_DIR) / folder)) {
-      if (entry.path().extension() == ".lua") files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
-    const EvaluationOptions options = Of(file);
+    const EvaluationOptions options = OptionsOf(file);
     const auto fresh = EvaluateRecipe(options);
     Evaluator evaluator;
     ExpectSame(evaluator.Evaluate(options), fresh);

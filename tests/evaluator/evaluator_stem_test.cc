@@ -16,14 +16,12 @@
 
 #include "base/clock.h"
 #include "evaluator/evaluate.h"
-#include "support/command.h"
-#include "support/places.h"
-#include "support/temp_dir.h"
+#include "evaluator/small_recipes.h"
 
 namespace muster::testing {
 namespace {
 
-class Stem : public ::testing::Test {
+class Stem : public ::testing::Test, public SmallRecipes {
  protected:
   ~Stem() override {
     stem_.reset();
@@ -31,23 +29,6 @@ class Stem : public ::testing::Test {
     EXPECT_EQ(errno, ECHILD) << "a child was left behind";
   }
 
-  std::string Write(const std::string& name, const std::string& content) {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-    return folder_ / name;
-  }
-  EvaluationOptions Recipe(const std::string& body, const std::string& before = "") {
-    EvaluationOptions options;
-    options.recipe_file = Write("recipe.lua", "local muster = require \"muster\"\n" + before +
-                                                  "\nreturn muster.recipe { name = \"t\", params = { n = muster.int { "
-                                                  "1 } },\nplan = function(p, job)\n" +
-                                                  body + "\nend }\n");
-    options.program = MusterProgram();
-    return options;
-  }
-  static EvaluationOptions With(EvaluationOptions options, std::int64_t n) {
-    options.overrides.push_back(ValueOverride("n", Value(n)));
-    return options;
-  }
   PendingEvaluation Begin(const EvaluationOptions& options) {
     if (!stem_) stem_ = std::make_shared<EvaluatorStem>(StartOf(options));
     if (!files_) files_.emplace(*RecipeFiles::Open(options.recipe_file));
@@ -55,7 +36,6 @@ class Stem : public ::testing::Test {
   }
   Result<Evaluation> Evaluate(const EvaluationOptions& options) { return Begin(options).Await(); }
 
-  TempDir folder_;
   std::shared_ptr<EvaluatorStem> stem_;
   std::optional<RecipeFiles> files_;
 };
@@ -63,13 +43,7 @@ class Stem : public ::testing::Test {
 constexpr const char* kWorkers = " job:workers { count = p.n, command = { 'x' } }";
 
 TEST_F(Stem, AnswersForEveryGoldenRecipeAsAWholeEvaluatorDoes) {
-  std::vector<std::string> files;
-  for (const char* folder : {"tests/golden", "recipes"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MUSTER_SOURCE_DIR) / folder)) {
-      if (entry.path().extension() == ".lua") files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
   EvaluationOptions options;
   options.program = MusterProgram();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hosts/hosts_bed.h"
+#include "support/journal_records.h"
 
 namespace muster::testing {
 
@@ -29,13 +30,7 @@ class CalledRun {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   std::vector<nlohmann::json> Journal(const std::string& event) const {
-    std::vector<nlohmann::json> records;
-    std::ifstream file(run_dir_ + "/journal.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
-      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
-    }
-    return records;
+    return RecordsOf(run_dir_ + "/journal.jsonl", event);
   }
   bool Said(const std::string& text) const { return result.err.find(text) != std::string::npos; }
 

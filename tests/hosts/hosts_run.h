@@ -17,6 +17,7 @@
 #include "hosts/host_processes.h"
 #include "hosts/hosts_bed.h"
 #include "support/await.h"
+#include "support/journal_records.h"
 #include "support/processes.h"
 #include "support/run_folder.h"
 
@@ -66,15 +67,7 @@ class HostsRun {
     Result();
     return json::parse(ContentOf(run_dir() + "/report.json"), nullptr, false);
   }
-  std::vector<json> Journal(const std::string& event) const {
-    std::vector<json> records;
-    std::ifstream file(run_dir() + "/journal.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      json record = json::parse(line, nullptr, false);
-      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
-    }
-    return records;
-  }
+  std::vector<json> Journal(const std::string& event) const { return RecordsOf(run_dir() + "/journal.jsonl", event); }
   // Once so many records of that kind are there.
   bool Await(const std::string& event, std::size_t count) const {
     const auto until = std::chrono::steady_clock::now() + kDeadline;

@@ -1,6 +1,5 @@
 // A sweep of a real training over four hosts: trials are dealt out, compared, and none is lost with a host.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,6 +16,7 @@
 #include "hosts/hosts_bed.h"
 #include "hosts/hosts_run.h"
 #include "support/await.h"
+#include "support/journal_records.h"
 #include "support/places.h"
 
 namespace muster::testing {
@@ -56,29 +56,18 @@ class SweepOverHosts {
     }
     return {};
   }
-  std::vector<json> Journal(const std::string& event) const {
-    std::vector<json> records;
-    std::ifstream file(Folder() + "/journal.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      json record = json::parse(line, nullptr, false);
-      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
-    }
-    return records;
-  }
-  // Once so many entries of that kind are there.
+  std::vector<json> Journal(const std::string& event) const { return RecordsOf(Folder() + "/journal.jsonl", event); }
+  // Once so many entries of that kind are there. The folders on the way to them come one after the other.
   bool Await(const std::string& event, std::size_t count) const {
-    const auto until = std::chrono::steady_clock::now() + kDeadline;
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
-    bool watched = false;
-    while (std::chrono::steady_clock::now() < until) {
-      // The folders on the way to it come one after the other, within the first moments.
-      if (!watched) watched = ::inotify_add_watch(watch.get(), (Folder() + "/journal.jsonl").c_str(), IN_MODIFY) >= 0;
+    for (;;) {
+      for (const std::string& folder : {home_, home_ + "/sweeps", home_ + "/sweeps/digits", Folder()}) {
+        if (!folder.empty()) ::inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MODIFY);
+      }
       if (Journal(event).size() >= count) return true;
-      AwaitReadable(watch.get(), std::chrono::milliseconds(watched ? 5'000 : 20));
       char events[4096];
-      if (watched && ::read(watch.get(), events, sizeof events) < 0) return false;
+      if (!AwaitReadable(watch.get()) || ::read(watch.get(), events, sizeof events) < 0) return false;
     }
-    return false;
   }
   CommandResult Checked(std::size_t trials) const {
     return RunCommand({.argv = {"/usr/bin/python3", std::string(MUSTER_SOURCE_DIR) + "/tests/support/check_sweep.py",

@@ -21,6 +21,7 @@
 #include "spawn/spawn.h"
 #include "support/await.h"
 #include "support/command.h"
+#include "support/journal_records.h"
 #include "support/places.h"
 #include "support/processes.h"
 #include "support/temp_dir.h"
@@ -97,12 +98,7 @@ class StartedMuster {
   std::string Output() const { return Content(folder_ / "out"); }
 
   std::vector<nlohmann::json> Journal(const std::string& event) const {
-    std::vector<nlohmann::json> records;
-    for (const std::string& line : LinesOf(run_dir() + "/journal.jsonl")) {
-      auto record = nlohmann::json::parse(line, nullptr, false);
-      if (!record.is_discarded() && record["event"] == event) records.push_back(std::move(record));
-    }
-    return records;
+    return RecordsOf(run_dir() + "/journal.jsonl", event);
   }
 
   CommandResult Muster(std::vector<std::string> words) const {

@@ -26,6 +26,7 @@
 #include "base/unique_fd.h"
 #include "support/await.h"
 #include "support/command.h"
+#include "support/journal_records.h"
 #include "support/places.h"
 #include "support/processes.h"
 #include "support/temp_dir.h"
@@ -148,14 +149,7 @@ class SweepCase {
   std::string Errors() const { return ContentOf(*this / "err"); }
 
   // Records of one event, in order; of all of them if it is empty.
-  std::vector<json> Records(const std::string& event = "") const {
-    std::vector<json> records;
-    for (const std::string& line : LinesOf(journal())) {
-      json record = json::parse(line, nullptr, false);
-      if (!record.is_discarded() && (event.empty() || record["event"] == event)) records.push_back(std::move(record));
-    }
-    return records;
-  }
+  std::vector<json> Records(const std::string& event = "") const { return RecordsOf(journal(), event); }
   std::vector<json> Of(std::uint64_t trial, const std::string& event) const {
     std::vector<json> records = Records(event);
     std::erase_if(records, [&](const json& record) { return record["trial"] != trial; });

@@ -1,0 +1,50 @@
+// The parts of a compiled space, and how points come out of them: how many each has, and its n-th. What may be joined
+// and what not is space.cc's to say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "space/space.h"
+
+namespace muster {
+
+// A part of a compiled space: how many discrete points it has, and each of them.
+class CompiledSpace::Node {
+ public:
+  virtual ~Node() = default;
+  virtual std::uint64_t size() const = 0;  // of the discrete points
+  virtual void AddAt(std::uint64_t index, Point& point) const = 0;
+  virtual void AddFrom(const Coordinate& coordinate, Point& point) const = 0;
+  virtual void ListDimensions(std::vector<std::string>& dimensions) const = 0;
+  virtual void ListContinuous(std::vector<Axis>& axes) const = 0;
+
+  std::set<std::string> names;
+};
+
+using SpaceNode = CompiledSpace::Node;
+using SpaceParts = std::vector<std::unique_ptr<SpaceNode>>;
+
+// A part of a product that is there where the condition holds.
+struct ConditionalPart {
+  std::map<std::string, std::vector<Value>> condition;
+  std::unique_ptr<SpaceNode> part;
+};
+
+std::unique_ptr<SpaceNode> AxisNodeOf(const Axis& axis);
+std::unique_ptr<SpaceNode> FixedNodeOf(const Point& fixed);
+// The axes that conditions name are among the parts, and countable. Null if they have more than a million combinations.
+std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<ConditionalPart> conditionals);
+// At least one part; all countable and of one size.
+std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts);
+// At least one part.
+std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts);
+
+// Whether all its axes have values to count.
+bool IsCountable(const SpaceNode& node);
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+// Lines of a journal, of a run or of a sweep, as JSON: those that are there, and waiting for more.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace muster::testing {
+
+// The records of one event in the file, in order; of all of them if it is empty. A line that is none is left out.
+inline std::vector<nlohmann::json> RecordsOf(const std::string& journal, const std::string& event = {}) {
+  std::vector<nlohmann::json> records;
+  std::ifstream file(journal);
+  for (std::string line; std::getline(file, line) && !file.eof();) {  // a last line without its newline is not whole
+    nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+    if (!record.is_discarded() && (event.empty() || record["event"] == event)) records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace muster::testing
