@@ -26,11 +26,13 @@ namespace {
 
 constexpr int kProtocolBroken = 70;
 
-// The parent answers every question; without an answer there is nobody left to evaluate for.
+// The parent answers every question that wants a reply; without one there is nobody left to evaluate for. A printed
+// line wants none: on a busy machine thousands of them would each wait for two processes to have their turn.
 Reply AskParent(const Question& question) {
   Frame frame;
-  if (!WriteFrame(kEvaluatorSocket, FrameTag::kQuestion, Archived(question)) ||
-      ReadFrame(kEvaluatorSocket, frame, 0) != ReadStatus::kFrame || frame.tag != FrameTag::kReply) {
+  if (!WriteFrame(kEvaluatorSocket, FrameTag::kQuestion, Archived(question))) _exit(kProtocolBroken);
+  if (!question.WantsReply()) return {};
+  if (ReadFrame(kEvaluatorSocket, frame, 0) != ReadStatus::kFrame || frame.tag != FrameTag::kReply) {
     _exit(kProtocolBroken);
   }
   auto reply = Unarchived<Reply>(frame.payload);

@@ -118,7 +118,8 @@ std::optional<Result<std::string>> Conversation::TakeFrame(Frame frame) {
   if (frame.tag == FrameTag::kAnswer) return std::move(frame.payload);
   const auto question = frame.tag == FrameTag::kQuestion ? Unarchived<Question>(frame.payload) : std::nullopt;
   if (!question) return Fail(NoAnswer(ReadStatus::kBroken));
-  outgoing_.Add(FrameTag::kReply, Archived(answer_(*question)));
+  const Reply reply = answer_(*question);
+  if (question->WantsReply()) outgoing_.Add(FrameTag::kReply, Archived(reply));
   if (++questions_ < kMostQuestions) return std::nullopt;
   return Fail(
       Error("limit", evaluator_->LastReached(),

@@ -198,12 +198,13 @@ struct Question {
     kFile,      // content of a file below the recipe's folder
     kExists,    // whether there is one (content is empty)
     kVariable,  // a variable of muster's environment
-    kPrint,     // a line that the recipe printed; answered with nothing
+    kPrint,     // a line that the recipe printed; told, not asked: nobody waits for a reply
     kOverride,  // content of the file of override number `text`; asked for once its parameter is known
   };
   Kind kind = Kind::kFile;
   std::string text;
 
+  bool WantsReply() const { return kind != Kind::kPrint; }
   bool operator==(const Question&) const = default;
 };
 
