@@ -134,7 +134,7 @@ class Agent {
   void KillCgroupOfProcesses();
   SelfCount Count() const;
   // Ends what agents below this one left behind when they were lost; how many processes.
-  std::uint32_t EndOrphans();
+  KillReport EndOrphans();
   // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
   void EndLeftovers();
   void EndLeftoversSoon();

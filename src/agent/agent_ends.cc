@@ -186,11 +186,11 @@ void Agent::EndLeftovers() {
   if (report.killed > 0) means_.insert("leftovers");
 }
 
-std::uint32_t Agent::EndOrphans() {
+KillReport Agent::EndOrphans() {
   const KillReport report = KillChildrenBut([this](pid_t pid) { return Owns(pid); }, kKillPatience);
   adopted_ += report.reaped;
   if (report.killed > 0) means_.insert("children");
-  return report.killed;
+  return report;
 }
 
 void Agent::ReapOrphans() {

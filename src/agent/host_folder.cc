@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_changes.h"
 #include "base/shell_quote.h"
 
 namespace muster {
@@ -175,20 +176,14 @@ void HostFolder::AwaitWrites() {
 }
 
 void HostFolder::OnWrites() {
-  alignas(inotify_event) std::array<char, 16 << 10> buffer;
-  for (;;) {
-    const ssize_t size = ::read(watch_.native_handle(), buffer.data(), buffer.size());
-    if (size <= 0) break;
-    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-      inotify_event event = {};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      const auto folder = watched_.find(event.wd);
-      if (event.len > 0 && folder != watched_.end()) {
-        due_.insert(folder->second + (buffer.data() + at + sizeof event));
-      }
-      at += sizeof event + event.len;
+  ReadFileChanges(watch_.native_handle(), [this](const FileChange& change) {
+    if ((change.mask & IN_Q_OVERFLOW) != 0) {
+      for (const auto& [file, sent] : sent_) due_.insert(file);
+      return;
     }
-  }
+    const auto folder = watched_.find(change.watch);
+    if (!change.name.empty() && folder != watched_.end()) due_.insert(folder->second + std::string(change.name));
+  });
   if (std::exchange(batching_, true)) return;
   batch_.expires_after(kBatch);
   batch_.async_wait([this](const boost::system::error_code& error) {

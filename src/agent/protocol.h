@@ -426,7 +426,8 @@ struct FromAgent {
   std::string bytes;
 };
 
-// That agent has ended, all that it said has been sent, and nothing is left of what it had started.
+// That agent has ended, all that it said has been sent, and nothing is left of what it had started but what cannot be
+// ended, which `why` counts.
 struct AgentGone {
   std::uint32_t number = 0;
   std::string why;           // what the agent did: "ended by signal 9 (SIGKILL)"; empty if it finished

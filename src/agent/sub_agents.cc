@@ -50,7 +50,8 @@ struct SubAgents::One {
 
   const std::uint32_t number;
   WatchedFd line;
-  std::string unsaid;  // to it
+  std::string unsaid;    // to it, after what …
+  std::size_t said = 0;  // … has been
   bool writing = false;
   bool hearing = false;  // it is waited for
   bool ended = false;    // it says nothing more
@@ -139,16 +140,20 @@ void SubAgents::Pass(const ToAgent& said) {
 }
 
 void SubAgents::Write(const std::shared_ptr<One>& one) {
-  std::size_t said = 0;
+  std::size_t& said = one->said;
   while (said < one->unsaid.size()) {
     const ssize_t size = ::send(one->line.native_handle(), one->unsaid.data() + said, one->unsaid.size() - said,
                                 MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (size < 0) return one->unsaid.clear();  // it is gone, which is told when it has been reaped
-    said += static_cast<std::size_t>(size);
+    if (size < 0) said = one->unsaid.size();  // it is gone, which is told when it has been reaped
+    if (size > 0) said += static_cast<std::size_t>(size);
   }
-  one->unsaid.erase(0, said);
+  // What waits is moved seldom: once more of it has been said than is left.
+  if (said > one->unsaid.size() / 2) {
+    one->unsaid.erase(0, said);
+    said = 0;
+  }
   if (one->unsaid.empty()) return;
   one->writing = true;
   one->line.async_wait(WatchedFd::wait_write, [this, one](const boost::system::error_code& error) {
@@ -195,7 +200,9 @@ bool SubAgents::Ended(pid_t pid) {
   // One that finished has attested that nothing was left.
   if (end->signalled || end->code != kAgentFinished) {
     gone.why = EndText(*end);
-    gone.killed = observer_.end_leftovers();
+    const KillReport report = observer_.end_leftovers();
+    gone.killed = report.killed;
+    if (!report.left.empty()) gone.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
   }
   observer_.send(gone);
   if (by_pid_.empty()) observer_.idle();

@@ -22,6 +22,7 @@
 #include "base/mechanism.h"
 #include "base/unique_fd.h"
 #include "spawn/boost_launcher.h"
+#include "spawn/descendants.h"
 
 namespace muster {
 
@@ -36,7 +37,7 @@ class SubAgents {
   struct Observer {
     std::function<void(const AgentMessage&)> send;
     // Ends what is left by agents that are gone: how many processes were killed.
-    std::function<std::uint32_t()> end_leftovers;
+    std::function<KillReport()> end_leftovers;
     std::function<void()> idle;  // none is left
   };
 

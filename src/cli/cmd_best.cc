@@ -86,7 +86,9 @@ int Run(const Options& options) {
 std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("-n,--number", options->most, "the best N; 1 unless given")->type_name("N");
+  app.add_option("-n,--number", options->most, "the best N; 1 unless given")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

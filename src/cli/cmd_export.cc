@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/fingerprint.h"
 #include "base/shell_quote.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
@@ -22,6 +24,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kAtOnce = 1U << 16;
+constexpr std::size_t kDraftBytes = 6;  // of its random name
 
 struct Options {
   std::string sweep;
@@ -69,23 +72,35 @@ int Run(const Options& options) {
     const int error = Write(*sweep, choice, STDOUT_FILENO);
     return error == 0 ? kExitOk : Refuse({SystemError("file", "the output cannot be written", error)});
   }
-  // Beside it first: what cannot be written whole takes the place of nothing.
-  const std::string draft = options.file + ".draft";
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  std::filesystem::remove(draft, ignored);
+  const auto failed = [&](int error) {
+    return Refuse({SystemError("file", "cannot write " + Quoted(options.file), error)});
+  };
+  const fs::file_status there = fs::status(options.file, ignored);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe, a terminal: nothing can take its place
+    if (options.sqlite)
+      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is no file")});
+    const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    const int error = file ? Write(*sweep, choice, file.get()) : errno;
+    return error == 0 ? kExitOk : failed(error);
+  }
+  // Beside it first: what cannot be written whole takes the place of nothing.
+  const fs::path place = fs::exists(there) ? fs::canonical(options.file, ignored) : fs::path(options.file);
+  const std::string draft = fmt::format("{}.{}.draft", place.string(), RandomHex(kDraftBytes));
   const auto leave = [&](const Diagnostics& problems) {
-    for (const char* end : {"", "-journal"}) std::filesystem::remove(draft + end, ignored);
+    for (const char* end : {"", "-journal"}) fs::remove(draft + end, ignored);
     return Refuse(problems);
   };
+  const UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) return failed(errno);
   if (options.sqlite) {
     const auto written = WriteDatabase(*sweep, options.attempts, draft);
     if (!written) return leave(written.error());
-  } else {
-    const UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    const int error = file ? Write(*sweep, choice, file.get()) : errno;
-    if (error != 0) return leave({SystemError("file", "cannot write " + Quoted(options.file), error)});
+  } else if (const int error = Write(*sweep, choice, file.get()); error != 0) {
+    return leave({SystemError("file", "cannot write " + Quoted(options.file), error)});
   }
-  if (::rename(draft.c_str(), options.file.c_str()) != 0) {
+  if (::rename(draft.c_str(), place.c_str()) != 0) {
     return leave({SystemError("file", "cannot write " + Quoted(options.file), errno)});
   }
   return kExitOk;

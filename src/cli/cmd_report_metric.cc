@@ -18,7 +18,7 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "run/json_text.h"
-#include "run/metrics_report.h"
+#include "run/metrics_line.h"
 #include "sweep/log_patterns.h"
 
 namespace muster {

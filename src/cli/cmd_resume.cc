@@ -1,10 +1,14 @@
 // muster resume and muster retry: a sweep is gone on with.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/shell_quote.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
@@ -28,33 +32,41 @@ struct RetryOptions {
   std::vector<std::uint64_t> trials;
 };
 
+Result<void> CheckIsOver(TrialNumber trial, const SweepAccount& account) {
+  if (account.over().Has(trial)) return {};
+  const bool is_one = trial < account.trials();
+  const std::string what = !is_one                           ? "there is none"
+                           : account.impossible().Has(trial) ? "its point is impossible (muster show SWEEP tells why)"
+                                                             : "it is not over";
+  return Fail(Error("usage", {}, fmt::format("--trial {}: {}", trial, what),
+                    is_one ? "muster resume goes on with what is not over"
+                           : fmt::format("the sweep has {} trials, from 0 on", account.trials())));
+}
+
 int Retry(RetryOptions& options) {
   std::vector<TrialClass> classes;
   for (const std::string& name : options.classes) {
     const auto named = ParseTrialClass(name);
     if (!named) {
       const Diagnostics unknown = {Error("usage", {}, "--class " + Quoted(name) + ": there is no such class",
-                                         "oom_device oom_host diverged timeout host_lost preempted user_error crash "
-                                         "stalled, ok, stopped")};
+                                         DidYouMean(name, TrialClassesThereAre(false)))};
       PrintDiagnostics(unknown);
       return ExitCodeFor(unknown);
     }
     classes.push_back(*named);
   }
-  options.sweep.reopen = [&](const SweepAccount& account) {
-    std::vector<TrialRange> chosen;
+  const std::set<TrialNumber> named(options.trials.begin(), options.trials.end());
+  options.sweep.reopen = [&](const SweepAccount& account) -> Result<std::vector<TrialRange>> {
+    for (const TrialNumber trial : named) {
+      if (auto over = CheckIsOver(trial, account); !over) return Fail(over.error());
+    }
+    TrialSet chosen;
     account.ends().ForEach([&](TrialNumber trial, TrialEnds::End end) {
-      const bool named = std::find(options.trials.begin(), options.trials.end(), trial) != options.trials.end();
       const bool of_class = std::find(classes.begin(), classes.end(), end.trial_class) != classes.end();
-      const bool failed = options.trials.empty() && classes.empty() && IsFailure(end.trial_class);
-      if (!named && !of_class && !failed) return;
-      if (!chosen.empty() && chosen.back().second + 1 == trial) {
-        chosen.back().second = trial;
-      } else {
-        chosen.emplace_back(trial, trial);
-      }
+      const bool failed = named.empty() && classes.empty() && IsFailure(end.trial_class);
+      if (named.contains(trial) || of_class || failed) chosen.Add(trial);
     });
-    return chosen;
+    return chosen.ranges();
   };
   return ContinueSweep(options.sweep);
 }
@@ -72,9 +84,11 @@ std::function<int()> SetupRetry(CLI::App& app, const Invocation&) {
   AddContinuationOptions(app, options->sweep);
   app.add_option("--class", options->classes, "trials that ended so, instead of all that failed: oom_device,crash")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("CLASS,…");
   app.add_option("--trial", options->trials, "this trial, by its number, however it ended")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("N,…");
   return [options] { return Retry(*options); };
 }

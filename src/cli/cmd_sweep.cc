@@ -56,7 +56,7 @@ std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation) {
   return [options] { return Run(*options); };
 }
 
-Result<SweepOptions> ReadSweepWords(std::vector<std::string> words) {
+Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
   Invocation invocation;
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end()) {
@@ -75,7 +75,7 @@ Result<SweepOptions> ReadSweepWords(std::vector<std::string> words) {
     return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));
   }
   if (given->count() > 0) ChooseSite(site);
-  return options.sweep;
+  return SweepWords{options.sweep, options.start.agent};
 }
 
 }  // namespace muster

@@ -60,35 +60,56 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   return evaluator.Evaluate(options);
 }
 
-// By which a change of what trials are made of is seen.
-std::string RecipeHash(const Evaluation& evaluation, const EvaluationOptions& options) {
-  Sha256 hash;
-  for (const auto& [path, bytes] : evaluation.sources) {
-    hash.Add(path + '\0' + Sha256Hex(bytes) + '\n');
-  }
-  for (const Input& input : evaluation.inputs) {
-    if (input.kind == "variable") hash.Add(input.name + '=' + input.sha256 + '\n');
-  }
-  hash.Add(JsonText(EvaluationRecord(options)));
-  return hash.Hex().substr(0, 16);
+// The same of a sweep that is to run: what warns is told, what refuses a run refuses it, and what is known of its
+// devices from then on is put into the description.
+Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
+  auto first = FirstEvaluation(described, evaluator);
+  if (!first) return first;
+  if (Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Fail(std::move(refused));
+  PrintDiagnostics(first->warnings);
+  const TrialNeeds needs = NeedsOf(first->plan);
+  // Trials beside each other share a host's devices.
+  described.evaluation.devices.any =
+      std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
+  described.devices_per_host = first->devices_per_host;
+  return first;
 }
 
-// Where the sweep's trials run: hosts that are named, or this machine.
-Result<std::vector<SiteHost>> HostsOfSweep(const RecipeOptions& options) {
+// Where trials run: hosts that are named, or this machine (none).
+std::vector<SiteHost> HostsToReach(std::vector<SiteHost> named) {
+  if (IsHereAlone(named)) named.clear();
+  return named;
+}
+
+// The hosts that who goes on with a sweep names for it; nothing: those that it had.
+Result<std::optional<std::vector<SiteHost>>> OtherHosts(const RecipeOptions& options) {
+  if (options.spares > 0) {
+    return Fail(Error("usage", {}, "--spares: the trials of a host that is lost are tried again on the others",
+                      "name all hosts, without --spares"));
+  }
+  if (auto named = CheckListIsNamed(options, "the sweep"); !named) return Fail(named.error());
+  if (!NamesHosts(options)) return std::nullopt;
   auto hosts = NamedHosts(options);
-  if (hosts && IsHereAlone(*hosts)) return std::vector<SiteHost>{};
-  return hosts;
+  if (!hosts) return Fail(hosts.error());
+  return *std::move(hosts);
+}
+
+// As its folder keeps it.
+Result<DescribedSweep> DescribeStored(const std::string& folder, const SweepOptions& options, Evaluator& evaluator) {
+  auto stored = EvaluationOfRun(folder);
+  if (!stored) return Fail(stored.error());
+  stored->without = options.recipe.without;
+  return DescribeSweep(options, *std::move(stored), evaluator);
 }
 
 struct Start {
   const RunDirectory& directory;
   SweepFile file;
   DescribedSweep described;
-  std::string recipe_hash;
   bool accepted = false;
   std::vector<SiteHost> hosts;
   std::vector<std::string> secrets;  // variables that hold some
-  std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
+  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
 };
 
 std::vector<std::string> SecretsOf(const Plan& plan) {
@@ -105,7 +126,9 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   request.began.sweep_id = start.file.sweep_id;
   request.began.name = start.file.name;
   request.began.muster = MUSTER_VERSION;
-  request.began.recipe = start.recipe_hash;
+  auto hash = RecipeHashOf(start.directory.path());
+  if (!hash) return Refuse(hash.error());
+  request.began.recipe = *std::move(hash);
   request.began.accepted = start.accepted;
   request.reopen = std::move(start.reopen);
   auto stored = EvaluationOfRun(start.directory.path());
@@ -152,17 +175,8 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
 
 int RunSweep(SweepCall call) {
   DescribedSweep& described = call.described;
-  auto hosts = HostsOfSweep(call.options.recipe);
-  if (!hosts) return Refuse(hosts.error());
-  auto first = FirstEvaluation(described, call.evaluator);
+  auto first = FirstOf(described, call.evaluator);
   if (!first) return Refuse(first.error());
-  if (const Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Refuse(refused);
-  PrintDiagnostics(first->warnings);
-  const TrialNeeds needs = NeedsOf(first->plan);
-  // Trials beside each other share a host's devices.
-  described.evaluation.devices.any =
-      std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
-  described.devices_per_host = first->devices_per_host;
   std::error_code error;
   SweepFile file;
   file.sweep_id = RandomHex(kSweepIdBytes);
@@ -197,57 +211,67 @@ int RunSweep(SweepCall call) {
                  Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
                  Printable(directory->path()).c_str());
   }
-  std::string hash = RecipeHash(*first, described.evaluation);
   const Without without = call.options.recipe.without;
-  return Run({*directory,
-              std::move(file),
-              std::move(described),
-              std::move(hash),
-              false,
-              *std::move(hosts),
-              SecretsOf(first->plan),
-              {}},
+  std::vector<SiteHost> hosts = HostsToReach(std::move(described.hosts));
+  return Run({*directory, std::move(file), std::move(described), false, std::move(hosts), SecretsOf(first->plan), {}},
              call.start, without);
 }
 
 int ContinueSweep(const SweepContinuation& continuation) {
-  auto found = FindSweep(continuation.sweep);
+  const auto other_hosts = OtherHosts(continuation.hosts);
+  if (!other_hosts) return Refuse(other_hosts.error());
+  const auto found = FindSweep(continuation.sweep);
   if (!found) return Refuse(found.error());
   auto directory = HoldSweepDirectory(*found);
   if (!directory) return Refuse(directory.error());
-  auto file = ReadSweepFile(*found);
+  const std::string& folder = directory->path();
+  auto file = ReadSweepFile(folder);
   if (!file) return Refuse(file.error());
-  auto read = ReadSweepWords(file->words);
-  if (!read) return Refuse(read.error());
-  const SweepOptions options = *std::move(read);
-  auto hosts = HostsOfSweep(NamesHosts(continuation.hosts) ? continuation.hosts : options.recipe);
-  if (!hosts) return Refuse(hosts.error());
-
-  auto changes = ChangesOfSweep(*found);
-  if (!changes) return Refuse(changes.error());
-  if (!changes->empty()) {
-    if (!continuation.accept) {
-      std::fputs(changes->text.c_str(), stderr);
-      return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
-                           "muster resume --accept goes on with what is there now and keeps all results; else put it "
-                           "back as it was")});
-    }
-    if (auto taken = TakeChanges(directory->folder(), *found, *changes); !taken) return Refuse(taken.error());
+  // Its words name files from there, and its programs begin there.
+  std::error_code error;
+  std::filesystem::current_path(file->cwd, error);
+  if (error) {
+    PrintDiagnostics({Warning("cwd", {},
+                              fmt::format("the folder that the sweep was begun in cannot be entered: {} ({})",
+                                          Quoted(file->cwd), error.message()),
+                              "its programs begin in this one")});
   }
-  auto stored = EvaluationOfRun(*found);
-  if (!stored) return Refuse(stored.error());
-  stored->without = options.recipe.without;
+  auto words = ReadSweepWords(file->words);
+  if (!words) return Refuse(words.error());
+  const SweepOptions& options = words->sweep;
+  SweepStartOptions start = continuation.start;
+  if (start.agent.empty()) start.agent = words->agent;
+
+  const auto changes = ChangesOfSweep(folder);
+  if (!changes) return Refuse(changes.error());
+  if (!changes->empty() && !continuation.accept) {
+    std::fputs(changes->c_str(), stderr);
+    return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
+                         "muster resume --accept goes on with what is there now and keeps all results; else put it "
+                         "back as it was")});
+  }
   Evaluator evaluator;
-  auto described = DescribeSweep(options, *stored, evaluator);
+  auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);
   if (!described) return Refuse(described.error());
-  if (auto same = CheckSamePoints(*found, described->sweep); !same) return Refuse(same.error());
-  auto first = FirstEvaluation(*described, evaluator);
+  if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
+  auto first = FirstOf(*described, evaluator);
   if (!first) return Refuse(first.error());
-  described->devices_per_host = first->devices_per_host;
-  std::string hash = RecipeHash(*first, described->evaluation);
-  return Run({*directory, *std::move(file), *std::move(described), std::move(hash), !changes->empty(),
-              *std::move(hosts), SecretsOf(first->plan), continuation.reopen},
-             continuation.start, options.recipe.without);
+  if (!changes->empty()) {
+    auto replaced = ReplaceRecipe(directory->folder(), InputsValue(first->inputs),
+                                  EvaluationRecord(described->evaluation), first->sources);
+    if (!replaced) return Refuse(replaced.error());
+  }
+  std::vector<SiteHost> hosts;
+  if (*other_hosts) {
+    hosts = **other_hosts;
+  } else {
+    auto named = NamedHosts(options.recipe);
+    if (!named) return Refuse(named.error());
+    hosts = *std::move(named);
+  }
+  return Run({*directory, *std::move(file), *std::move(described), continuation.accept, HostsToReach(std::move(hosts)),
+              SecretsOf(first->plan), continuation.reopen},
+             start, options.recipe.without);
 }
 
 }  // namespace muster

@@ -40,7 +40,7 @@ struct SweepContinuation {
   std::string sweep;  // SWEEP; empty: the newest
   bool accept = false;
   // Of trials that are over, those that are to be tried again; may be empty.
-  std::function<std::vector<TrialRange>(const SweepAccount&)> reopen = {};
+  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen = {};
   SweepStartOptions start;
   RecipeOptions hosts;  // --host and its like: where it goes on; nothing: where it began
 };

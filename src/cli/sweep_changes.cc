@@ -69,20 +69,19 @@ std::string HashOfVariable(const std::string& name) {
 
 }  // namespace
 
-Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir) {
+Result<std::string> ChangesOfSweep(const std::string& sweep_dir) {
   const auto options = EvaluationOfRun(sweep_dir);
   if (!options) return Fail(options.error());
   const auto sources = SourcesOfRun(sweep_dir);
   if (!sources) return Fail(sources.error());
-  SweepChanges changes;
+  std::string changes;
   for (const auto& [path, before] : *sources) {
     const fs::path original = OriginalOf(path, *options);
     std::error_code error;
     if (original.empty() || !fs::is_regular_file(original, error)) continue;
     const auto now = ReadSmallFile(original);
     if (!now || *now == before) continue;
-    changes.text += ChangesText(original, before, *now);
-    changes.files[path] = *now;
+    changes += ChangesText(original, before, *now);
   }
   const auto inputs = InputsOf(sweep_dir);
   if (!inputs) return Fail(inputs.error());
@@ -92,41 +91,42 @@ Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir) {
     if (TextField(input, "kind") != "variable") continue;
     const std::string name = TextField(input, "name");
     if (HashOfVariable(name) == TextField(input, "sha256")) continue;
-    changes.variables.push_back(name);
-    changes.text += fmt::format("the variable {} has another value\n", Printable(name));
+    changes += fmt::format("the variable {} has another value\n", Printable(name));
   }
   return changes;
 }
 
-Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescription& sweep) {
+Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
+  constexpr std::size_t kDigits = 16;
+  const auto inputs = ReadSmallFile(sweep_dir + "/inputs.json");
+  if (!inputs) return Fail(Error("sweep", {}, inputs.error()));
+  const auto sources = SourcesOfRun(sweep_dir);
+  if (!sources) return Fail(sources.error());
+  Sha256 hash;
+  hash.Add(*inputs);
+  for (const auto& [path, bytes] : *sources) hash.Add('\0' + path + '\0' + Sha256Hex(bytes));
+  return hash.Hex().substr(0, kDigits);
+}
+
+Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep) {
   const auto file = ReadJson(sweep_dir + "/sweep.json");
   if (!file) return Fail(file.error());
   const auto now = ValueFromJsonText(JsonText(SweepDescriptionValue(sweep)));
   const Value* before = FieldOf(*file, "description");
-  if (before != nullptr && now && PointsText(*before) == PointsText(*now)) return {};
+  const bool readable = before != nullptr && now.has_value();
+  if (readable && PointsText(*before) == PointsText(*now)) {
+    for (const char* name : {"objective", "early_stop"}) {
+      const Value* const then = FieldOf(*before, name);
+      const Value* const said = FieldOf(*now, name);
+      if ((then == nullptr ? Value() : *then) == (said == nullptr ? Value() : *said)) continue;
+      return Fail(Error("rules_changed", {}, fmt::format("{} is another one than when the sweep began", name),
+                        "trials that are over were compared by it; put it back as it was, or begin another sweep"));
+    }
+    return {};
+  }
   return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
                     "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
                     "another sweep"));
-}
-
-Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes) {
-  for (const auto& [path, bytes] : changes.files) {
-    // Replaced, not written into: attempts link to what it was.
-    if (auto replaced = ReplaceFile(folder, "recipe/" + path, bytes); !replaced) return replaced;
-  }
-  if (changes.variables.empty()) return {};
-  auto inputs = InputsOf(sweep_dir);
-  if (!inputs) return Fail(inputs.error());
-  Value::Map map = *inputs->AsMap();
-  Value::List list = *map["inputs"].AsList();
-  for (Value& input : list) {
-    if (TextField(input, "kind") != "variable") continue;
-    Value::Map members = *input.AsMap();
-    members["sha256"] = Value(HashOfVariable(TextField(input, "name")));
-    input = Value(std::move(members));
-  }
-  map["inputs"] = Value(std::move(list));
-  return ReplaceFile(folder, "inputs.json", JsonText(Value(std::move(map))) + "\n");
 }
 
 }  // namespace muster

@@ -2,32 +2,23 @@
 // points that they are.
 #pragma once
 
-#include <map>
 #include <string>
-#include <vector>
 
 #include "muster/result.h"
 #include "space/sweep_description.h"
 
 namespace muster {
 
-struct SweepChanges {
-  std::map<std::string, std::string> files;  // below recipe/ -> bytes as they are now
-  std::vector<std::string> variables;        // that have another value, or none
-  std::string text;                          // for people: what differs, line by line
+// What differs between what the sweep's folder keeps and what lies where it was read from, line by line for people;
+// empty if nothing does. A file that is not there any more is no change: what is kept is gone on with.
+Result<std::string> ChangesOfSweep(const std::string& sweep_dir);
 
-  bool empty() const { return files.empty() && variables.empty(); }
-};
-
-// Compares what the sweep's folder keeps with what lies where it was read from. A file that is not there any more is
-// no change: what is kept is gone on with.
-Result<SweepChanges> ChangesOfSweep(const std::string& sweep_dir);
-
-// Puts them into the folder (its descriptor) in the place of what was kept; links to that keep what they had.
-Result<void> TakeChanges(int folder, const std::string& sweep_dir, const SweepChanges& changes);
+// Of everything that the folder keeps of what trials are made of: for SweepBegan::recipe.
+Result<std::string> RecipeHashOf(const std::string& sweep_dir);
 
 // Trials are known by their number: another point of the same number would be taken for one that is over. Kind
-// "points_changed" if the sweep, as it is described now, has other points than when it began.
-Result<void> CheckSamePoints(const std::string& sweep_dir, const SweepDescription& sweep);
+// "points_changed" if the sweep, as it is described now, has other points than when it began, "rules_changed" if its
+// results are compared by another objective or rule.
+Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep);
 
 }  // namespace muster

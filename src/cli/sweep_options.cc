@@ -112,6 +112,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
   if (options.retry_on.empty()) return {};
   retry.on.clear();
   Diagnostics problems;
+  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is tried again", "--retry 2"));
   for (const std::string& list : options.retry_on) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -122,12 +123,8 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
         if (std::find(retry.on.begin(), retry.on.end(), *named) == retry.on.end()) retry.on.push_back(*named);
         continue;
       }
-      std::vector<std::string> known;
-      for (const std::string_view name : kTrialClassNames) {
-        if (IsFailure(*ParseTrialClass(name))) known.emplace_back(name);
-      }
-      problems.push_back(
-          UsageError("--retry-on: " + Quoted(word) + " is no class of failures", DidYouMean(word, known)));
+      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is no class of failures",
+                                    DidYouMean(word, TrialClassesThereAre(true))));
     }
   }
   if (!problems.empty()) return Fail(std::move(problems));
@@ -135,6 +132,11 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
 }
 
 Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
+  for (const auto& [name, none] :
+       {std::pair{"--max-trials", options.max_trials == 0U}, std::pair{"--max-devices", options.max_devices == 0U},
+        std::pair{"--slots", options.slots == 0U}}) {
+    if (none) return Fail(UsageError(std::string(name) + " 0: nothing could be started", ""));
+  }
   if (options.max_trials) budget.trials = options.max_trials;
   if (options.max_devices) budget.devices = options.max_devices;
   if (options.slots) budget.slots = options.slots;
@@ -176,6 +178,9 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
   if (options.random || options.sobol) {
     sweep.sampler.kind = options.random ? SamplerChoice::Kind::kRandom : SamplerChoice::Kind::kSobol;
     sweep.sampler.trials = options.random ? options.random : options.sobol;
+  }
+  if (options.seed && sweep.sampler.kind == SamplerChoice::Kind::kGrid) {
+    problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
   }
   if (options.seed) sweep.sampler.seed = *options.seed;
   take(ReadShard(options.shard, sweep.sampler));
@@ -247,15 +252,26 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
 }
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
+  if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
+    return Fail(UsageError("--resume and --checkpoint are for one run: trials begin from nothing",
+                           "muster resume SWEEP goes on with a sweep"));
+  }
+  if (options.recipe.spares > 0) {
+    return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
+                           "name all hosts, without --spares"));
+  }
   auto evaluation = PrepareEvaluation(options.recipe);
   if (!evaluation) return Fail(evaluation.error());
   // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
+  std::vector<SiteHost> hosts = std::move(evaluation->site.hosts);
   evaluation->site.hosts.clear();
   if (!evaluation->devices.given.empty()) {
     return Fail(Error("usage", {}, "--devices names devices, and trials share what there is among each other",
                       "--max-devices says how many the sweep may use at once"));
   }
-  return DescribeSweep(options, *std::move(evaluation), evaluator);
+  auto described = DescribeSweep(options, *std::move(evaluation), evaluator);
+  if (described) described->hosts = std::move(hosts);
+  return described;
 }
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator) {

@@ -43,12 +43,17 @@ struct SweepOptions {
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
 
 // What a call of muster sweep said, from its words; its --site is chosen (cli/site_of_call.h).
-Result<SweepOptions> ReadSweepWords(std::vector<std::string> words);
+struct SweepWords {
+  SweepOptions sweep;
+  std::string agent;  // --agent
+};
+Result<SweepWords> ReadSweepWords(std::vector<std::string> words);
 
 struct DescribedSweep {
   EvaluationOptions evaluation;  // of the recipe; a point's values are to be added (PointOverride)
   std::string recipe_name;
   SweepDescription sweep;
+  std::vector<SiteHost> hosts = {};    // that are named, for all trials together
   std::uint32_t devices_per_host = 0;  // that the recipe believes in; once a point was planned
 };
 

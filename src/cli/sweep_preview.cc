@@ -159,6 +159,10 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   if (!trials) return Fail(trials.error());
   const bool all = trials->points == preview.trials && !(!all_needed && grid);
   preview.possible_trials = all ? trials->possible : share_of(*trials);
+  // Each point is tried once, however often it is drawn.
+  if (preview.of_layouts && !preview.continuous) {
+    preview.possible_trials = std::min(preview.possible_trials, preview.judged.possible);
+  }
   preview.estimated = !all;
   if (!preview.of_layouts) {
     preview.sampled = !all;
@@ -248,7 +252,7 @@ std::optional<Rungs> RungsOf(const SweepDescription& sweep, std::uint64_t trials
 std::optional<std::uint64_t> AllDevices(const DescribedSweep& described) {
   if (described.sweep.budget.devices) return *described.sweep.budget.devices;
   std::uint64_t devices = 0;
-  for (const SiteHost& host : described.evaluation.site.hosts) {
+  for (const SiteHost& host : described.hosts) {
     if (!host.devices) return std::nullopt;
     devices += *host.devices;
   }

@@ -154,16 +154,11 @@ Result<void> ListSweeps(bool json, bool even_if_none) {
     const auto sweep = OpenSweepAt(one.path);
     if (!sweep) continue;  // it has no beginning yet
     const SweepAccount& account = sweep->view.account();
-    std::uint64_t failed = 0;
-    for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-      const auto trial_class = static_cast<TrialClass>(i);
-      if (IsFailure(trial_class)) failed += account.count(trial_class);
-    }
     const std::optional<double> best =
         account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
     rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(sweep->view.began()),
                     sweep->State(), std::to_string(account.trials()), std::to_string(account.impossible().size()),
-                    std::to_string(account.over().size()), std::to_string(failed),
+                    std::to_string(account.over().size()), std::to_string(account.failed()),
                     best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : ""});
     list.push_back({{"sweep", account.sweep_id()},
                     {"name", Readable(account.name())},
@@ -173,7 +168,7 @@ Result<void> ListSweeps(bool json, bool even_if_none) {
                     {"trials", account.trials()},
                     {"over", account.over().size()},
                     {"impossible", account.impossible().size()},
-                    {"failed", failed},
+                    {"failed", account.failed()},
                     {"best", ToJson(best ? Value(*best) : Value())}});
   }
   if (json) {

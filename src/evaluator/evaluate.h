@@ -84,9 +84,6 @@ struct Evaluation {
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
 };
 
-// How evaluators for such requests are started: what a stem for them is made with.
-EvaluatorStart StartOf(const EvaluationOptions& options);
-
 using PendingEvaluation = Pending<Evaluation>;
 using PendingJudgement = Pending<Judgement>;
 

@@ -86,11 +86,8 @@ class Part {
   std::optional<TrialClass> Failure(const std::string& name) const {
     const auto named = ParseTrialClass(name);
     if (named && IsFailure(*named)) return named;
-    std::vector<std::string> known;
-    for (const std::string_view each : kTrialClassNames) {
-      if (IsFailure(*ParseTrialClass(each))) known.emplace_back(each);
-    }
-    Report("enum", what_ + ": " + Quoted(name) + " is no class of failures", DidYouMean(name, known));
+    Report("enum", what_ + ": " + Quoted(name) + " is no class of failures",
+           DidYouMean(name, TrialClassesThereAre(true)));
     return std::nullopt;
   }
 

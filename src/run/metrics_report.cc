@@ -5,23 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/utf8.h"
+#include "run/metrics_line.h"
 #include "run/private_files.h"
-#include "settings/value_json.h"
 
 namespace muster {
-namespace {
-
-constexpr std::size_t kMostNames = 200;
-constexpr std::size_t kLongestText = 200;
-
-bool IsTold(const std::string& name, const Value& value) {
-  if (name.empty() || name.size() > kLongestText || !IsUtf8(name)) return false;
-  const std::string* text = value.AsString();
-  return value.IsNumber() || value.AsBool() != nullptr || (text != nullptr && text->size() <= kLongestText);
-}
-
-}  // namespace
 
 std::string MetricsPath(const Plan& plan, ProcessId process, std::uint32_t attempt) {
   return fmt::format("metrics/{}.{}.jsonl", ProcessName(plan, plan.processes[process]), attempt);
@@ -35,15 +22,17 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
     if (line.empty()) continue;
     ++metrics.lines;
     const bool whole = end != std::string_view::npos && line.size() <= kLongestMetricsLine;
-    const auto value = whole ? ValueFromJsonText(line) : tl::unexpected(std::string());
-    if (!value || value->AsMap() == nullptr) {
+    const auto report = whole ? MetricsLine(line) : std::nullopt;
+    if (!report) {
       ++metrics.bad_lines;
       continue;
     }
-    for (const auto& [name, one] : *value->AsMap()) {
-      if (one.IsNull()) metrics.last.erase(name);  // beside a later step, the value before would mislead
-      if (!IsTold(name, one)) continue;
-      if (metrics.last.size() < kMostNames || metrics.last.contains(name)) metrics.last[name] = one;
+    for (const auto& [name, one] : *report) {
+      if (one.IsNull()) {
+        metrics.last.erase(name);  // beside a later step, the value before would mislead
+      } else if (metrics.last.size() < kMostMetricNames || metrics.last.contains(name)) {
+        metrics.last[name] = one;
+      }
     }
   }
 }

@@ -18,7 +18,6 @@
 namespace muster {
 
 inline constexpr std::size_t kMostMetricsBytes = 8U << 20;
-inline constexpr std::size_t kLongestMetricsLine = 64U << 10;
 
 struct RoleMetrics {
   std::string role;

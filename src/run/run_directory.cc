@@ -48,7 +48,7 @@ bool HolderIsGone(int lock) {
 }
 
 // The lock, or false with errno. A child that a killed holder had forked has it, too, until it has closed what it
-// inherited or is ended: that is waited for.
+// inherited or is ended: that is waited for, by asking, since a flock(2) that waits has no limit of time.
 bool TakeLock(int lock) {
   constexpr int kTries = 200;
   constexpr timespec kPause = {0, 10'000'000};
@@ -97,17 +97,26 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   const ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", made.folder_.get()).c_str(), path, sizeof path);
   if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
   made.path_.assign(path, static_cast<std::size_t>(length));
+  return made;
+}
+
+Result<void> RunDirectory::TellHolder(const std::string& shown) {
+  struct stat status {};
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
-  if (status.st_size > 0 && ::ftruncate(made.lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
-  if (const int failed = WriteAll(made.lock_.get(), holder)) return Refused("cannot lock", shown, failed);
-  return made;
+  const bool empty = ::fstat(lock_.get(), &status) == 0 && status.st_size == 0;
+  if (!empty && ::ftruncate(lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
+  if (const int failed = WriteAll(lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  return {};
 }
 
 Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const DirectoryKind& kind) {
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return Refused("cannot open", folder, errno);
-  return Lock(std::move(opened), folder, kind);
+  Result<RunDirectory> made = Lock(std::move(opened), folder, kind);
+  if (!made) return made;
+  if (auto told = made->TellHolder(folder); !told) return Fail(told.error());
+  return made;
 }
 
 Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group,
@@ -124,6 +133,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
       ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0) {
     return Refused("cannot lock", shown, errno);
   }
+  if (auto told = made.TellHolder(shown); !told) return Fail(told.error());
   // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&

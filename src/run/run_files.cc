@@ -13,6 +13,18 @@
 
 namespace muster {
 
+namespace {
+
+std::string InputsText(const Value& inputs, const Value& evaluation,
+                       const std::map<std::string, std::string>& inherited) {
+  const Value recorded(Value::Map(inherited.begin(), inherited.end()));
+  return JsonText(Value(
+             Value::Map{{"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
+         "\n";
+}
+
+}  // namespace
+
 Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
                          const std::map<std::string, std::string>& inherited,
                          const std::map<std::string, std::string>& sources, const std::string& linked_sources) {
@@ -21,11 +33,17 @@ Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluatio
     if (!linked_sources.empty() && LinkFile(folder, place, linked_sources + "/" + path)) continue;
     if (Result<void> written = WriteNewFile(folder, place, bytes); !written) return written;
   }
-  const Value recorded(Value::Map(inherited.begin(), inherited.end()));
-  return WriteNewFile(folder, "inputs.json",
-                      JsonText(Value(Value::Map{
-                          {"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
-                          "\n");
+  return WriteNewFile(folder, "inputs.json", InputsText(inputs, evaluation, inherited));
+}
+
+Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluation,
+                           const std::map<std::string, std::string>& sources) {
+  for (const auto& [path, bytes] : sources) {
+    const std::string place = "recipe/" + path;
+    if (auto made = MakeFolderOf(folder, place); !made) return Fail(made.error());
+    if (auto replaced = ReplaceFile(folder, place, bytes); !replaced) return replaced;
+  }
+  return ReplaceFile(folder, "inputs.json", InputsText(inputs, evaluation, {}));
 }
 
 Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {

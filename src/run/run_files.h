@@ -13,6 +13,10 @@
 
 namespace muster {
 
+// The same in the place of what is there; what is linked to that keeps what it was. Files of recipe/ besides stay.
+Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluation,
+                           const std::map<std::string, std::string>& sources);
+
 struct RunFiles {
   const Plan& plan;
   const std::string& plan_id;

@@ -29,13 +29,13 @@ std::string_view AxisKindName(Axis::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Result<void> CheckAxis(const Axis& axis, const Place& place) {
+Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats) {
   const auto refuse = [&](const std::string& why, const std::string& hint) {
     return Fail(Error("space", place, "axis " + axis.name + ": " + why, hint));
   };
   if (axis.kind == Axis::Kind::kChoice) {
     if (axis.values.empty()) return refuse("there is no value to choose", "choice { 1, 2, 4 }");
-    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+    for (std::size_t i = 0; !repeats && i < axis.values.size(); ++i) {
       for (std::size_t k = i + 1; k < axis.values.size() && axis.values.size() <= 1000; ++k) {
         if (axis.values[i] == axis.values[k]) {
           return refuse("the value " + ToText(axis.values[i]) + " is given twice", "each point is tried once");

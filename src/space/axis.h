@@ -36,7 +36,8 @@ struct Axis {
 std::string_view AxisKindName(Axis::Kind kind);
 
 // Kind "space": no values, ends that are no numbers or the wrong way round, a step that does not land on the upper end.
-Result<void> CheckAxis(const Axis& axis, const Place& place);
+// `repeats`: several values may be alike.
+Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats = false);
 
 // How many values there are; nothing where a grid has none: continuous ones, and those that are not all alike.
 std::optional<std::uint64_t> CountOf(const Axis& axis);

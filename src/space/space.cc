@@ -54,7 +54,8 @@ class Compiler {
   std::unique_ptr<SpaceNode> CompileKind(const Space& space) {
     switch (space.kind) {
       case Space::Kind::kAxis: {
-        if (auto sound = CheckAxis(in_zip_ ? WithoutRepeats(space.axis) : space.axis, space.place); !sound) {
+        // In a zip others belong to each value, and they differ.
+        if (auto sound = CheckAxis(space.axis, space.place, in_zip_); !sound) {
           problems.insert(problems.end(), sound.error().begin(), sound.error().end());
           return nullptr;
         }
@@ -212,19 +213,6 @@ class Compiler {
     for (const double each : sizes) size += each;
     if (!KeepSize(space, size)) return nullptr;
     return UnionNodeOf(*std::move(parts));
-  }
-
-  // Of the values of a zip several may be alike: the others that belong to them differ.
-  static Axis WithoutRepeats(Axis axis) {
-    for (std::size_t i = 1; i < axis.values.size();) {
-      const auto here = axis.values.begin() + static_cast<std::ptrdiff_t>(i);
-      if (std::find(axis.values.begin(), here, *here) != here) {
-        axis.values.erase(here);
-      } else {
-        ++i;
-      }
-    }
-    return axis;
   }
 
   std::vector<double> approximate_;

@@ -17,6 +17,14 @@ std::optional<TrialClass> ParseTrialClass(std::string_view name) {
   return static_cast<TrialClass>(found - kTrialClassNames.begin());
 }
 
+std::vector<std::string> TrialClassesThereAre(bool failures_only) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    if (!failures_only || IsFailure(static_cast<TrialClass>(i))) names.emplace_back(kTrialClassNames[i]);
+  }
+  return names;
+}
+
 bool IsSweepName(std::string_view name) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

@@ -36,6 +36,8 @@ inline constexpr std::array<std::string_view, 11> kTrialClassNames = {
 std::string_view TrialClassName(TrialClass trial_class);
 std::optional<TrialClass> ParseTrialClass(std::string_view name);
 constexpr bool IsFailure(TrialClass trial_class) { return trial_class > TrialClass::kStopped; }
+// For hints: the names of all, or of those that are failures.
+std::vector<std::string> TrialClassesThereAre(bool failures_only);
 
 struct Objective {
   std::string metric;

@@ -8,10 +8,13 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <errno.h>
 #include <fcntl.h>
 
 #include "base/clock.h"
+#include "base/unique_fd.h"
 #include "evaluator/conversation.h"
 
 namespace muster {
@@ -36,9 +39,13 @@ class AwaitedAnswer {
         : pending(std::move(p)), done(std::move(d)), readable(io), deadline(io) {}
 
     void Await() {
-      boost::system::error_code ignored;
+      boost::system::error_code refused;
       // The descriptor is the conversation's, which may live longer or less long.
-      readable.assign(::fcntl(pending.fd(), F_DUPFD_CLOEXEC, 0), ignored);
+      UniqueFd own(::fcntl(pending.fd(), F_DUPFD_CLOEXEC, 0));
+      if (const int error = errno; !own) return Refuse(error);
+      readable.assign(own.get(), refused);
+      if (refused) return Refuse(refused.value());
+      static_cast<void>(own.release());
       const std::uint64_t now = MonotonicNowNs();
       const std::uint64_t until = pending.deadline_ns();
       deadline.expires_after(std::chrono::nanoseconds(until > now ? until - now : 0));
@@ -46,6 +53,12 @@ class AwaitedAnswer {
         if (!error) self->Continue();
       });
       AwaitReadable();
+    }
+    void Refuse(int error) {
+      boost::asio::post(deadline.get_executor(), [self = this->shared_from_this(), error] {
+        const Done tell = std::exchange(self->done, nullptr);
+        if (tell) tell(Fail(SystemError("evaluator", "an evaluator's answer cannot be waited for", error)));
+      });
     }
     void AwaitReadable() {
       readable.async_wait(boost::asio::posix::stream_descriptor::wait_read,

@@ -70,7 +70,6 @@ bool Statement::Run() {
 
 void Statement::Reset() { sqlite3_reset(statement_.get()); }
 bool Statement::IsNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
-bool Statement::IsText(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT; }
 
 std::string_view Statement::Text(int column) const {
   const void* bytes = sqlite3_column_blob(statement_.get(), column);

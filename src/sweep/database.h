@@ -34,7 +34,6 @@ class Statement {
   void Reset();
 
   bool IsNull(int column) const;
-  bool IsText(int column) const;
   std::string_view Text(int column) const;  // until the next Step; of a blob its bytes
   std::int64_t Integer(int column) const;
   double Number(int column) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include <boost/multi_index/identity.hpp>
 #include <boost/multi_index/ranked_index.hpp>
@@ -14,6 +15,8 @@ struct Asha::Rung {
   boost::multi_index_container<
       Result, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<boost::multi_index::identity<Result>>>>
       results;
+  std::unordered_map<std::uint64_t, Result> by_trial;
+  std::size_t reports = 0;
 };
 
 Asha::Asha(double min, double max, double eta, std::size_t min_results) : eta_(eta), min_results_(min_results) {
@@ -28,9 +31,16 @@ Asha::Asha(double min, double max, double eta, std::size_t min_results) : eta_(e
 Asha::Asha(Asha&&) noexcept = default;
 Asha::~Asha() = default;
 
-StopDecision Asha::Report(std::size_t rung, double loss) {
-  auto& results = results_[rung]->results;
-  const auto place = results.emplace(loss, results.size()).first;
+StopDecision Asha::Report(std::size_t rung, std::uint64_t trial, double loss) {
+  Rung& at = *results_[rung];
+  auto& results = at.results;
+  const Rung::Result result{loss, at.reports++};
+  const auto [of_trial, is_first] = at.by_trial.emplace(trial, result);
+  if (!is_first) {
+    results.erase(of_trial->second);
+    of_trial->second = result;
+  }
+  const auto place = results.insert(result).first;
   StopDecision decision;
   decision.rung = rung;
   decision.results = results.size();
@@ -42,20 +52,20 @@ StopDecision Asha::Report(std::size_t rung, double loss) {
   return decision;
 }
 
-void MedianRule::Finished(const std::map<double, double>& losses) {
+void MedianRule::Finished(std::uint64_t trial, const std::map<double, double>& losses) {
   std::vector<std::pair<double, double>> means;
   double sum = 0;
   for (const auto& [step, loss] : losses) {
     sum += loss;
     means.emplace_back(step, sum / static_cast<double>(means.size() + 1));
   }
-  means_.push_back(std::move(means));
+  means_[trial] = std::move(means);
 }
 
 MedianRule::Decision MedianRule::At(double step, double best_loss) const {
   Decision decision;
   std::vector<double> there;
-  for (const auto& means : means_) {
+  for (const auto& [trial, means] : means_) {
     const auto after = std::upper_bound(means.begin(), means.end(), step,
                                         [](double wanted, const auto& entry) { return wanted < entry.first; });
     if (after != means.begin()) there.push_back(std::prev(after)->second);

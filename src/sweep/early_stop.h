@@ -38,8 +38,8 @@ class Asha {
   // Resources of the rungs, ascending: min, min · eta, … up to max. At the last nobody is stopped: it is the end.
   const std::vector<double>& rungs() const { return rungs_; }
 
-  // The next report of a trial at the rung. O(log n).
-  StopDecision Report(std::size_t rung, double loss);
+  // The next report of a trial at the rung; it takes the place of one of an earlier attempt. O(log n).
+  StopDecision Report(std::size_t rung, std::uint64_t trial, double loss);
 
  private:
   struct Rung;
@@ -56,8 +56,8 @@ class MedianRule {
   // Nobody is stopped at steps below `warmup`, nor before so many have finished.
   explicit MedianRule(double warmup = 0, std::size_t min_finished = 5) : warmup_(warmup), min_finished_(min_finished) {}
 
-  // Losses of a finished trial by step, ascending.
-  void Finished(const std::map<double, double>& losses);
+  // Losses of a finished trial by step, ascending; they take the place of an earlier attempt's.
+  void Finished(std::uint64_t trial, const std::map<double, double>& losses);
 
   struct Decision {
     std::size_t finished = 0;      // trials that had reported by that step
@@ -70,7 +70,7 @@ class MedianRule {
  private:
   double warmup_;
   std::size_t min_finished_;
-  std::vector<std::vector<std::pair<double, double>>> means_;  // of each finished trial: step, mean up to it
+  std::map<std::uint64_t, std::vector<std::pair<double, double>>> means_;  // by finished trial: step, mean up to it
 };
 
 }  // namespace muster

@@ -72,6 +72,27 @@ bool AppendedFile::Read(const GrowingLines::Take& take) {
   return read >= kMostAtOnce;
 }
 
+namespace {
+
+// Where to go on so that no more than a piece is left before `end`; the offset itself where less is.
+std::uint64_t LastPiece(std::uint64_t offset, std::uint64_t end, GrowingLines& lines) {
+  if (end < offset || end - offset <= AppendedFile::kMostAtOnce) return offset;
+  lines.Skip();
+  return end - AppendedFile::kMostAtOnce;
+}
+
+}  // namespace
+
+void AppendedFile::LeaveOut() {
+  struct stat status = {};
+  if (!file_ || ::fstat(file_.get(), &status) != 0) return;
+  offset_ = LastPiece(offset_, static_cast<std::uint64_t>(status.st_size), lines_);
+}
+
+void GrowingLog::LeaveOut() {
+  if (log_) offset_ = LastPiece(offset_, log_->Look().end, lines_);
+}
+
 bool GrowingLog::Read(const GrowingLines::Take& take) {
   if (!log_) log_ = LogBytes::Open(AT_FDCWD, path_);
   if (!log_) return false;

@@ -46,6 +46,8 @@ class AppendedFile {
   // Takes lines that have come since; at most kMostAtOnce bytes are read. Whether there may be more.
   bool Read(const GrowingLines::Take& take);
   void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
+  // Of what there is now, and has not been read, the last kMostAtOnce bytes alone will be.
+  void LeaveOut();
 
   static constexpr std::size_t kMostAtOnce = 1U << 20;
 
@@ -63,6 +65,7 @@ class GrowingLog {
 
   bool Read(const GrowingLines::Take& take);
   void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
+  void LeaveOut();
 
  private:
   std::string path_;

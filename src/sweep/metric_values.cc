@@ -11,51 +11,13 @@
 
 #include "base/shell_quote.h"
 #include "base/suggest.h"
-#include "base/utf8.h"
 #include "run/private_files.h"
-#include "settings/value_json.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostNames = 200;
-constexpr std::size_t kLongestText = 200;
 constexpr std::size_t kLargestResult = 1U << 20;
 constexpr std::string_view kRunDirMark = "{run_dir}";
-
-bool IsTold(const std::string& name, const Value& value) {
-  if (name.empty() || name.size() > kLongestText || !IsUtf8(name)) return false;
-  const std::string* text = value.AsString();
-  return value.IsNull() || value.IsNumber() || value.AsBool() != nullptr ||
-         (text != nullptr && text->size() <= kLongestText);
-}
-
-// NaN, Infinity and -Infinity made null, where they do not stand in a string.
-std::string WithoutNotFinite(std::string_view text) {
-  std::string plain;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      plain += c;
-      if (c == '\\' && i + 1 < text.size()) plain += text[++i];
-      in_string = c != '"';
-      continue;
-    }
-    in_string = c == '"';
-    std::size_t length = 0;
-    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
-      if (text.substr(i).starts_with(word)) length = word.size();
-    }
-    if (length > 0) {
-      plain += "null";
-      i += length - 1;
-    } else {
-      plain += c;
-    }
-  }
-  return plain;
-}
 
 // The name of the process without the texts' holes, but for the run directory's.
 tl::expected<std::string, std::string> FolderOf(const Text& text, const std::string& run_dir) {
@@ -79,19 +41,6 @@ MetricNumber NumberOf(const MetricValues& values, const std::string& metric) {
   MetricNumber number{true, {}};
   if (found->second.IsNumber() && std::isfinite(found->second.Number())) number.number = found->second.Number();
   return number;
-}
-
-std::optional<MetricValues> MetricsLine(std::string_view line) {
-  auto value = ValueFromJsonText(line);
-  if (!value && (line.find("NaN") != line.npos || line.find("Infinity") != line.npos)) {
-    value = ValueFromJsonText(WithoutNotFinite(line));
-  }
-  if (!value || value->AsMap() == nullptr) return std::nullopt;
-  MetricValues told;
-  for (const auto& [name, one] : *value->AsMap()) {
-    if (IsTold(name, one) && told.size() < kMostNames) told.emplace(name, one);
-  }
-  return told;
 }
 
 Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice) {

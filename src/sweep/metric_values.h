@@ -1,23 +1,19 @@
-// What a trial reports, as values: one line of $MUSTER_METRICS, the file of a result, and what of it can be compared.
+// What a trial reports besides its lines of $MUSTER_METRICS: the log that is read, the file of a result, and what of
+// reports can be compared.
 //
 // Texts are the programs' and not trusted.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
-#include "muster/value.h"
+#include "run/metrics_line.h"
 #include "space/sweep_description.h"
 
 namespace muster {
-
-// One report: numbers, truths and short texts by name; null is a number that is not finite.
-using MetricValues = std::map<std::string, Value>;
 
 // A number that can be compared; `given` but none: it is not finite, or no number. A trial whose objective is such has
 // diverged.
@@ -26,10 +22,6 @@ struct MetricNumber {
   std::optional<double> number = {};
 };
 MetricNumber NumberOf(const MetricValues& values, const std::string& metric);
-
-// The object of one line of $MUSTER_METRICS; NaN and infinities, which JSON has not and programs write all the same,
-// are null. Nothing: it is none.
-std::optional<MetricValues> MetricsLine(std::string_view line);
 
 // The process whose log is read. Kind "metrics": the plan has no such role.
 Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice);

@@ -151,6 +151,16 @@ struct TrialMetrics::State {
     return !over && (!due_metrics.empty() || !due_logs.empty());
   }
 
+  // Of what has not been read the last piece alone is.
+  void LeaveOut() {
+    for (const std::string& name : due_metrics) {
+      if (const auto known = metrics.find(name); known != metrics.end()) known->second.file.LeaveOut();
+    }
+    for (const std::string& name : due_logs) {
+      if (const auto known = logs.find(name); known != logs.end()) known->second.LeaveOut();
+    }
+  }
+
   // All files that there are.
   void LookEverywhere() {
     for (std::string& name : NamesIn(MetricsFolder())) due_metrics.insert(std::move(name));
@@ -189,10 +199,9 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
   void Take() {
     ReadFileChanges(changes.native_handle(), [this](const FileChange& change) {
       if (change.watch < 0) {
-        for (auto& [watch, watched] : watches) {
-          watched.trial->LookEverywhere();
-          Queue(watched.trial);
-        }
+        std::set<Trial> trials;  // what follows adds watches
+        for (const auto& [watch, watched] : watches) trials.insert(watched.trial);
+        for (const Trial& trial : trials) LookAgain(trial);
         return;
       }
       const auto found = watches.find(change.watch);
@@ -216,14 +225,30 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
       }
       Queue(trial);
     });
-    Read();
+    ReadSoon();
+  }
+
+  // All that there is of the trial, as if nothing had been told of it.
+  void LookAgain(const Trial& trial) {
+    trial->LookEverywhere();
+    const std::set<std::string> logs = trial->due_logs;
+    for (const std::string& name : logs) WatchLog(trial, name);
+    if (!trial->due_metrics.empty() || !logs.empty()) Queue(trial);
   }
 
   void Queue(const Trial& trial) {
     if (!std::exchange(trial->queued, true)) queue.push_back(trial);
   }
 
-  // One round over all trials that have something.
+  void ReadSoon() {
+    if (queue.empty() || std::exchange(posted, true)) return;
+    boost::asio::post(io, [self = shared_from_this()] {
+      self->posted = false;
+      self->Read();
+    });
+  }
+
+  // One round over all trials that have something; others of the loop come between two.
   void Read() {
     for (std::size_t left = queue.size(); left > 0; --left) {
       const Trial trial = std::move(queue.front());
@@ -231,8 +256,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
       trial->queued = false;
       if (trial->ReadDue(false)) Queue(trial);
     }
-    if (queue.empty()) return;
-    boost::asio::post(io, [self = shared_from_this()] { self->Read(); });
+    ReadSoon();
   }
 
   int AddWatch(const std::string& path, std::uint32_t mask, Watched watched) {
@@ -259,6 +283,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
   boost::asio::posix::stream_descriptor changes;
   std::map<int, Watched> watches;
   std::deque<Trial> queue;
+  bool posted = false;
 };
 
 MetricsWatch::MetricsWatch(boost::asio::io_context& io) : impl_(std::make_shared<Impl>(io)) {
@@ -281,13 +306,8 @@ std::unique_ptr<TrialMetrics> MetricsWatch::Watch(Trial trial) {
     impl_->AddWatch(state->LogsFolder(), IN_CREATE | IN_MOVED_TO, {state, What::kLogs, {}});
   }
   // With the watches in place: what is written from here on is told.
-  state->LookEverywhere();
-  const std::set<std::string> logs = state->due_logs;
-  for (const std::string& name : logs) impl_->WatchLog(state, name);
-  if (!state->due_metrics.empty() || !logs.empty()) {
-    impl_->Queue(state);
-    boost::asio::post(impl_->io, [impl = impl_] { impl->Read(); });
-  }
+  impl_->LookAgain(state);
+  impl_->ReadSoon();
   return std::unique_ptr<TrialMetrics>(new TrialMetrics(impl_, std::move(state)));
 }
 
@@ -305,7 +325,10 @@ void TrialMetrics::Finish() {
   watch_.reset();
   state_->LookEverywhere();
   const std::shared_ptr<State> state = state_;  // a report may end this object
-  while (state->ReadDue(true)) {
+  // The loop waits for it, so it has an end: of more than that only the last part is read.
+  constexpr int kMostRounds = 16;
+  for (int round = 0; state->ReadDue(true); ++round) {
+    if (round == kMostRounds) state->LeaveOut();
   }
 }
 

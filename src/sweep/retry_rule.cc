@@ -16,10 +16,10 @@ bool FollowsThePoint(TrialClass trial_class) {
 
 }  // namespace
 
-RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t attempts,
-                          std::uint32_t counted) {
+RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t counted,
+                          std::uint32_t free) {
   if (!IsFailure(trial_class)) return {};
-  if (IsNotItsFault(trial_class) && attempts - counted <= kMostUncounted) return {true, false};
+  if (IsNotItsFault(trial_class) && free < kMostUncounted) return {true, false};
   const bool wanted = choice.on.empty() ? trial_class != TrialClass::kDiverged && trial_class != TrialClass::kUserError
                                         : std::find(choice.on.begin(), choice.on.end(), trial_class) != choice.on.end();
   return {wanted && counted < choice.max, true};

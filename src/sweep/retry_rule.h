@@ -23,11 +23,10 @@ struct RetryVerdict {
   bool operator==(const RetryVerdict&) const = default;
 };
 
-// `attempts` have begun, `counted` of them count. Hosts that were lost and processes that were ended from outside are
-// not the trial's fault. Without a list in `choice.on` everything is tried again but what the next attempt would do,
-// too: diverging, and refusing what it was given.
-RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t attempts,
-                          std::uint32_t counted);
+// `counted` attempts before it count, `free` ones had failed and do not. Hosts that were lost and processes that were
+// ended from outside are not the trial's fault. Without a list in `choice.on` everything is tried again but what the
+// next attempt would do, too: diverging, and refusing what it was given.
+RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t counted, std::uint32_t free);
 
 // Whether failures follow a host: so many in a row there, of different trials, while trials went well elsewhere.
 // Failures that follow the point do not count: too little memory on a device, divergence, refused input.

@@ -128,10 +128,9 @@ void SweepAccount::Judged(const PointsJudged& entry) {
   };
   for (const auto& [first, last] : impossible.ranges()) {
     impossible_.Add(TrialRange{first, last});
-    // Laid out whole, a trial that had been found possible may turn out not to be.
-    const auto not_begun = [](const auto& open) { return open.second.attempts == 0; };
+    // Laid out whole, or once the recipe has changed, a trial that had been found possible may turn out not to be.
     for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
-      open = not_begun(*open) ? open_.erase(open) : std::next(open);
+      open = open->second.running ? std::next(open) : open_.erase(open);
     }
     possible(first);
     next = last + 1;
@@ -162,14 +161,14 @@ void SweepAccount::Ended(const AttemptEnded& entry) {
   trial.running = false;
   trial_ms_ += entry.ms;
   if (entry.again || entry.interrupted) {
-    if (entry.counted && !entry.interrupted) ++trial.counted;
+    if (!entry.interrupted) ++(entry.counted ? trial.counted : trial.free);
     return;
   }
   const bool well = entry.trial_class == TrialClass::kOk;
   if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
     best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
   }
-  if (well && !entry.losses.empty()) finished_losses_.push_back(entry.losses);
+  if (well && !entry.losses.empty()) finished_losses_[entry.trial] = entry.losses;
   ends_.Set(entry.trial, {entry.trial_class, trial.attempts});
   ++counts_[static_cast<std::size_t>(entry.trial_class)];
   over_.Add(entry.trial);
@@ -209,7 +208,7 @@ void SweepAccount::Take(const SweepEntry& entry) {
         } else if constexpr (std::is_same_v<T, AttemptBegan>) {
           Began(e);
         } else if constexpr (std::is_same_v<T, RungReached>) {
-          rung_reports_.emplace_back(e.decision.rung, e.loss);
+          rung_reports_.push_back({e.decision.rung, e.trial, e.loss});
         } else if constexpr (std::is_same_v<T, AttemptEnded>) {
           Ended(e);
         } else if constexpr (std::is_same_v<T, HostQuarantined>) {

@@ -62,6 +62,7 @@ class TrialEnds {
 struct OpenTrial {
   std::uint32_t attempts = 0;  // that have begun, those before it was reopened as well
   std::uint32_t counted = 0;   // ended ones that count against retry.max, since it was opened
+  std::uint32_t free = 0;      // … and those that failed and do not count
   std::string id;              // these three are empty before its first attempt since it was opened
   std::string plan;            // of the first attempt: later ones must have it, too; empty after an accepted change
   Point point;
@@ -81,6 +82,15 @@ struct BestTrial {
   Point point;
 
   bool operator==(const BestTrial&) const = default;
+};
+
+// In the order of the journal, those of all attempts.
+struct RungReport {
+  std::uint64_t rung = 0;
+  TrialNumber trial = 0;
+  double loss = 0;
+
+  bool operator==(const RungReport&) const = default;
 };
 
 class SweepAccount {
@@ -106,9 +116,9 @@ class SweepAccount {
   std::uint64_t begun() const { return begun_; }  // trials
   std::uint64_t attempts() const { return attempts_; }
   const std::optional<BestTrial>& best() const { return best_; }
-  const std::vector<std::pair<std::size_t, double>>& rung_reports() const { return rung_reports_; }
+  const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   // With the median rule: of each trial that ended well.
-  const std::vector<std::map<double, double>>& finished_losses() const { return finished_losses_; }
+  const std::map<TrialNumber, std::map<double, double>>& finished_losses() const { return finished_losses_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
   std::uint64_t trial_ms() const { return trial_ms_; }  // of all attempts that have ended
   // Why the last head left; nothing while one is at it, or if it died.
@@ -134,8 +144,8 @@ class SweepAccount {
   std::array<std::uint64_t, kTrialClassNames.size()> counts_ = {};
   std::uint64_t begun_ = 0, attempts_ = 0, trial_ms_ = 0;
   std::optional<BestTrial> best_;
-  std::vector<std::pair<std::size_t, double>> rung_reports_;
-  std::vector<std::map<double, double>> finished_losses_;
+  std::vector<RungReport> rung_reports_;
+  std::map<TrialNumber, std::map<double, double>> finished_losses_;
   std::set<std::string> quarantined_;
   std::optional<SweepEnded> ended_;
 };

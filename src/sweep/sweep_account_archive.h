@@ -46,7 +46,13 @@ void Set(A& archive, TrialSet& set) {
 
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
-  archive(trial.attempts, trial.counted, trial.id, trial.plan, trial.point, trial.running, trial.run_id, trial.hosts);
+  archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
+          trial.hosts);
+}
+
+template <class A>
+void Fields(A& archive, RungReport& report) {
+  archive(report.rung, report.trial, report.loss);
 }
 
 template <class A>
@@ -63,12 +69,10 @@ template <class A>
 void Fields(A& archive, SweepAccount& account) {
   archive(account.sweep_id_, account.name_, account.recipe_, account.trials_, account.judged_to_, account.open_,
           account.begun_, account.attempts_, account.trial_ms_, account.best_, account.finished_losses_,
-          account.ended_);
+          account.rung_reports_, account.ended_);
   account_archive::Set(archive, account.impossible_);
   account_archive::Set(archive, account.over_);
   std::vector<std::uint64_t> ends, counts;
-  std::vector<std::size_t> rungs;
-  std::vector<double> losses;
   std::vector<std::string> quarantined;
   std::string ids;  // eight bytes each
   if constexpr (!A::kReading) {
@@ -77,19 +81,15 @@ void Fields(A& archive, SweepAccount& account) {
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
     });
     counts.assign(account.counts_.begin(), account.counts_.end());
-    for (const auto& [rung, loss] : account.rung_reports_) {
-      rungs.push_back(rung);
-      losses.push_back(loss);
-    }
     quarantined.assign(account.quarantined_.begin(), account.quarantined_.end());
     ids.reserve(account.ids_.size() * 8);
     for (const std::uint64_t id : account.ids_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
     }
   }
-  archive(ends, counts, rungs, losses, quarantined, ids);
+  archive(ends, counts, quarantined, ids);
   if constexpr (A::kReading) {
-    if (counts.size() != account.counts_.size() || rungs.size() != losses.size()) return archive.Fail();
+    if (counts.size() != account.counts_.size()) return archive.Fail();
     account.ends_ = {};
     for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
       const std::uint64_t trial_class = ends[i + 1] & 0xffU;
@@ -97,8 +97,6 @@ void Fields(A& archive, SweepAccount& account) {
       account.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
     }
     for (std::size_t i = 0; i < counts.size(); ++i) account.counts_[i] = counts[i];
-    account.rung_reports_.clear();
-    for (std::size_t i = 0; i < rungs.size(); ++i) account.rung_reports_.emplace_back(rungs[i], losses[i]);
     account.quarantined_ = {quarantined.begin(), quarantined.end()};
     account.ids_.clear();
     account.ids_.reserve(ids.size() / 8);

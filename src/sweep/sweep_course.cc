@@ -193,8 +193,8 @@ void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
     ended.counted = false;
   } else {
     const auto open = account_.open().find(trial);
-    const std::uint32_t counted = open == account_.open().end() ? 0 : open->second.counted;
-    const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, running.attempt + 1, counted);
+    const OpenTrial before = open == account_.open().end() ? OpenTrial{} : open->second;
+    const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, before.counted, before.free);
     ended.again = verdict.again;
     ended.counted = verdict.counted;
   }
@@ -202,7 +202,7 @@ void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
   if (ended.again) to_plan_.push_front(trial);
   if (end.interrupted) return;
   if (!IsFailure(end.trial_class)) {
-    if (end.trial_class == TrialClass::kOk) rules_.Finished(running.progress);
+    if (end.trial_class == TrialClass::kOk) rules_.Finished(trial, running.progress);
     for (const std::uint32_t host : running.hosts) hosts_.EndedWell(PlaceName(host));
     return;
   }

@@ -85,7 +85,9 @@ class SweepCourse {
   void Quarantine(const std::string& host, const std::string& why);
   // For now, or again.
   void CloseHost(std::uint32_t host) { pool_.Close(host); }
-  void OpenHost(std::uint32_t host) { pool_.Open(host); }
+  void OpenHost(std::uint32_t host) {  // unless it is left alone
+    if (!left_alone_.contains(PlaceName(host))) pool_.Open(host);
+  }
   // Before anything was started there.
   void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
 
@@ -105,9 +107,7 @@ class SweepCourse {
 
   const SweepAccount& account() const { return account_; }
   const HostPool& pool() const { return pool_; }
-  const StopRules& rules() const { return rules_; }
   std::size_t running() const { return running_.size(); }
-  std::size_t ready() const { return queue_.size(); }
   const TrialProgress* progress(TrialNumber trial) const;
 
  private:

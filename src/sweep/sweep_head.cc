@@ -14,6 +14,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -64,6 +65,22 @@ HostPool PoolOf(const SweepRequest& request) {
   return {std::move(hosts), request.description.budget.slots, request.description.budget.devices};
 }
 
+// As many as this process may have, for as long as it lives; what it starts gets what it had (transport/local.h).
+class ManyDescriptors {
+ public:
+  ManyDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit raised = {before_.rlim_max, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &raised);
+  }
+  ~ManyDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  ManyDescriptors(const ManyDescriptors&) = delete;
+  ManyDescriptors& operator=(const ManyDescriptors&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
 class SweepHead {
  public:
   SweepHead(const SweepRequest& request, Transport& transport, Sampler& sampler, SweepIndex index, LoadedSweep loaded,
@@ -87,7 +104,8 @@ class SweepHead {
                 .say = [this](const std::string& line) { Say(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {}
 
-  Result<SweepOutcome> Run();
+  // With trials that are over and to be tried again.
+  SweepOutcome Run(SweepBegan began, std::vector<TrialRange> reopened);
 
  private:
   bool Write(const SweepEntry& entry);
@@ -133,6 +151,7 @@ class SweepHead {
   std::uint64_t began_ns_ = 0;
   std::uint64_t over_at_begin_ = 0;
   bool going_on_ = false;
+  bool index_told_ = false;
   bool kept_ = true;  // nothing has been written since the last Keep()
   bool ending_ = false;
   bool unwritable_ = false;
@@ -184,14 +203,13 @@ SweepStatus SweepHead::Status() const {
   return status;
 }
 
-Result<SweepOutcome> SweepHead::Run() {
+SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     boost::system::error_code ignored;
     if (!IsIgnored(signal)) signals_.add(signal, ignored);
   }
   AwaitSignal();
   began_ns_ = MonotonicNowNs();
-  SweepBegan began = request_.began;
   began.trials = sampler_.size();
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
@@ -201,7 +219,7 @@ Result<SweepOutcome> SweepHead::Run() {
       [this](TrialNumber, const OpenTrial& open) {
         return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
       },
-      request_.reopen ? request_.reopen(course_.account()) : std::vector<TrialRange>{});
+      std::move(reopened));
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   if (const auto ms = request_.description.budget.time_ms) {
@@ -257,7 +275,7 @@ void SweepHead::Plan(TrialNumber trial) {
 void SweepHead::OnPlanned(TrialNumber trial, Result<Evaluation> evaluation) {
   if (!evaluation) {
     const Diagnostic& first = evaluation.error().front();
-    if (first.blame == Blame::kMachine || first.kind == "plan_differs") {
+    if (IsNotOfThePoint(evaluation.error()) || first.kind == "plan_differs") {
       Stop(Sentence(evaluation.error()), CodeOf(evaluation.error()), false);
       course_.GivenUp(trial);
     } else {
@@ -375,6 +393,9 @@ void SweepHead::Keep() {
       Stop(fmt::format("the journal cannot be brought to the disk: {}", ::strerror(error)), 3, false);
     }
     index_.Commit(course_.account(), journal_.position());
+    if (!index_.problem().empty() && !std::exchange(index_told_, true)) {
+      Say(fmt::format("the index cannot be written, so looking at the sweep takes longer: {}", index_.problem()));
+    }
   }
   keeping_.expires_after(kKeeping);
   keeping_.async_wait([this](const boost::system::error_code& error) {
@@ -396,7 +417,9 @@ void SweepHead::End() {
   }
   if (outcome_.why.empty()) outcome_.why = "so many trials were asked for";
   if (outcome_.exit_code == 0 && account.failed() > 0) outcome_.exit_code = 4;
-  if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
+  if (outcome_.complete && account.trials() == 0) {
+    outcome_.why = "there is no trial in this part";
+  } else if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
     outcome_.why = "no point is possible";
     outcome_.exit_code = 2;
   }
@@ -425,6 +448,7 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   // A trial's memory is given back and wanted again all the time: it may stay here.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
+  const ManyDescriptors many_descriptors;  // each trial that runs has some
   if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
   auto space = CompiledSpace::Of(request.description.space);
   if (!space) return Fail(space.error());
@@ -443,9 +467,19 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
                      ? SweepJournalWriter::Continue(request.folder_fd, loaded.position)
                      : SweepJournalWriter::Create(request.folder_fd);
   if (!journal) return Fail(journal.error());
+  SweepBegan began = request.began;
+  const bool differs = !loaded.account.recipe().empty() && loaded.account.recipe() != began.recipe;
+  if (differs && !began.accepted) {
+    return Fail(Error("recipe_changed", {},
+                      "the sweep's folder keeps another recipe than the one that it was begun with",
+                      "another one was being accepted as muster was ended: muster resume --accept does so again"));
+  }
+  began.accepted = differs;
+  auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};
+  if (!reopened) return Fail(reopened.error());
   SweepHead head(request, transport, *sampler, std::move(index), std::move(loaded), *std::move(journal),
                  *std::move(patterns), *std::move(classes), *std::move(files));
-  return head.Run();
+  return head.Run(std::move(began), *std::move(reopened));
 }
 
 }  // namespace muster

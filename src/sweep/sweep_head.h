@@ -29,10 +29,12 @@ struct SweepRequest {
   // The sweep's folder, absolute, held by the caller: recipe/ has the sources, journal.jsonl may be there.
   std::string folder;
   int folder_fd = -1;
-  SweepBegan began;  // but for `trials`, and what is known of this process
+  // But for `trials`, and what is known of this process; `accepted`: whether another recipe than the one before may be
+  // gone on with.
+  SweepBegan began;
 
   // Of trials that are over, those that are to be tried again; may be empty.
-  std::function<std::vector<TrialRange>(const SweepAccount&)> reopen;
+  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
 
   // Of the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;
@@ -59,7 +61,8 @@ struct SweepOutcome {
 };
 
 // Fails, with nothing started, if the sweep cannot begin or go on at all: its journal cannot be read or written, the
-// description or the recipe is wrong. Everything later is an outcome, and in the journal.
+// description or the recipe is wrong or another one (kind "recipe_changed"), or `reopen` fails. Everything later is an
+// outcome, and in the journal.
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport);
 
 }  // namespace muster

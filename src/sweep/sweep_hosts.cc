@@ -42,11 +42,8 @@ void SweepHosts::Finish(std::function<void()> done) {
 }
 
 void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
-  if (connecting_again_.erase(host) > 0) {
-    course_.OpenHost(host);
-  } else {
-    course_.SetCores(host, ready.cores);
-  }
+  if (counted_.insert(host).second) course_.SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) course_.OpenHost(host);
   calls_.changed();
 }
 

@@ -54,6 +54,7 @@ class SweepHosts {
   Calls calls_;
   bool finishing_ = false;
   std::map<std::uint32_t, std::uint32_t> losses_;
+  std::set<std::uint32_t> counted_;  // whose cores are known
   std::set<std::uint32_t> connecting_again_;
   HostAgents agents_;
 };

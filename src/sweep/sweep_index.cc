@@ -18,7 +18,7 @@ namespace muster {
 namespace {
 
 // Changes with the tables and with the account's archive.
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and of what stands before the position
 constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: so many are read faster than an account is kept
 constexpr std::uint64_t kShareUnkept = 16;     // an account is kept when the journal has grown by one of so many parts
@@ -124,15 +124,20 @@ struct SweepIndex::State {
   bool within = false;     // a transaction
   std::string problem;
 
-  bool OpenAnew();
+  // `empty`: what is there is thrown away.
+  bool Open(bool empty);
   bool Begin();
   void GiveUp();
   bool Write(const SweepAccount& account, JournalPosition position, bool keep, const std::string& boot_now);
 };
 
-bool SweepIndex::State::OpenAnew() {
+bool SweepIndex::State::Open(bool empty) {
   const std::string path = sweep_dir + kIndexName;
+  held = {};
+  kept = 0;
+  within = false;
   for (const bool again : {false, true}) {
+    if (empty && !again) continue;
     rows.reset();
     database.reset();
     if (again) {
@@ -204,7 +209,7 @@ SweepIndex SweepIndex::Open(const std::string& sweep_dir) {
   auto state = std::make_unique<State>();
   state->sweep_dir = sweep_dir;
   state->folder = FolderAt(sweep_dir);
-  if (!state->OpenAnew()) state->GiveUp();
+  if (!state->Open(false)) state->GiveUp();
   return SweepIndex(std::move(state));
 }
 
@@ -227,6 +232,11 @@ LoadedSweep SweepIndex::CatchUp() {
     // Without a word on how far they go: should this end here, the next one throws them away.
     if (++taken % kRowsAtOnce == 0 && s.database && s.database->Run("DELETE FROM held; COMMIT")) s.within = false;
   });
+  if (s.database && loaded.position.seq < s.held.seq) {
+    // Rows of what the journal does not hold any more: it was altered before the end that they know it by.
+    if (!s.Open(true)) s.GiveUp();
+    return CatchUp();
+  }
   if (taken > 0 || s.held.seq == 0) Commit(loaded.account, loaded.position);
   if (s.database) s.database->WaitFor(0);
   return loaded;
@@ -251,10 +261,8 @@ void SweepIndex::Commit(const SweepAccount& account, JournalPosition position, b
     if (!s.database->Run("COMMIT")) return;
     s.within = false;
     s.kept = position.bytes;
-    for (const std::string& path : {s.sweep_dir + kIndexName}) {
-      const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-      if (!file || ::fdatasync(file.get()) != 0) return;
-    }
+    const UniqueFd file(::open((s.sweep_dir + kIndexName).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (!file || ::fdatasync(file.get()) != 0) return;
     s.database->Run("PRAGMA synchronous = FULL; UPDATE held SET boot = ''; PRAGMA synchronous = OFF;");
     return;
   }

@@ -56,7 +56,7 @@ class SweepIndex {
   std::unique_ptr<State> state_;
 };
 
-// What readers do: writes nothing, and asks the index only if it fits.
+// For a reader who wants no rows (sweep_view.h has them): writes nothing, and asks the index only if it fits.
 LoadedSweep LoadAccount(const std::string& sweep_dir);
 
 // How far the rows and the kept account of an opened index go; nothing if it does not fit the sweep's journal. `name`:

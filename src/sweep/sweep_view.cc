@@ -1,6 +1,7 @@
 #include "sweep/sweep_view.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -154,13 +155,17 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
 }
 
 void SweepView::ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const {
-  const char* const rest = order == Order::kNumber ? "WHERE last ORDER BY trial"
-                                                   : "WHERE last AND over AND class = 'ok' AND loss IS NOT NULL ORDER "
-                                                     "BY loss, ended, trial";
+  const char* const rest = order == Order::kNumber
+                               ? "WHERE last ORDER BY trial"
+                               : "WHERE class = 'ok' AND NOT interrupted AND loss IS NOT NULL ORDER "
+                                 "BY loss, ended, trial";
+  std::set<TrialNumber> taken;  // of a trial that has ended well several times the best
   Statement rows =
       rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str());
   while (rows.Step()) {
-    if (!take(RowOf(rows))) return;
+    AttemptRow row = RowOf(rows);
+    if (order == Order::kLoss && !taken.insert(row.trial).second) continue;
+    if (!take(std::move(row))) return;
   }
 }
 

@@ -52,8 +52,9 @@ class SweepView {
   const SweepAccount& account() const { return loaded_.account; }
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
 
-  // The last attempts of all trials that have begun, by number, or by loss, the best first and what has none left out;
-  // until `take` says false. Every row is read when it is its turn.
+  // By number: the last attempts of all trials that have begun. By loss: of each trial that has ended well with one its
+  // best attempt, whatever became of it when it was tried again; the best first. Until `take` says false. Every row is
+  // read when it is its turn.
   enum class Order : std::uint8_t { kNumber, kLoss };
   void ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
   // All attempts, by trial and attempt.

@@ -1,5 +1,6 @@
 #include "sweep/trial_planner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -30,6 +31,12 @@ std::string RecipePlaceText(const Place& place, const std::string& recipe_file) 
   const std::string folder = recipe_file.substr(0, recipe_file.rfind('/') + 1);
   const std::string file = place.file.starts_with(folder) ? place.file.substr(folder.size()) : place.file;
   return place.line > 0 ? fmt::format("{}:{}", file, place.line) : file;
+}
+
+bool IsNotOfThePoint(const Diagnostics& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const Diagnostic& problem) {
+    return problem.blame == Blame::kMachine || problem.kind == "limit" || problem.kind == "crash";
+  });
 }
 
 TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
@@ -105,6 +112,7 @@ void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::funct
     comparing_ = std::make_unique<AwaitedAnswer<Evaluation>>(
         io_, *std::move(pending), [this, trial, made, done](Result<Evaluation> again) {
           Answered();
+          if (!again && IsNotOfThePoint(again.error())) return done(Fail(again.error()));
           const std::string id = PlanId(made->plan);
           if (again && PlanId(again->plan) == id) return done(std::move(*made));
           done(Fail(Error("plan_differs", {},

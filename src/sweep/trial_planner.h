@@ -27,6 +27,10 @@ namespace muster {
 // "gpt.lua:26": where something stands in the recipe, whose sources lie together wherever that is; empty for nowhere.
 std::string RecipePlaceText(const Place& place, const std::string& recipe_file);
 
+// Whether it went wrong for want of time or memory, or by the machine: another time it may go well, so nothing is known
+// of the point.
+bool IsNotOfThePoint(const Diagnostics& problems);
+
 class TrialPlanner {
  public:
   // All but `files` must outlive it.

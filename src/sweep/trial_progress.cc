@@ -12,16 +12,14 @@ StopRules::StopRules(const SweepDescription& sweep, const SweepAccount& account)
   if (!choice_) return;
   if (choice_->kind == EarlyStopChoice::Kind::kAsha) {
     asha_.emplace(choice_->min, choice_->max, choice_->eta, choice_->min_results);
-    for (const auto& [rung, loss] : account.rung_reports()) {
-      if (rung < asha_->rungs().size()) asha_->Report(rung, loss);
+    for (const RungReport& report : account.rung_reports()) {
+      if (report.rung < asha_->rungs().size()) asha_->Report(report.rung, report.trial, report.loss);
     }
   } else {
     median_.emplace(choice_->warmup, choice_->min_finished);
-    for (const std::map<double, double>& losses : account.finished_losses()) median_->Finished(losses);
+    for (const auto& [trial, losses] : account.finished_losses()) median_->Finished(trial, losses);
   }
 }
-
-std::vector<double> StopRules::rungs() const { return asha_ ? asha_->rungs() : std::vector<double>{}; }
 
 StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress,
                                    const MetricReport& report) {
@@ -55,7 +53,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
     // Who reports seldom may pass several at once.
     for (std::size_t& rung = progress.next_rung_; !outcome.stop && rung < rungs.size() && resource >= rungs[rung];
          ++rung) {
-      const StopDecision decision = asha_->Report(rung, loss);
+      const StopDecision decision = asha_->Report(rung, trial, loss);
       outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
       outcome.stop = decision.stop;
       if (decision.stop) {
@@ -78,8 +76,8 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   return outcome;
 }
 
-void StopRules::Finished(const TrialProgress& progress) {
-  if (median_ && !progress.losses_.empty()) median_->Finished(progress.losses_);
+void StopRules::Finished(TrialNumber trial, const TrialProgress& progress) {
+  if (median_ && !progress.losses_.empty()) median_->Finished(trial, progress.losses_);
 }
 
 }  // namespace muster

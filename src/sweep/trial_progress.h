@@ -52,10 +52,7 @@ class StopRules {
   };
   Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricReport& report);
   // An attempt has ended well.
-  void Finished(const TrialProgress& progress);
-
-  // Resources of the rungs; none without asha.
-  std::vector<double> rungs() const;
+  void Finished(TrialNumber trial, const TrialProgress& progress);
 
  private:
   std::optional<Objective> objective_;

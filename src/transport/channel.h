@@ -37,12 +37,12 @@ class Channel {
   virtual ~Channel() = default;
   // Queues the command; never blocks. After the connection ended it does nothing.
   virtual void Send(const AgentCommand& command) = 0;
-  // Called on the io_context's thread for every message, in order. Set once, before the loop runs.
+  // Called on the io_context's thread for every message, in order. Set once, before control returns to the loop.
   virtual void SetReceiver(Receiver receiver) = 0;
 };
 
 struct TransportHost {
-  std::uint32_t index = 0;  // into Plan::hosts
+  std::uint32_t index = 0;  // into Plan::hosts, or among the hosts of a sweep
   std::string name;
 };
 

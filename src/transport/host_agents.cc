@@ -231,6 +231,11 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   void OnLost(std::uint32_t at, const AgentLost& lost) {
     for (const auto& line : Clear(at, lost.why)) {
+      // One that has attested its end, and was only waited for, is no part of the loss.
+      if (line->empty && !line->broken) {
+        line->End(std::move(*line->empty));
+        continue;
+      }
       // What was killed cannot be told apart by runs: it is told where there is one run only.
       line->Lost("the agent of the host was lost: " + lost.why, 0);
     }

@@ -21,7 +21,7 @@ class HostAgents {
   // From the loop, but for what cannot even begin, which Connect() tells. The object may not be destroyed in them.
   struct Events {
     std::function<void(std::uint32_t host, const AgentReady& ready)> ready;
-    std::function<void(std::uint32_t host, const AgentUnreachable& why)> refused;  // there never was one
+    std::function<void(std::uint32_t host, const AgentUnreachable& why)> refused;  // there is none, or none any more
     // There is none any more; all channels to agents below it have been told so before.
     std::function<void(std::uint32_t host, const AgentLost& lost)> lost;
   };

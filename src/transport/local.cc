@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,7 +34,9 @@ LocalTransport::LocalTransport(std::string agent_program, const Without& without
       faults_(std::move(faults)),
       isolation_(isolation),
       launcher_(std::make_shared<Launcher>(MechanismsBut(without))),
-      spared_(std::make_shared<std::vector<ProcessIdentity>>()) {}
+      spared_(std::make_shared<std::vector<ProcessIdentity>>()) {
+  ::getrlimit(RLIMIT_NOFILE, &descriptors_);
+}
 
 Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context& io, const TransportHost& host) {
   if (!BecomeSubreaper()) return Fail(SystemError("spawn", "cannot adopt what an agent may leave behind", errno));
@@ -61,6 +64,7 @@ Result<std::unique_ptr<Channel>> LocalTransport::Connect(boost::asio::io_context
   spec.env = OwnEnvironment();
   spec.stderr_fd = STDERR_FILENO;
   spec.passed = {{theirs.get(), kAgentFd}};
+  spec.limits = {{RLIMIT_NOFILE, descriptors_}};
   spec.grouping = Grouping::kOwnSession;
   spec.parent_death_signal = SIGTERM;
   auto agent = BoostLauncher(*launcher_)(io.get_executor(), spec);

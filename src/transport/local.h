@@ -24,7 +24,8 @@ class LocalTransport final : public Transport {
  public:
   // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` holds for the start of the agent and for
   // what the agent does; `faults` ("SITE:ACTION:N") are given to the agent. With kPid the agent
-  // and all it starts are in a PID namespace; one that cannot be made is an agent that refuses.
+  // and all it starts are in a PID namespace; one that cannot be made is an agent that refuses. Agents begin with the
+  // limit of descriptors (RLIMIT_NOFILE) that this process has now, whatever it raises its own to.
   explicit LocalTransport(std::string agent_program = {}, const Without& without = WithoutByEnvironment(),
                           std::vector<std::string> faults = {}, Isolation isolation = Isolation::kNone);
 
@@ -41,6 +42,7 @@ class LocalTransport final : public Transport {
   Without without_;
   std::vector<std::string> faults_;
   Isolation isolation_;
+  rlimit descriptors_ = {};
   std::shared_ptr<Launcher> launcher_;
   // Children not to be touched; shared with the channels, which take their agents out again.
   std::shared_ptr<std::vector<ProcessIdentity>> spared_;

@@ -71,6 +71,9 @@ TEST(SweepCommand, RefusesWhatItCannotMean) {
   ExpectRefused("words", {"recipes/gpt.lua", "--grid", "steps", "--zip", "heads=1,2", "layers=1"});
   ExpectRefused("options", {"recipes/gpt.lua", "--grid", "steps=1,2", "--asha", "step", "--shard", "4", "--retry-on",
                             "timeout,lost", "--max-time", "soon", "--name", "a/b", "--metric", "loss=x"});
+  ExpectRefused("nothing_to_do", {"recipes/gpt.lua", "--grid", "steps=1,2", "--slots", "0", "--seed", "3"});
+  ExpectRefused("of_one_run", {"recipes/gpt.lua", "--grid", "steps=1,2", "--checkpoint", "x"});
+  ExpectRefused("spares", {"recipes/gpt.lua", "--grid", "steps=1,2", "--host", "a,b:8", "--spares", "1"});
 }
 
 }  // namespace

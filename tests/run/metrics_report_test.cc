@@ -21,5 +21,12 @@ TEST(MetricsReport, GivesAStepNoValueOfAnEarlierOneWhereItsOwnIsNull) {
   EXPECT_EQ(metrics.bad_lines, 0U);
 }
 
+TEST(MetricsReport, TakesANumberThatJsonHasNotForNull) {
+  RoleMetrics metrics;
+  TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": NaN}\n", metrics);
+  EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}}));
+  EXPECT_EQ(metrics.bad_lines, 0U);
+}
+
 }  // namespace
 }  // namespace muster

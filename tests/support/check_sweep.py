@@ -139,9 +139,13 @@ class Sweep:
 
     def points_judged(self, record):
         trials = range(record["first"], record["first"] + record["count"])
+        # One that turns out impossible when it is to be planned is judged once more, alone.
+        turned = [[[record["first"], record["first"]]]] == [reason["trials"] for reason in record["impossible"]]
         for trial in trials:
-            if trial in self.judged:
+            if trial in self.judged and not (turned and len(trials) == 1 and trial not in self.impossible):
                 self.wrong("S3", f"trial {trial} is judged twice")
+            if trial in self.over or trial in self.running:
+                self.wrong("S3", f"trial {trial} is judged, and it runs or is over")
             if trial >= self.began["trials"]:
                 self.wrong("S3", f"trial {trial} is judged, and there are {self.began['trials']}")
         self.judged.update(trials)

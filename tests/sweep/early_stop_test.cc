@@ -29,33 +29,45 @@ TEST(Asha, DecidesAsAHandWorkedJournalDoes) {
       {0, 0.75, {0, 6, 2, 3, false}}, {1, 0.65, {1, 2, 2, 1, true}},  {0, 0.8, {0, 7, 5, 3, true}},
       {2, 9.0, {2, 1, 1, 1, false}},  {2, 10.0, {2, 2, 2, 2, false}},  // the last rung is the end
   };
+  std::uint64_t trial = 0;
   for (const Line& line : journal) {
-    EXPECT_EQ(asha.Report(line.rung, line.loss), line.decision) << line.loss << " at rung " << line.rung;
+    EXPECT_EQ(asha.Report(line.rung, trial++, line.loss), line.decision) << line.loss << " at rung " << line.rung;
   }
 }
 
 TEST(Asha, LetsAllGoOnUntilThereAreEnoughResults) {
   Asha asha(1, 4, 2, 3);
-  EXPECT_FALSE(asha.Report(0, 1).stop);
-  EXPECT_FALSE(asha.Report(0, 2).stop);
-  EXPECT_FALSE(asha.Report(0, 3).stop);
-  EXPECT_TRUE(asha.Report(0, 4).stop);
+  EXPECT_FALSE(asha.Report(0, 0, 1).stop);
+  EXPECT_FALSE(asha.Report(0, 1, 2).stop);
+  EXPECT_FALSE(asha.Report(0, 2, 3).stop);
+  EXPECT_TRUE(asha.Report(0, 3, 4).stop);
+}
+
+TEST(Asha, DoesNotHoldATrialAgainstItself) {
+  Asha asha(1, 8, 2);
+  EXPECT_FALSE(asha.Report(0, 0, 0.1).stop);
+  EXPECT_TRUE(asha.Report(0, 1, 0.9).stop);
+  // Interrupted, and tried again: it is still the best of two.
+  const StopDecision again = asha.Report(0, 0, 0.1);
+  EXPECT_EQ(again.results, 2u);
+  EXPECT_EQ(again.rank, 1u);
+  EXPECT_FALSE(again.stop);
 }
 
 TEST(MedianRule, StopsWhatIsWorseThanTheMedianOfRunningMeans) {
   MedianRule rule(2, 3);
   EXPECT_FALSE(rule.At(5, 100).stop) << "nothing has finished";
-  rule.Finished({{1, 4}, {2, 2}, {3, 0}});  // means 4, 3, 2
-  rule.Finished({{1, 6}, {2, 6}, {3, 6}});
+  rule.Finished(1, {{1, 4}, {2, 2}, {3, 0}});  // means 4, 3, 2
+  rule.Finished(2, {{1, 6}, {2, 6}, {3, 6}});
   EXPECT_FALSE(rule.At(2, 100).median) << "two are too few";
-  rule.Finished({{1, 5}, {3, 3}});  // means 5, 4
+  rule.Finished(3, {{1, 5}, {3, 3}});  // means 5, 4
   EXPECT_EQ(rule.At(2, 100).median, 5) << "of 3, 6 and 5";
   EXPECT_TRUE(rule.At(2, 5.1).stop);
   EXPECT_FALSE(rule.At(2, 5).stop) << "as good is good enough";
   EXPECT_EQ(rule.At(3, 1).median, 4) << "of 2, 6 and 4";
   EXPECT_FALSE(rule.At(1, 100).stop) << "before the warm-up";
   EXPECT_EQ(rule.At(0.5, 100).finished, 0U);
-  rule.Finished({{1, 1}});
+  rule.Finished(4, {{1, 1}});
   EXPECT_EQ(rule.At(3, 1).median, 3) << "an even number: between 2 and 4";
 }
 

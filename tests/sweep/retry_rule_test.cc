@@ -8,30 +8,30 @@ namespace {
 
 TEST(AfterFailure, TriesAgainUntilTheRetriesAreUsedUp) {
   const RetryChoice choice{.max = 2};
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 0, 0), (RetryVerdict{true, true}));
   EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 1, 0), (RetryVerdict{true, true}));
-  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 2, 1), (RetryVerdict{true, true}));
-  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 3, 2), (RetryVerdict{false, true}));
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 2, 0), (RetryVerdict{false, true}));
 }
 
 TEST(AfterFailure, DoesNotRepeatWhatWouldFailAgain) {
   const RetryChoice choice{.max = 2};
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kDiverged, 1, 0).again);
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kUserError, 1, 0).again);
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kOk, 1, 0).again);
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kStopped, 1, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kDiverged, 0, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kUserError, 0, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kOk, 0, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kStopped, 0, 0).again);
 }
 
 TEST(AfterFailure, HeedsTheList) {
   const RetryChoice choice{.max = 1, .on = {TrialClass::kTimeout}};
-  EXPECT_TRUE(AfterFailure(choice, TrialClass::kTimeout, 1, 0).again);
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kCrash, 1, 0).again);
+  EXPECT_TRUE(AfterFailure(choice, TrialClass::kTimeout, 0, 0).again);
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kCrash, 0, 0).again);
 }
 
 TEST(AfterFailure, DoesNotCountWhatTheHostDid) {
   const RetryChoice choice;  // none
-  EXPECT_EQ(AfterFailure(choice, TrialClass::kHostLost, 1, 0), (RetryVerdict{true, false}));
-  EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, kMostUncounted, 0), (RetryVerdict{true, false}));
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, kMostUncounted + 1, 0).again);
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kHostLost, 0, 0), (RetryVerdict{true, false}));
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, 0, kMostUncounted - 1), (RetryVerdict{true, false}));
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, 0, kMostUncounted).again);
 }
 
 TEST(HostRecord, LeavesAHostAloneThatFailuresFollow) {

@@ -1,3 +1,4 @@
+// Where a sweep stands follows from its entries and their order alone.
 #include "sweep/sweep_account.h"
 
 #include <random>

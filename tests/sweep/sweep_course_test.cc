@@ -281,6 +281,40 @@ TEST(SweepCourse, SaysWhichTrialsNoHostCanHold) {
             "3 trials cannot be started: it needs 8 devices of a host, and no host of the sweep has more than 4");
 }
 
+TEST(SweepCourse, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
+  SweepDescription sweep;
+  sweep.retry.max = 3;
+  Course course(2, sweep);
+  course.TakeUp();
+  course.Judge();
+  ASSERT_EQ(course.Start().size(), 2u);
+  course.End(0);
+  course.End(1, TrialClass::kCrash);
+  ASSERT_EQ(course.course->NextToPlan(), 1u);
+  course.course->CannotBe(1, "it cannot be any more", "r.lua:3");
+  EXPECT_TRUE(course.course->over());
+  EXPECT_TRUE(course.course->complete());
+  EXPECT_EQ(course.course->account().impossible().size(), 1u);
+}
+
+TEST(SweepCourse, TriesAgainForNothingOnceMoreAfterItWasReopened) {
+  Course first(1);
+  first.TakeUp();
+  first.Judge();
+  for (std::uint32_t i = 0; i <= kMostUncounted; ++i) {
+    ASSERT_EQ(first.Start().size(), 1u);
+    first.End(0, TrialClass::kHostLost);
+  }
+  ASSERT_TRUE(first.course->complete());
+  Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  SweepBegan began;
+  began.trials = 1;
+  second.course->TakeUp(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; }, {{0, 0}});
+  ASSERT_EQ(second.Start().size(), 1u);
+  second.End(0, TrialClass::kHostLost);
+  EXPECT_FALSE(second.course->over());
+}
+
 TEST(SweepCourse, StopsWhoFallsBehindAndDecidesTheSameAgain) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};

@@ -1,3 +1,4 @@
+// The index of a sweep: what it holds is what the journal says, whenever either was cut off.
 #include "sweep/sweep_index.h"
 
 #include <map>
@@ -165,6 +166,28 @@ TEST(SweepIndex, IsThrownAwayWhenItIsBrokenOrOfAnotherStartOfTheMachine) {
   EXPECT_EQ(AllOf(head.path()), all);
   head.Open();
   EXPECT_EQ(AllOf(head.path()), all);
+}
+
+TEST(SweepIndex, IsThrownAwayWhenTheJournalWasAlteredInWhatItHolds) {
+  Head head;
+  head.Open();
+  for (const SweepEntry& entry : MadeSweep(1, 200)) head.Write(entry);
+  head.Commit();
+  head.Die();
+  std::string journal = ContentOf(head.path() + "/journal.jsonl");
+  const std::size_t middle = journal.size() / 2;
+  ASSERT_GT(middle, 8192U) << "neither end of it is what the index knows it by";
+  journal[middle] ^= 1;
+  PutFile(head.path() + "/journal.jsonl", journal);
+  {
+    SweepIndex index = SweepIndex::Open(head.path());
+    const LoadedSweep loaded = index.CatchUp();
+    EXPECT_LT(loaded.position.bytes, middle);
+    EXPECT_EQ(index.problem(), "");
+  }
+  const std::string with_index = AllOf(head.path());
+  RemoveIndex(head);
+  EXPECT_EQ(with_index, AllOf(head.path()));
 }
 
 TEST(SweepIndex, IsKeptForItsOwnerAndGoneWithoutLoss) {

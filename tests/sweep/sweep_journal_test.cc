@@ -1,3 +1,4 @@
+// The journal of a sweep: there and back, and as far as it is whole whatever happened to its bytes.
 #include "sweep/sweep_journal.h"
 
 #include <algorithm>

@@ -33,6 +33,75 @@ TEST(Sweep, GoesOnWithAnotherRecipeOnlyIfThatIsAccepted) {
   EXPECT_EQ(sweep.Wrong(), "");
 }
 
+TEST(Sweep, KnowsARecipeThatWasBeingAcceptedWhenItsHeadDied) {
+  const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);
+  sweep.WriteRecipe("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true', 'new' } }");
+  std::filesystem::copy_file(sweep / "recipe.lua", sweep.sweep() + "/recipe/recipe.lua",
+                             std::filesystem::copy_options::overwrite_existing);
+  const CommandResult refused = sweep.Muster({"resume"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  EXPECT_TRUE(Says(refused.err, "muster resume --accept")) << refused.err;
+  EXPECT_EQ(sweep.Records("sweep_began").size(), 1U);
+  const CommandResult accepted = sweep.Muster({"resume", "--accept"});
+  EXPECT_EQ(accepted.exit_code, 0) << accepted.err;
+  EXPECT_TRUE(sweep.Records("sweep_began").back()["accepted"]);
+  EXPECT_EQ(sweep.Wrong(), "");
+}
+
+TEST(Sweep, DoesNotGoOnByAnotherObjective) {
+  const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
+  const auto write = [&](const std::string& objective) {
+    sweep.Write("sweep.lua",
+                "local muster = require 'muster'\nreturn muster.sweep { name = 's', recipe = muster.load 'recipe.lua', "
+                "space = { x = { 1, 2, 3 } }, objective = muster." +
+                    objective + " }\n");
+  };
+  write("minimize 'loss'");
+  ASSERT_EQ(sweep.Muster({"sweep", "sweep.lua", "--max-trials", "1"}).exit_code, 0);
+  write("maximize 'loss'");
+  const CommandResult refused = sweep.Muster({"resume", "--accept"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  EXPECT_TRUE(Says(refused.err, "objective is another one than when the sweep began")) << refused.err;
+  EXPECT_EQ(sweep.Records("sweep_began").size(), 1U);
+  write("minimize 'loss'");
+  EXPECT_EQ(sweep.Muster({"resume"}).exit_code, 0);
+}
+
+TEST(Sweep, BeginsItsProgramsWhereItBegan) {
+  SweepCase sweep("x = muster.int { 1 }",
+                  "job:workers { count = 1, command = { '/bin/sh', '-c', 'pwd >> ' .. here .. '/folders' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1,2"}).exit_code, 0);
+  sweep.CallBy({"env", "-C", "/"});
+  const CommandResult again = sweep.Muster({"retry", "--trial", "0"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const std::string folder = std::filesystem::canonical(sweep.home()).parent_path().string() + "\n";
+  EXPECT_EQ(ContentOf(sweep / "folders"), folder + folder + folder);
+}
+
+TEST(Sweep, LeavesItsProgramsTheLimitOfDescriptorsThatItHad) {
+  SweepCase sweep("x = muster.int { 1 }",
+                  "job:workers { count = 1, command = { '/bin/sh', '-c', 'ulimit -Sn > ' .. here .. '/limit' } }");
+  sweep.CallBy({"/bin/sh", "-c", "ulimit -Sn 333; exec \"$@\"", "sh"});
+  const CommandResult result = sweep.Sweep({"--grid", "x=1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(ContentOf(sweep / "limit"), "333\n");
+}
+
+TEST(Sweep, RefusesToTryAgainWhatIsNotOver) {
+  const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);
+  const std::string before = ContentOf(sweep.journal());
+  for (const auto& [trial, why] : {std::pair{"3", "it is not over"}, std::pair{"9", "there is none"}}) {
+    const CommandResult refused = sweep.Muster({"retry", "--trial", std::string("0,") + trial});
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_TRUE(Says(refused.err, std::string("--trial ") + trial + ": " + why)) << refused.err;
+  }
+  EXPECT_EQ(ContentOf(sweep.journal()), before);
+  EXPECT_EQ(sweep.Muster({"retry", "--trial", "0"}).exit_code, 0);
+  EXPECT_EQ(sweep.Of(0, "attempt_ended").size(), 2U);
+}
+
 TEST(Sweep, TriesAgainWhatFailedAndNothingElse) {
   const SweepCase sweep(
       "x = muster.int { 1 }",
