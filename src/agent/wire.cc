@@ -48,7 +48,7 @@ tl::expected<std::shared_ptr<Wire>, std::string> Wire::Make(boost::asio::io_cont
 void Wire::Start(OnFrame on_frame, OnEnd on_end) {
   on_frame_ = std::move(on_frame);
   on_end_ = std::move(on_end);
-  buffer_.resize(kReadBytes);
+  buffer_ = std::make_unique_for_overwrite<char[]>(kReadBytes);
   AwaitReadable();
 }
 
@@ -63,9 +63,9 @@ void Wire::AwaitReadable() {
 }
 
 void Wire::Read() {
-  const ssize_t size = ::read(in_.native_handle(), buffer_.data(), buffer_.size());
+  const ssize_t size = ::read(in_.native_handle(), buffer_.get(), kReadBytes);
   if (size > 0) {
-    reader_.Feed(std::string_view(buffer_).substr(0, static_cast<std::size_t>(size)));
+    reader_.Feed(std::string_view(buffer_.get(), static_cast<std::size_t>(size)));
     return Deliver();
   }
   if (size < 0 && errno == EINTR) return Read();

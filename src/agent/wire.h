@@ -78,8 +78,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   OnEnd on_end_;
   std::function<void()> when_written_;
   std::string queued_;
-  std::size_t written_ = 0;  // of queued_
-  std::string buffer_;
+  std::size_t written_ = 0;         // of queued_
+  std::unique_ptr<char[]> buffer_;  // what is read at once; not zeroed, as little of it is used by most
   bool reading_ = true;
   bool paused_ = false;
   bool writing_ = false;

@@ -108,15 +108,9 @@ struct Start {
   DescribedSweep described;
   bool accepted = false;
   std::vector<SiteHost> hosts;
-  std::vector<std::string> secrets;  // variables that hold some
+  const Plan& first_plan;
   std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
 };
-
-std::vector<std::string> SecretsOf(const Plan& plan) {
-  std::vector<std::string> variables;
-  for (const auto& [name, secret] : plan.secrets) variables.push_back(secret.from_env);
-  return variables;
-}
 
 int Run(Start start, const SweepStartOptions& options, const Without& without) {
   SweepRequest request;
@@ -136,9 +130,10 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   request.evaluation = *std::move(stored);
   request.evaluation.without = without;
   request.evaluation_record = EvaluationRecord;
+  request.has_context = !start.first_plan.mindspore.empty();
   auto surroundings = SurroundRun(request.run);
   if (!surroundings) return Refuse(surroundings.error());
-  for (const std::string& secret : start.secrets) BlankVariable(secret);
+  for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
   const auto site = GetSite();
   if (!site) return Refuse(site.error());
   request.run.for_group = site->facts.access == SiteAccess::kGroup;
@@ -213,8 +208,8 @@ int RunSweep(SweepCall call) {
   }
   const Without without = call.options.recipe.without;
   std::vector<SiteHost> hosts = HostsToReach(std::move(described.hosts));
-  return Run({*directory, std::move(file), std::move(described), false, std::move(hosts), SecretsOf(first->plan), {}},
-             call.start, without);
+  return Run({*directory, std::move(file), std::move(described), false, std::move(hosts), first->plan, {}}, call.start,
+             without);
 }
 
 int ContinueSweep(const SweepContinuation& continuation) {
@@ -270,7 +265,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
     hosts = *std::move(named);
   }
   return Run({*directory, *std::move(file), *std::move(described), continuation.accept, HostsToReach(std::move(hosts)),
-              SecretsOf(first->plan), continuation.reopen},
+              first->plan, continuation.reopen},
              start, options.recipe.without);
 }
 

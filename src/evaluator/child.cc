@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ namespace muster {
 namespace {
 
 constexpr int kProtocolBroken = 70;
+constexpr int kNiceOfForks = 10;
 
 // The parent answers every question that wants a reply; without one there is nobody left to evaluate for. A printed
 // line wants none: on a busy machine thousands of them would each wait for two processes to have their turn.
@@ -121,6 +123,8 @@ void EvaluatorMain(OpenedInterpreter opened) {
 }
 
 void StemMain(bool schema_too, OpenedInterpreter opened) {
+  // What is evaluated ahead gives way to what runs: it takes the time that nobody else wants.
+  setpriority(PRIO_PROCESS, 0, kNiceOfForks);
   SettleIn();
   const pid_t parent = getppid();
   Engine engine(AskParent, StateLimits{}, nullptr, opened);

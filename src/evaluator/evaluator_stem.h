@@ -2,7 +2,8 @@
 // itself for each evaluator that is wanted. Such an evaluator is as fresh as one of a program of its own, locked down
 // and limited as that is, and a child of this process; what loading costs was paid once.
 //
-// The parent's side. If the stem cannot be had or is gone, evaluators are started in the ordinary way.
+// Stem and copies run at a lower priority (nice 10): they work ahead of what runs. This is the parent's side. If the
+// stem cannot be had or is gone, evaluators are started in the ordinary way.
 #pragma once
 
 #include <memory>

@@ -11,12 +11,10 @@ namespace muster {
 namespace {
 
 constexpr int kHookInterval = 10'000;
-// The collector begins anew at so many per cent of what the last round left. Rarely, while the recipe uses little of
-// what it may: then looking for garbage costs more than keeping it.
-constexpr int kPause = 200;  // the interpreter's own default
-constexpr int kPauseWhileSmall = 1000;
-constexpr std::size_t kSmallShare = 20;  // ten times what is left is then half of what it may use
-char kStateKey;                          // its address is the registry key
+// While a recipe uses less than this share of what it may, looking for garbage costs more than keeping it; and one that
+// was forked would copy each page on which it marks anything.
+constexpr std::size_t kSmallShare = 20;
+char kStateKey;  // its address is the registry key
 
 // Base functions that load code, reach other environments, or depend on the collector or on chance.
 constexpr const char* kRemovedGlobals[] = {"dofile",   "loadfile", "load",           "loadstring", "getfenv", "setfenv",
@@ -64,6 +62,10 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
   }
   void* moved = state.allocate_(state.arena_, block, old_size, new_size);
   if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
+  if (state.collector_rests_ && state.used_ > state.limits_.memory_bytes / kSmallShare) {
+    state.collector_rests_ = false;
+    lua_gc(state.lua_, LUA_GCRESTART, 0);  // only says from where on it collects: nothing is freed here
+  }
   return moved;
 }
 
@@ -73,7 +75,7 @@ State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits)
   allocate_ = lua_getallocf(lua_, &arena_);
   used_ = static_cast<std::size_t>(lua_gc(lua_, LUA_GCCOUNT, 0)) * 1024;
   lua_setallocf(lua_, Allocate, this);
-  lua_gc(lua_, LUA_GCSETPAUSE, kPauseWhileSmall);
+  LetCollectorRest();
   lua_pushlightuserdata(lua_, &kStateKey);
   lua_pushlightuserdata(lua_, this);
   lua_rawset(lua_, LUA_REGISTRYINDEX);
@@ -92,7 +94,15 @@ State::~State() {
 void State::BeginAgain() {
   instructions_ = 0;
   // The interpreter does not collect when it is refused memory.
-  if (used_ > limits_.memory_bytes / kSmallShare) lua_gc(lua_, LUA_GCCOLLECT, 0);
+  if (used_ > limits_.memory_bytes / kSmallShare) {
+    lua_gc(lua_, LUA_GCCOLLECT, 0);
+    LetCollectorRest();
+  }
+}
+
+void State::LetCollectorRest() {
+  collector_rests_ = used_ <= limits_.memory_bytes / kSmallShare;
+  if (collector_rests_) lua_gc(lua_, LUA_GCSTOP, 0);
 }
 
 State& State::Of(lua_State* lua) {
@@ -107,7 +117,6 @@ void State::CountHook(lua_State* lua, lua_Debug*) {
   State& state = Of(lua);
   state.instructions_ += kHookInterval;
   state.Here(lua);
-  if (state.used_ > state.limits_.memory_bytes / kSmallShare) lua_gc(lua, LUA_GCSETPAUSE, kPause);
   if (state.instructions_ < state.limits_.instructions) return;
   state.out_of_instructions_ = true;
   // From now on every instruction fails, so that no pcall can swallow the end.

@@ -54,6 +54,8 @@ class State {
   // The interpreter's own allocator (many times quicker than malloc for its small objects), with a cap.
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
+  // Rests while the recipe uses little of what it may.
+  void LetCollectorRest();
 
   StateLimits limits_;
   LastPlace* last_place_;
@@ -61,6 +63,7 @@ class State {
   lua_Alloc allocate_ = nullptr;
   void* arena_ = nullptr;
   std::size_t used_ = 0;
+  bool collector_rests_ = false;
   std::uint64_t instructions_ = 0;
   bool out_of_instructions_ = false;
   bool out_of_memory_ = false;

@@ -29,7 +29,7 @@ std::optional<std::string> FileText(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
   std::string text;
-  std::vector<char> buffer(16U << 10);
+  std::array<char, 4096> buffer;  // not zeroed: most texts are short
   for (;;) {
     const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;

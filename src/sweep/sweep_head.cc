@@ -96,7 +96,7 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        planner_(io_, request.evaluation, request.description, sampler, std::move(files)),
+        planner_(io_, request.evaluation, request.description, sampler, std::move(files), request.has_context),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         hosts_(io_, transport, request.hosts, request.began.sweep_id, course_,

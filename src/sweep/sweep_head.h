@@ -38,6 +38,7 @@ struct SweepRequest {
 
   // Of the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;
+  bool has_context = false;  // the first plan had one (Plan::mindspore)
   // What a run directory keeps of how its plan was made (inputs.json).
   std::function<Value(const EvaluationOptions&)> evaluation_record;
 

@@ -40,13 +40,13 @@ bool IsNotOfThePoint(const Diagnostics& problems) {
 }
 
 TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
-                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files)
+                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files, bool schema_too)
     : io_(io),
       evaluation_(evaluation),
       sweep_(sweep),
       sampler_(sampler),
       files_(std::move(files)),
-      stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation))),
+      stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation), schema_too)),
       staying_(stem_, files_.Again()) {}
 
 EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {

@@ -33,9 +33,9 @@ bool IsNotOfThePoint(const Diagnostics& problems);
 
 class TrialPlanner {
  public:
-  // All but `files` must outlive it.
+  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_stem.h).
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
-               Sampler& sampler, RecipeFiles files);
+               Sampler& sampler, RecipeFiles files, bool schema_too);
 
   // Trials from `first` on, `count` of them or fewer, at least one.
   void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
