@@ -110,7 +110,8 @@ std::vector<DiffedMetric> DiffMetrics(const Named& a, const Named& b) {
     if (!run_dir) return;
     const auto summary = SummarizeRun(*run_dir, false);
     if (!summary) return;
-    for (const auto& [name, value] : RunFacts(*summary).Metrics()) {
+    RunFacts facts(*summary);
+    for (const auto& [name, value] : facts.Metrics()) {
       metrics[name].name = name;
       metrics[name].*side = ToText(value);
     }

@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kBirthPatience = 200'000'000;  // for a fork that is on its way
+constexpr std::uint64_t kBirthPatience = 2'000'000'000;  // for a fork that is on its way, at low priority
 
 }  // namespace
 

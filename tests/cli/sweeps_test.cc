@@ -227,7 +227,7 @@ TEST(Sweeps, GiveTheirTrialsToCommandsThatWantARun) {
   EXPECT_NE(again.out.find("lr is 0.25 sgd 2"), std::string::npos) << again.out;
   const CommandResult differ = folder.Muster({"diff", "made:best", "t"});
   EXPECT_EQ(differ.exit_code, 1) << differ.err;
-  EXPECT_NE(differ.out.find("lr"), std::string::npos);
+  EXPECT_NE(differ.out.find("lr"), std::string::npos) << differ.out << differ.err;
   EXPECT_NE(folder.Muster({"report", "made:1"}).err.find("it is impossible"), std::string::npos);
 }
 
