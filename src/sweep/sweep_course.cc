@@ -119,25 +119,36 @@ std::optional<TrialNumber> SweepCourse::NextToPlan() {
 }
 
 Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs) {
-  planning_.erase(trial);
   const auto open = account_.open().find(trial);
   if (open != account_.open().end() && !open->second.plan.empty() && open->second.plan != plan_id) {
+    NoLongerPlanned(trial);
     return Fail(Error("plan_changed", {},
                       fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
                                   PointText(sampler_.At(trial)), ShortPlanId(plan_id), ShortPlanId(open->second.plan)),
                       "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
   }
   plans_[trial] = plan_id;
-  queue_.Add(trial, std::move(needs));
+  planned_[trial] = std::move(needs);
+  NoLongerPlanned(trial);
   return {};
 }
 
-void SweepCourse::CannotBe(TrialNumber trial, const std::string& why, const std::string& place) {
+// What has been planned is ready once nothing before it is being planned: the order in which trials begin does not hang
+// on how long an evaluator takes.
+void SweepCourse::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
+  while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
+    auto next = planned_.extract(planned_.begin());
+    queue_.Add(next.key(), std::move(next.mapped()));
+  }
+}
+
+void SweepCourse::CannotBe(TrialNumber trial, const std::string& why, const std::string& place) {
+  NoLongerPlanned(trial);
   Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
 }
 
-void SweepCourse::GivenUp(TrialNumber trial) { planning_.erase(trial); }
+void SweepCourse::GivenUp(TrialNumber trial) { NoLongerPlanned(trial); }
 
 std::optional<TrialQueue::Start> SweepCourse::NextStart() {
   if (stopping_) return std::nullopt;

@@ -119,6 +119,7 @@ class SweepCourse {
   };
 
   bool Record(const SweepEntry& entry);
+  void NoLongerPlanned(TrialNumber trial);
   std::uint64_t NumberOf(TrialNumber trial) const;  // its point's
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
@@ -136,7 +137,8 @@ class SweepCourse {
   std::deque<TrialNumber> to_plan_;
   std::unordered_set<std::uint64_t> waiting_ids_;  // of trials that are judged and have not begun
   std::set<TrialNumber> planning_;
-  std::map<TrialNumber, std::string> plans_;  // of those that are ready
+  std::map<TrialNumber, TrialNeeds> planned_;  // they wait for earlier ones that are being planned
+  std::map<TrialNumber, std::string> plans_;   // of those and of all that are ready
   std::map<TrialNumber, Running> running_;
   std::set<std::string> left_alone_;  // hosts, by this head
   bool judging_ = false;

@@ -101,6 +101,21 @@ SweepAccount AccountOf(const std::vector<SweepEntry>& entries) {
   return account;
 }
 
+TEST(SweepCourse, BeginsTrialsInOrderWhateverPlanComesFirst) {
+  Course course(4);
+  course.TakeUp();
+  course.Judge();
+  EXPECT_EQ(course.course->NextToPlan(), 0U);
+  EXPECT_EQ(course.course->NextToPlan(), 1U);
+  EXPECT_TRUE(course.course->Planned(1, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->NextToPlan(), 2U);
+  EXPECT_TRUE(course.course->Planned(2, "plan", {{0, 1}}));
+  EXPECT_FALSE(course.course->NextStart());
+  EXPECT_FALSE(course.course->over());
+  course.course->CannotBe(0, "it cannot be", "r.lua:3");
+  EXPECT_EQ(course.Start(), (std::vector<TrialNumber>{1, 2}));
+}
+
 TEST(SweepCourse, TriesEveryPointOnce) {
   Course all(2'000);
   all.TakeUp();
