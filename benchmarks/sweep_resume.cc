@@ -1,5 +1,6 @@
 // What it takes to go on with a sweep of which so many trials are over: the account by the index and the rest of the
-// journal, beside the same without an index, and the index made anew. Also what one entry costs to write.
+// journal, beside the same without an index, and the index made anew; and all of `muster resume`, which finds nothing
+// left to do. Also what one entry costs to write.
 //
 // usage: sweep_resume [TRIALS]    default 1000000
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -16,6 +18,7 @@
 #include "sweep/sweep_index.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_view.h"
+#include "whole_process.h"
 
 namespace {
 
@@ -71,12 +74,36 @@ void Measure(const char* what, const F& work) {
   if (::waitpid(child, &status, 0) < 0 || status != 0) std::exit(1);
 }
 
+// The whole command, of a sweep that has the folder's journal and index in the place of its own. The made journal is of
+// another recipe: that is accepted the first time.
+void MeasureResume(const std::string& folder, std::uint64_t trials) {
+  namespace fs = std::filesystem;
+  const auto time = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"env", "MUSTER_HOME=" + folder + "/home", muster::benchmark::Program("muster")});
+    const auto seconds = muster::benchmark::TimeCommand(words, folder, std::chrono::seconds(600));
+    if (!seconds) std::exit(1);
+    return *seconds;
+  };
+  time({"sweep", muster::benchmark::Source("benchmarks/point.lua"), "--grid", "x=0.." + std::to_string(trials - 1),
+        "--max-trials", "1", "--quiet"});
+  fs::path sweep;
+  for (const auto& entry : fs::recursive_directory_iterator(folder + "/home/sweeps")) {
+    if (entry.path().filename() == "sweep.json") sweep = entry.path().parent_path();
+  }
+  for (const char* name : {"journal.jsonl", "index.sqlite"}) fs::rename(fs::path(folder) / name, sweep / name);
+  std::printf("%-44s %7.2f s\n", "muster resume, with the index", time({"resume", sweep, "--accept", "--quiet"}));
+  std::printf("%-44s %7.2f s   (wanted: under 3)\n", "muster resume, with a fresh index",
+              time({"resume", sweep, "--quiet"}));
+  fs::remove(sweep / "index.sqlite");
+  std::printf("%-44s %7.2f s\n", "muster resume, which makes the index anew", time({"resume", sweep, "--quiet"}));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::uint64_t trials = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  std::string folder = (std::filesystem::temp_directory_path() / "muster-resume-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return 1;
+  const muster::benchmark::ScratchFolder scratch;
+  const std::string& folder = scratch.path();
   const int at = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const auto begin = Clock::now();
   Make(at, trials);
@@ -122,6 +149,6 @@ int main(int argc, char** argv) {
       view->ForEachTrial(muster::SweepView::Order::kLoss, [&](const muster::AttemptRow&) { return --left > 0; });
     return view ? view->account().over().size() : 0;
   });
-  std::filesystem::remove_all(folder);
+  MeasureResume(folder, trials);
   return 0;
 }

@@ -133,7 +133,7 @@ class Agent {
   // Ends at one blow what is in the cgroup, if there is one.
   void KillCgroupOfProcesses();
   SelfCount Count() const;
-  // Ends what agents below this one left behind when they were lost; how many processes.
+  // Ends what agents below this one left behind when they were lost.
   KillReport EndOrphans();
   // Ends what attempts that have ended left behind and that carries their MUSTER_PROCESS.
   void EndLeftovers();

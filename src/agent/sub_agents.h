@@ -36,7 +36,7 @@ class SubAgents {
   };
   struct Observer {
     std::function<void(const AgentMessage&)> send;
-    // Ends what is left by agents that are gone: how many processes were killed.
+    // Ends what is left by agents that are gone.
     std::function<KillReport()> end_leftovers;
     std::function<void()> idle;  // none is left
   };

@@ -83,10 +83,7 @@ std::vector<SiteHost> HostsToReach(std::vector<SiteHost> named) {
 
 // The hosts that who goes on with a sweep names for it; nothing: those that it had.
 Result<std::optional<std::vector<SiteHost>>> OtherHosts(const RecipeOptions& options) {
-  if (options.spares > 0) {
-    return Fail(Error("usage", {}, "--spares: the trials of a host that is lost are tried again on the others",
-                      "name all hosts, without --spares"));
-  }
+  if (auto checked = CheckNoSpares(options); !checked) return Fail(checked.error());
   if (auto named = CheckListIsNamed(options, "the sweep"); !named) return Fail(named.error());
   if (!NamesHosts(options)) return std::nullopt;
   auto hosts = NamedHosts(options);

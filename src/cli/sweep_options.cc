@@ -251,15 +251,18 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--name", options.name, "call the sweep so; else, as its file or recipe does")->type_name("NAME");
 }
 
+Result<void> CheckNoSpares(const RecipeOptions& options) {
+  if (options.spares == 0) return {};
+  return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
+                         "name all hosts, without --spares"));
+}
+
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
   if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
     return Fail(UsageError("--resume and --checkpoint are for one run: trials begin from nothing",
                            "muster resume SWEEP goes on with a sweep"));
   }
-  if (options.recipe.spares > 0) {
-    return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
-                           "name all hosts, without --spares"));
-  }
+  if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
   auto evaluation = PrepareEvaluation(options.recipe);
   if (!evaluation) return Fail(evaluation.error());
   // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.

@@ -42,11 +42,12 @@ struct SweepOptions {
 // Adds FILE, name=value … and all of the above. The options must live as long as the app.
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
 
-// What a call of muster sweep said, from its words; its --site is chosen (cli/site_of_call.h).
+// What a call of muster sweep said.
 struct SweepWords {
   SweepOptions sweep;
   std::string agent;  // --agent
 };
+// From its words; its --site is chosen (cli/site_of_call.h).
 Result<SweepWords> ReadSweepWords(std::vector<std::string> words);
 
 struct DescribedSweep {
@@ -62,6 +63,9 @@ struct DescribedSweep {
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator);
 // The same of a recipe that is asked for already; what the options say of a recipe does not count.
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator);
+
+// A sweep has no use for --spares. Kind "usage".
+Result<void> CheckNoSpares(const RecipeOptions& options);
 
 // For sweep.json and --json.
 Value SweepDescriptionValue(const SweepDescription& sweep);

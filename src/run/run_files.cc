@@ -12,7 +12,6 @@
 #include "run/report.h"
 
 namespace muster {
-
 namespace {
 
 std::string InputsText(const Value& inputs, const Value& evaluation,

@@ -13,10 +13,6 @@
 
 namespace muster {
 
-// The same in the place of what is there; what is linked to that keeps what it was. Files of recipe/ besides stay.
-Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluation,
-                           const std::map<std::string, std::string>& sources);
-
 struct RunFiles {
   const Plan& plan;
   const std::string& plan_id;
@@ -32,6 +28,10 @@ struct RunFiles {
 Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
                          const std::map<std::string, std::string>& inherited,
                          const std::map<std::string, std::string>& sources, const std::string& linked_sources = {});
+
+// The same in the place of what is there; what is linked to that keeps what it was. Files of recipe/ besides stay.
+Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluation,
+                           const std::map<std::string, std::string>& sources);
 
 // plan.json, plan.txt, inputs.json, recipe/, and the folders errors/, metrics/ and logs/. The folder logs/, open.
 Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run);
