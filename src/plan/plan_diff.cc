@@ -293,9 +293,10 @@ void CompareRest(const Plan& a, std::string_view text_a, const Plan& b, std::str
     const Kind kind = of_role ? Kind::kRole : Kind::kPlan;
     const std::string role = of_role ? beginning.substr(5, beginning.find(' ', 5) - 5) : "";
     const std::string name = of_role ? beginning.substr(6 + role.size()) : beginning;
-    const auto rest = [&](const std::vector<std::string_view>& lines, std::size_t i) -> std::optional<std::string> {
+    const std::size_t known = beginning.size() + 1;
+    const auto rest = [known](const std::vector<std::string_view>& lines, std::size_t i) -> std::optional<std::string> {
       if (i >= lines.size()) return std::nullopt;
-      return std::string(lines[i].substr(std::min(beginning.size() + 1, lines[i].size())));
+      return std::string(lines[i].substr(std::min(known, lines[i].size())));
     };
     for (std::size_t i = 0; i < std::max(sides.gone.size(), sides.fresh.size()); ++i) {
       differ.AddText(kind, role, name, rest(sides.gone, i), rest(sides.fresh, i));

@@ -157,7 +157,8 @@ void LogFollower::Pump() {
       Pump();
     });
   } else if (queue_.empty() && done_) {
-    for (auto& [name, file] : files_) {
+    for (auto& [name, ended] : files_) {
+      File& file = ended;
       file.cutter.Flush([&](std::string_view piece, bool continues) { Show(file, piece, continues); });
     }
     boost::asio::post(io_, std::exchange(done_, nullptr));

@@ -16,7 +16,7 @@ bool Supervisor::CanDump() const {
 
 void Supervisor::TakeDump(std::string_view why, MonotonicNs now) {
   if (dumping_ || !CanDump()) return;
-  dumping_.emplace();
+  dumping_ = Dump{};
   dumping_->due.resize(machine_over_.size());
   std::transform(machine_over_.begin(), machine_over_.end(), dumping_->due.begin(), [](bool over) { return !over; });
   dumping_->left = machines_left_;
