@@ -37,7 +37,7 @@
 -- job.meeting { address, port }, job.worlds[name] { size, hosts, node, most_local, meeting }, job.file(name, text), which
 -- gives a path, and job.numbers, which takes numbers for ports of processes. A contract that a recipe brings has no arrange
 -- and no launcher, sees views that cannot be changed, and reports by job.report(message, hint).
-local host, prelude, muster, jobs = ...
+local host, prelude, muster, fields = ...
 
 local KEYS = {
   name = "string", doc = "string", notes = "table", source = "string", ends = "string", derives = "string", example = "string",
@@ -103,8 +103,8 @@ local function checked_copy(given, place, complain)
     end
     if type(plays) ~= "string" then complain("the roles of a contract are named, and one has the key " .. shown(plays)) end
     if role.done and not ENDINGS[role.done] then complain(('%s: done is "all", "any" or "never", got %s'):format(what, shown(role.done))) end
-    if role.command then role.command = (jobs.read_command(role.command, place, what) or { words = {} }).words end
-    if role.ports then role.ports = jobs.read_ports(role.ports, place, what) end
+    if role.command then role.command = (fields.read_command(role.command, place, what) or { words = {} }).words end
+    if role.ports then role.ports = fields.read_ports(role.ports, place, what) end
     contract.roles[plays] = role
   end
   if given.meeting then
@@ -302,7 +302,7 @@ local function checked(contract, given)
   if given == nil then return nil end
   local what = "contract " .. contract.name
   local texts = {}
-  for name, variable in pairs(jobs.read_variables(given, contract.place, what, {})) do
+  for name, variable in pairs(fields.read_variables(given, contract.place, what, {})) do
     if variable.unset then
       host.report("error", "variable", contract.place, ("%s: %s is unset"):format(what, name), "the contract's list clear removes variables")
     else

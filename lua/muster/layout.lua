@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps = ...
+local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps = ...
 
 local function shown(value) return host.show(value) end
 
@@ -146,8 +146,8 @@ local function env_object(own, job_env)
       local variable = own.env[key] or own.role.env[key] or job_env[key]
       return variable and variable.text
     end,
-    __newindex = function(_, key, value) jobs.read_variable(key, value, false, host.here(), "process.env", own.env) end,
-    __call = function(_, variables) jobs.read_variables(variables, host.here(), "process.env", own.env) end,
+    __newindex = function(_, key, value) fields.read_variable(key, value, false, host.here(), "process.env", own.env) end,
+    __call = function(_, variables) fields.read_variables(variables, host.here(), "process.env", own.env) end,
     __metatable = false,
   })
 end
@@ -173,7 +173,7 @@ local function process_object(placed_facts, own, job_env)
       local place = host.here()
       local a_process = "a " .. own.role.name  -- not by its number: what is wrong for all of them is told once
       if key == "command" then
-        own.command = jobs.read_command(value, place, a_process) or own.command
+        own.command = fields.read_command(value, place, a_process) or own.command
         own.command_place = place
       elseif key == "cwd" then
         if type(value) ~= "string" then

@@ -2,13 +2,9 @@
 -- again (restart), how long they may take (limits), how long their logs may become (logs), how they are stopped (stop)
 -- and what their end means (done).
 -- Checks and remembers; what is done about it is the run's.
-local host, muster = ...
+local host, muster, fields = ...
 
 local function shown(value) return host.show(value) end
-
-local function is_whole(value, least, most)
-  return type(value) == "number" and value >= least and value <= most and value % 1 == 0
-end
 
 local function want_table(value, place, what, example)
   if type(value) == "table" then return true end
@@ -67,7 +63,7 @@ local READY_KINDS = { "port", "file", "line", "command", "done" }
 local READY_TIMEOUT_MS = 300000
 local READY_EVERY_MS = 1000
 
-local function read_ready(ready, place, role, ports, read_command)
+local function read_ready(ready, place, role, ports)
   if ready == nil then return nil end
   local what = "ready of role " .. role
   if not want_table(ready, place, what, '{ port = "rpc" }, { file = "path" }, { line = "text" }, { command = { … } } or { done = true }') then return nil end
@@ -97,12 +93,12 @@ local function read_ready(ready, place, role, ports, read_command)
   if kind == "done" then
     if value ~= true then host.report("error", "type", place, ("%s: done is true, got %s"):format(what, shown(value))) end
   elseif kind == "command" then
-    local command = read_command(value, place, what)
+    local command = fields.read_command(value, place, what)
     if not command then return nil end
     read.command = command.words
   elseif kind == "port" then
     for _, name in ipairs(ports) do read.own_port = read.own_port or (name == value and name or nil) end
-    if is_whole(value, 1, 65535) then
+    if fields.is_whole(value, 1, 65535) then
       read.what = ("%d"):format(value)
     elseif type(value) == "string" and value:find("^%${muster:port:[^}]+}$") then
       read.what = value
@@ -140,7 +136,7 @@ local function read_on(on, place, what, read)
         read.any_failure = true
       elseif ending == "success" then
         read.success = true
-      elseif is_whole(ending, 1, 255) then
+      elseif fields.is_whole(ending, 1, 255) then
         read.codes[#read.codes + 1] = ending
       elseif signal then
         read.signals[#read.signals + 1] = signal
@@ -159,7 +155,7 @@ local function read_restart(restart, place, role)
   if not want_table(restart, place, what, '{ max = 3, within = "10m", on = "failure", backoff = "1s", scope = "process" }') then return nil end
   muster.check_keys(restart, { "max", "within", "on", "backoff", "scope" }, what, place)
   local read = { scope = restart.scope or "process", codes = {}, signals = {} }
-  if not is_whole(restart.max, 0, 1000000) then
+  if not fields.is_whole(restart.max, 0, 1000000) then
     host.report("error", "range", place, ("%s: max is a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
                 "how often processes of the role are started again at most")
   end
@@ -203,15 +199,15 @@ end
 
 local policies = { OPTIONS = { "after", "ready", "restart", "limits", "logs", "stop", "done" } }
 
--- Sets the fields that OPTIONS name on `role`, whose ports are known already. `read_command` is job.lua's.
-function policies.read(options, role, place, read_command)
+-- Sets the fields that OPTIONS name on `role`, whose ports are known already.
+function policies.read(options, role, place)
   if options.done ~= nil and options.done ~= "all" and options.done ~= "any" and options.done ~= "never" then
     host.report("error", "enum", place, ("done of role %s is \"all\", \"any\" or \"never\", got %s"):format(role.name, shown(options.done)))
   else
     role.done = options.done
   end
   role.after = read_after(options.after, place, role.name)
-  role.ready = read_ready(options.ready, place, role.name, role.ports, read_command)
+  role.ready = read_ready(options.ready, place, role.name, role.ports)
   role.restart = read_restart(options.restart, place, role.name)
   role.limits = read_limits(options.limits, place, role.name)
   role.log_bytes = read_logs(options.logs, place, "logs of role " .. role.name)

@@ -78,4 +78,14 @@ std::string DiagnosticText(const Diagnostic& diagnostic, const SourceLine& sourc
   return text;
 }
 
+std::string Sentence(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!text.empty()) text += "; ";
+    text += diagnostic.message;
+    if (!diagnostic.hint.empty()) text += " (" + diagnostic.hint + ")";
+  }
+  return text;
+}
+
 }  // namespace muster

@@ -17,4 +17,8 @@ using SourceLine = std::function<std::optional<std::string>(const Place&)>;
 // reaches a terminal as a control byte (Printable of shell_quote.h).
 std::string DiagnosticText(const Diagnostic& diagnostic, const SourceLine& source_line, bool colour = false);
 
+// The messages on one line, each with its hint in brackets: for where a problem is part of another sentence. As they
+// are: whoever writes the line to a terminal makes it printable.
+std::string Sentence(const Diagnostics& diagnostics);
+
 }  // namespace muster

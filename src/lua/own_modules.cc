@@ -35,13 +35,14 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int recipes = load("muster/recipe.lua", {prelude, muster, parameters});
   const int sweeps = load("muster/sweep.lua", {prelude, muster, parameters, recipes});
   const int context = load("muster/context.lua", {prelude});
-  const int policies = load("muster/policy.lua", {muster});
-  const int jobs = load("muster/job.lua", {prelude, muster, policies, parameters});
-  const int contracts = load("muster/contract.lua", {prelude, muster, jobs});
+  const int fields = load("muster/fields.lua", {muster, parameters});
+  const int policies = load("muster/policy.lua", {muster, fields});
+  const int jobs = load("muster/job.lua", {prelude, muster, fields, policies});
+  const int contracts = load("muster/contract.lua", {prelude, muster, fields});
   const int meetings = load("muster/meeting.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
-  const int layout = load("muster/layout.lua", {prelude, muster, policies, jobs, contracts, meetings, parameters,
-                                                recipes, checkpoints, sweeps});
+  const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, meetings,
+                                                parameters, recipes, checkpoints, sweeps});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

@@ -101,9 +101,6 @@ class Session : public std::enable_shared_from_this<Session> {
     std::optional<Taking> taking;
   };
 
-  // The messages as one line.
-  static std::string Sentence(const Diagnostics& diagnostics);
-
   Result<void> MakeDirectory();
   // At once, or where a run may be over sooner than anybody can ask for it, after a while.
   void ListenForCommands();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diagnostic_text.h"
 #include "base/fault.h"
 #include "base/fingerprint.h"
 #include "base/host_name.h"
@@ -35,15 +36,6 @@ namespace {
 constexpr std::size_t kRunIdBytes = 6;
 
 }  // namespace
-
-std::string Session::Sentence(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    if (!text.empty()) text += "; ";
-    text += diagnostic.message;
-  }
-  return text;
-}
 
 Result<void> Session::MakeDirectory() {
   binding_.run_id = request_.run_id.empty() ? RandomHex(kRunIdBytes) : request_.run_id;

@@ -2,6 +2,7 @@
 // and when one that they were asked for is there. The head looks in the folder as this machine sees it.
 #include <fmt/format.h>
 
+#include "base/diagnostic_text.h"
 #include "run/checkpoints.h"
 #include "run/json_text.h"
 #include "run/live_session.h"

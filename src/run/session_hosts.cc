@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/diagnostic_text.h"
 #include "run/activation.h"
 #include "run/host_refusals.h"
 #include "run/live_session.h"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/diagnostic_text.h"
 #include "run/live_session.h"
 
 namespace muster {

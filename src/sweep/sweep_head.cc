@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diagnostic_text.h"
 #include "base/fingerprint.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
@@ -45,16 +46,6 @@ constexpr std::size_t kRunIdBytes = 6;
 constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
 // Below it no trial is begun: it could not even write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
-
-std::string Sentence(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    if (!text.empty()) text += "; ";
-    text += diagnostic.message;
-    if (!diagnostic.hint.empty()) text += fmt::format(" ({})", diagnostic.hint);
-  }
-  return text;
-}
 
 int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 

@@ -26,6 +26,12 @@ TEST(DiagnosticText, ReadsLikeACompilersWithLineHintAndNotes) {
             "note: and that is all\n");
 }
 
+TEST(DiagnosticText, IsOneLineInsideAnotherSentence) {
+  EXPECT_EQ(Sentence({Error("x", {"a.lua", 3}, "no such host", "hosts are h0 and h1"), Error("y", {}, "no ports left")}),
+            "no such host (hosts are h0 and h1); no ports left");
+  EXPECT_EQ(Sentence({}), "");
+}
+
 TEST(DiagnosticText, LeavesOutWhatIsNotThere) {
   EXPECT_EQ(DiagnosticText(Error("x", {}, "no file is to blame"), Source("never")),
             "muster: error: no file is to blame\n");
