@@ -40,6 +40,10 @@ foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libsecc
   endif()
 endforeach()
 
+# RE2 asks for -pthread where it is used. That says nothing to the C library any more, but makes code another kind for
+# headers that were compiled before (CommonHeaders.cmake).
+set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
+
 # Their archives, which are in the same packages (see muster_program).
 foreach(dependency "LUAJIT|libluajit-5.1.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
   string(REPLACE "|" ";" pair ${dependency})

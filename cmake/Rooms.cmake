@@ -4,11 +4,19 @@
 get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 find_package(Threads REQUIRED)
 
+# A test's own code takes no time when it runs; what it tests is compiled as always.
+function(muster_as_test target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+endfunction()
+
+include(CommonHeaders)
+
 function(muster_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(muster_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(muster_${name} PUBLIC ${MUSTER_ROOT}/include ${MUSTER_ROOT}/src)
   target_link_libraries(muster_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+  muster_common_headers(muster_${name} room)
 endfunction()
 
 # muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half of
@@ -48,6 +56,8 @@ function(muster_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${MUSTER_ROOT}/tests ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(${name} PRIVATE ${T_LINKS} GTest::gtest_main)
+  muster_as_test(${name})
+  muster_common_headers(${name} test)
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${T_TIMEOUT})
 endfunction()

@@ -1,0 +1,44 @@
+# muster_common_headers(TARGET KIND): TARGET reads the headers that nearly every file includes from a form that was compiled
+# once for its KIND: "room", "program" (with those of its command line) or "test" (with GoogleTest's). It saves a good part
+# of a build's time, and nothing else: each file includes what it uses, which the presets that go without hold it to.
+
+option(MUSTER_COMMON_HEADERS "Compile the headers that nearly every file includes only once" ON)
+
+set(MUSTER_COMMON <algorithm> <array> <charconv> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <optional>
+    <set> <span> <string> <string_view> <utility> <variant> <vector> <boost/container/flat_map.hpp> <fmt/format.h>
+    <tl/expected.hpp>)
+
+if(MUSTER_COMMON_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # What gcc 12 wrongly sees in std::string (PR 105651, as in Toolchain.cmake) has other names where headers were compiled
+  # before.
+  add_compile_options(-fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+
+function(muster_compile_headers kind)
+  set(source ${CMAKE_BINARY_DIR}/generated/common_headers.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// What is compiled with this are the headers.\n" @ONLY)
+  add_library(muster_${kind}_headers OBJECT ${source})
+  target_link_libraries(muster_${kind}_headers PRIVATE tl::expected Boost::headers)
+  if(NOT kind STREQUAL "room")  # code for programs is another kind
+    set_target_properties(muster_${kind}_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(muster_${kind}_headers PRIVATE -fPIE)
+  endif()
+  target_precompile_headers(muster_${kind}_headers PRIVATE ${MUSTER_COMMON})
+  if(kind STREQUAL "program")
+    target_precompile_headers(muster_program_headers PRIVATE <CLI/App.hpp> <nlohmann/json.hpp>)
+  elseif(kind STREQUAL "test")
+    muster_as_test(muster_test_headers)
+    target_link_libraries(muster_test_headers PRIVATE GTest::gtest)
+    target_precompile_headers(muster_test_headers PRIVATE <gtest/gtest.h>)
+  endif()
+endfunction()
+
+function(muster_common_headers target kind)
+  if(NOT MUSTER_COMMON_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET muster_${kind}_headers)
+    muster_compile_headers(${kind})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM muster_${kind}_headers)
+endfunction()
