@@ -27,8 +27,9 @@ TEST(DiagnosticText, ReadsLikeACompilersWithLineHintAndNotes) {
 }
 
 TEST(DiagnosticText, IsOneLineInsideAnotherSentence) {
-  EXPECT_EQ(Sentence({Error("x", {"a.lua", 3}, "no such host", "hosts are h0 and h1"), Error("y", {}, "no ports left")}),
-            "no such host (hosts are h0 and h1); no ports left");
+  EXPECT_EQ(
+      Sentence({Error("x", {"a.lua", 3}, "no such host", "hosts are h0 and h1"), Error("y", {}, "no ports left")}),
+      "no such host (hosts are h0 and h1); no ports left");
   EXPECT_EQ(Sentence({}), "");
 }
 
