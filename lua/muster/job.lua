@@ -221,13 +221,13 @@ local function new_job(cluster, args, contract, progress)
 
   function object.port(self, port)
     local place = host.here()
-    local fields = type(port) == "table" and port or { port }
-    local name, number = fields[1], fields.number
+    local wanted = type(port) == "table" and port or { port }
+    local name, number = wanted[1], wanted.number
     if not fields.is_name(name) then
       host.stop("format", place, "job:port wants a name of letters, digits, '_' and '-', got " .. shown(name))
     end
-    muster.check_keys(fields, { 1, "number", "host" }, "job:port", place)
-    if number ~= nil and not (fields.is_whole(number, 1, 65535)) then
+    muster.check_keys(wanted, { 1, "number", "host" }, "job:port", place)
+    if number ~= nil and not fields.is_whole(number, 1, 65535) then
       host.stop("range", place, ("port %s: number is 1 to 65535, got %s"):format(name, shown(number)))
     end
     local known = job.ports[name]
@@ -235,7 +235,7 @@ local function new_job(cluster, args, contract, progress)
       host.report("error", "conflict", place, ("port %s has two numbers"):format(name), nil, { { "first here", known.place } })
     end
     if not known then
-      local index = fields.host or 0
+      local index = wanted.host or 0
       if not fields.is_whole(index, 0) or index >= cluster.hosts then
         host.stop("range", place, ("port %s: host is 0 to %d, got %s"):format(name, cluster.hosts - 1, shown(index)))
       end

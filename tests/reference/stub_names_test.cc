@@ -57,10 +57,11 @@ local muster = load("muster", prelude)
 local parameters = load("parameters", muster)
 local recipes = load("recipe", prelude, muster, parameters)
 local sweeps = load("sweep", prelude, muster, parameters, recipes)
-local policies = load("policy", muster)
-local jobs = load("job", prelude, muster, policies, parameters)
-local contracts = load("contract", prelude, muster, jobs)
-local layout = load("layout", prelude, muster, policies, jobs, contracts, load "meeting", parameters, recipes)
+local fields = load("fields", muster, parameters)
+local policies = load("policy", muster, fields)
+local jobs = load("job", prelude, muster, fields, policies)
+local contracts = load("contract", prelude, muster, fields)
+local layout = load("layout", prelude, muster, fields, policies, jobs, contracts, load "meeting", parameters, recipes)
 local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}, { roles = {} }).object
 
 -- The upvalue of that name of the function, or of one that it reaches.
@@ -94,7 +95,7 @@ muster.check_keys = remember
 muster.api.recipe { cluster = {}, limits = {} }
 muster.seal = function(_, contents) return contents end
 local SWEEP_OPTIONS = inside(muster.api.grid, "OPTIONS")
-policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here", print)
+policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here")
 
 local contract_keys = {}
 for _, key in ipairs(keys(inside(muster.api.contract, "KEYS"))) do
