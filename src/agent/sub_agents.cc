@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 
 #include "agent/agent.h"
 #include "base/clock.h"
+#include "base/pass_descriptors.h"
 #include "spawn/close_from.h"
 #include "spawn/descendants.h"
 #include "spawn/reap.h"
@@ -20,35 +22,59 @@
 namespace muster {
 namespace {
 
+using Ends = std::pair<UniqueFd, UniqueFd>;
+
+// Nothing, with errno, if it cannot be had.
+std::optional<Ends> SocketPair(int flags) {
+  std::array<int, 2> ends = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0, ends.data()) != 0) return std::nullopt;
+  return Ends(ends[0], ends[1]);
+}
+
 constexpr std::size_t kReadBytes = 64U << 10;
 constexpr std::size_t kMostLast = 16U << 20;  // of what one said before its end: more than a socket holds
-constexpr int kOwnFd = 3;
+constexpr int kControlFd = 3;
+
+// An agent, until it is over. One that finished says so by a byte before its connection ends.
+int ServeOne(UniqueFd line, const SubAgents::Means& means) {
+  boost::asio::io_context io(1);
+  auto wire = Wire::Make(io, std::move(line), UniqueFd(), {});
+  if (!wire) return kAgentFailed;
+  Agent agent(io, std::move(*wire), means.child_descriptors, means.program, means.without);
+  // Below the line come the three of the loop and that of its signals.
+  agent.BeBelow(kControlFd + 2 + 4);
+  const int code = agent.Run();
+  if (code == kAgentFinished) ::send(kControlFd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return code;
+}
 
 // The child that was just forked, from within the loop of the standing agent: that loop, and all that belongs to it, is
 // never touched again, only its descriptors are closed.
-[[noreturn]] void BeSubAgent(const UniqueFd& line, pid_t standing, const SubAgents::Means& means) {
+[[noreturn]] void BeSubAgent(const UniqueFd& control, pid_t standing, const SubAgents::Means& means) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != standing) ::_exit(kAgentLostHead);
   ::setsid();
-  if (line.get() != kOwnFd) ::dup2(line.get(), kOwnFd);
-  ::fcntl(kOwnFd, F_SETFD, FD_CLOEXEC);
-  CloseFrom(kOwnFd + 1);
+  if (control.get() != kControlFd) ::dup2(control.get(), kControlFd);
+  ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  CloseFrom(kControlFd + 1);
   if (!BecomeSubreaper()) ::_exit(kAgentFailed);
-  boost::asio::io_context io(1);
-  auto wire = Wire::Make(io, UniqueFd(kOwnFd), UniqueFd(), {});
-  if (!wire) ::_exit(kAgentFailed);
-  Agent agent(io, std::move(*wire), means.child_descriptors, means.program, means.without);
-  // Below the line come the three of the loop and that of its signals.
-  agent.BeBelow(kOwnFd + 1 + 4);
-  ::_exit(agent.Run());
+  for (;;) {
+    auto line = TakeDescriptors<1>(kControlFd);
+    if (!line) ::_exit(kAgentFinished);
+    if (!line->front()) continue;
+    if (const int code = ServeOne(std::move(line->front()), means); code != kAgentFinished) ::_exit(code);
+  }
 }
 
 }  // namespace
 
+// One run's.
 struct SubAgents::One {
-  One(boost::asio::io_context& io, std::uint32_t its_number) : number(its_number), line(io.get_executor()) {}
+  One(boost::asio::io_context& io, std::uint32_t its_number, pid_t its_pid)
+      : number(its_number), pid(its_pid), line(io.get_executor()) {}
 
   const std::uint32_t number;
+  const pid_t pid;  // of the process that serves it
   WatchedFd line;
   std::string unsaid;    // to it, after what …
   std::size_t said = 0;  // … has been
@@ -70,28 +96,47 @@ bool SubAgents::Open(std::uint32_t number) {
     observer_.send(AgentGone{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
     return true;
   };
-  std::array<int, 2> ends = {-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
-    return cannot("socketpair");
-  UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
-  const pid_t standing = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    static_cast<void>(ours.release());  // closed with all the others, whatever number it has
-    BeSubAgent(theirs, standing, means_);
+  auto line = SocketPair(SOCK_NONBLOCK);
+  if (!line) return cannot("socketpair");
+  auto process = by_pid_.end();
+  const auto give = [&] { return PassDescriptors<1>(process->second.control.get(), {line->second.get()}); };
+  while (process == by_pid_.end() && !idle_.empty()) {
+    process = by_pid_.find(idle_.back());
+    idle_.pop_back();
+    const bool takes = process != by_pid_.end() && process->second.one == nullptr && give();
+    if (!takes) process = by_pid_.end();  // it was ended by somebody
   }
-  if (pid < 0) return cannot("fork");
-  const auto one = std::make_shared<One>(io_, number);
+  if (process == by_pid_.end()) {
+    process = Fork();
+    if (process == by_pid_.end()) return cannot("fork");
+    if (!give()) {
+      idle_.push_back(process->first);
+      return cannot("sendmsg");
+    }
+  }
+  const auto one = std::make_shared<One>(io_, number, process->first);
   boost::system::error_code error;
-  one->line.assign(ours.get(), error);
-  by_pid_.emplace(pid, one);
+  one->line.assign(line->first.get(), error);
+  process->second.one = one;
   by_number_.emplace(number, one);
   // Without a line it sees its connection end, and does.
   if (error) return true;
-  ours.release();
+  line->first.release();
   AwaitWords(one);
   return true;
+}
+
+std::map<pid_t, SubAgents::Process>::iterator SubAgents::Fork() {
+  auto control = SocketPair(0);
+  if (!control) return by_pid_.end();
+  const pid_t standing = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    static_cast<void>(control->first.release());  // closed with all the others, whatever number it has
+    BeSubAgent(control->second, standing, means_);
+  }
+  if (pid < 0) return by_pid_.end();
+  return by_pid_.emplace(pid, Process{std::move(control->first), nullptr}).first;
 }
 
 void SubAgents::AwaitWords(const std::shared_ptr<One>& one) {
@@ -102,6 +147,7 @@ void SubAgents::AwaitWords(const std::shared_ptr<One>& one) {
     if (error || !one->line.is_open() || deaf_) return;
     Hear(*one, kReadBytes);
     Listen();
+    if (one->ended) return Finished(one);
     if (!deaf_) AwaitWords(one);
   });
 }
@@ -128,7 +174,7 @@ void SubAgents::Listen() {
   deaf_ = true;
   wire_->WhenWritten([this] {
     deaf_ = false;
-    for (const auto& [pid, one] : by_pid_) AwaitWords(one);
+    for (const auto& [number, one] : by_number_) AwaitWords(one);
   });
 }
 
@@ -162,27 +208,52 @@ void SubAgents::Write(const std::shared_ptr<One>& one) {
   });
 }
 
+void SubAgents::Retire(Process& process) {
+  boost::system::error_code ignored;
+  if (process.one) process.one->line.close(ignored);
+  process.control.reset();
+}
+
 void SubAgents::Close(std::uint32_t number) {
   const auto found = by_number_.find(number);
   if (found == by_number_.end()) return;
-  boost::system::error_code ignored;
-  found->second->line.close(ignored);
+  if (const auto process = by_pid_.find(found->second->pid); process != by_pid_.end()) Retire(process->second);
 }
 
 void SubAgents::CloseAll() {
-  boost::system::error_code ignored;
-  for (const auto& [pid, one] : by_pid_) one->line.close(ignored);
+  for (auto& [pid, process] : by_pid_) Retire(process);
 }
 
 void SubAgents::EndAll(std::chrono::milliseconds patience) {
   CloseAll();
   const std::uint64_t deadline =
       MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
-  for (const auto& [pid, one] : by_pid_) {
+  for (const auto& [pid, process] : by_pid_) {
     if (EndsBy(ChildRef{pid, -1}, deadline)) Reap(ChildRef{pid, -1});
   }
   by_pid_.clear();
   by_number_.clear();
+}
+
+bool SubAgents::SaidFinished(const Process& process) {
+  char byte = 0;
+  return process.control && ::recv(process.control.get(), &byte, 1, MSG_DONTWAIT) == 1;
+}
+
+void SubAgents::Finished(const std::shared_ptr<One>& one) {
+  const auto process = by_pid_.find(one->pid);
+  if (process == by_pid_.end() || process->second.one != one || !SaidFinished(process->second)) return;
+  process->second.one = nullptr;
+  idle_.push_back(process->first);
+  Gone(*one, {});
+}
+
+void SubAgents::Gone(One& one, AgentGone gone) {
+  by_number_.erase(one.number);
+  boost::system::error_code ignored;
+  one.line.close(ignored);
+  gone.number = one.number;
+  observer_.send(gone);
 }
 
 bool SubAgents::Ended(pid_t pid) {
@@ -190,21 +261,21 @@ bool SubAgents::Ended(pid_t pid) {
   if (found == by_pid_.end()) return false;
   const auto end = Reap(ChildRef{pid, -1});
   if (!end) return false;
-  const std::shared_ptr<One> one = found->second;
-  Hear(*one, kMostLast);
+  const Process process = std::move(found->second);
   by_pid_.erase(found);
-  by_number_.erase(one->number);
-  boost::system::error_code ignored;
-  one->line.close(ignored);
-  AgentGone gone{one->number, {}, 0};
-  // One that finished has attested that nothing was left.
-  if (end->signalled || end->code != kAgentFinished) {
-    gone.why = EndText(*end);
-    const KillReport report = observer_.end_leftovers();
-    gone.killed = report.killed;
-    if (!report.left.empty()) gone.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
+  if (process.one) {
+    Hear(*process.one, kMostLast);
+    AgentGone gone;
+    // One that finished has attested that nothing was left.
+    const bool finished = SaidFinished(process) || (!end->signalled && end->code == kAgentFinished);
+    if (!finished) {
+      gone.why = EndText(*end);
+      const KillReport report = observer_.end_leftovers();
+      gone.killed = report.killed;
+      if (!report.left.empty()) gone.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
+    }
+    Gone(*process.one, std::move(gone));
   }
-  observer_.send(gone);
   if (by_pid_.empty()) observer_.idle();
   return true;
 }

@@ -1,5 +1,7 @@
-// The agents below a standing one: one for each run of a sweep, forked from it, each with a loop and a connection of
-// its own and no knowledge of the others.
+// The agents below a standing one: one for each run of a sweep, each with a loop and a connection of its own and no
+// knowledge of the others. Their processes are forked from it, and serve one run after the other: a process whose agent
+// finished, which means that nothing of the run is left, is given the next run's connection. Of any other end it is the
+// process's own end, too.
 //
 // Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
 // them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for
@@ -12,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>
@@ -55,6 +58,7 @@ class SubAgents {
   // the caller's to end.
   void EndAll(std::chrono::milliseconds patience);
 
+  // Whether there are none, idle ones included.
   bool empty() const { return by_pid_.empty(); }
   std::size_t size() const { return by_pid_.size(); }
   bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
@@ -63,7 +67,20 @@ class SubAgents {
 
  private:
   struct One;
+  struct Process {
+    UniqueFd control;          // takes connections, and gives a byte for each agent that finished
+    std::shared_ptr<One> one;  // null while it is idle
+  };
 
+  // End, with errno, if that cannot be.
+  std::map<pid_t, Process>::iterator Fork();
+  // It takes no more connections, and sees the one that it has end.
+  static void Retire(Process& process);
+  // Whether the agent that it served had; true once.
+  static bool SaidFinished(const Process& process);
+  // Its connection is over: its process is idle, unless it ends.
+  void Finished(const std::shared_ptr<One>& one);
+  void Gone(One& one, AgentGone gone);
   void AwaitWords(const std::shared_ptr<One>& one);
   // Passes on what it has said, about `most` bytes of it.
   void Hear(One& one, std::size_t most);
@@ -74,7 +91,8 @@ class SubAgents {
   std::shared_ptr<Wire> wire_;
   Means means_;
   Observer observer_;
-  std::map<pid_t, std::shared_ptr<One>> by_pid_;
+  std::map<pid_t, Process> by_pid_;
+  std::vector<pid_t> idle_;  // and some that are gone
   std::map<std::uint32_t, std::shared_ptr<One>> by_number_;
   std::string buffer_;
   bool deaf_ = false;  // until the head has taken what waits for it

@@ -1,12 +1,10 @@
 #include "evaluator/child.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 #include <malloc.h>
 #include <sys/mman.h>
@@ -14,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/pass_descriptors.h"
 #include "base/unique_fd.h"
 #include "evaluator/channel.h"
 #include "evaluator/lockdown.h"
@@ -94,23 +93,9 @@ EvaluationRequest NextRequest() {
 // The socket and the page of an evaluator that is wanted. Nothing left to do: ends the process.
 std::array<UniqueFd, 2> NextEnds() {
   for (;;) {
-    char byte = 0;
-    iovec bytes{&byte, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> room{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    const ssize_t got = recvmsg(kEvaluatorSocket, &message, MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) _exit(0);
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    int descriptors[2] = {-1, -1};
-    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) continue;  // none could be had here: who asked is told
-    std::memcpy(descriptors, CMSG_DATA(header), std::min(sizeof descriptors, header->cmsg_len - CMSG_LEN(0)));
-    std::array<UniqueFd, 2> ends = {UniqueFd(descriptors[0]), UniqueFd(descriptors[1])};
-    if (ends[0] && ends[1]) return ends;
+    auto ends = TakeDescriptors<2>(kEvaluatorSocket);
+    if (!ends) _exit(0);
+    if ((*ends)[0] && (*ends)[1]) return *std::move(ends);
   }
 }
 

@@ -77,6 +77,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.describe_sweep = options.describe_sweep;
   request.words = options.words;
   request.judge = options.judge;
+  request.points = options.points;
   request.last = last;
   return request;
 }
@@ -133,7 +134,7 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   evaluation.warnings = std::move(answer->diagnostics);
   evaluation.provenance = places.Checked(std::move(answer->provenance));
   evaluation.origins = places.Checked(std::move(answer->origins));
-  const bool about_sweep = options.describe_sweep || options.judge;
+  const bool about_sweep = options.describe_sweep || options.judge || !options.points.empty();
   if (!about_sweep && options.depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
     if (options.depth == EvaluationDepth::kPlan) {
@@ -144,6 +145,7 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   }
   if (answer->sweep) evaluation.sweep = places.Checked(*std::move(answer->sweep));
   if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
+  evaluation.plan_ids = std::move(answer->plan_ids);
   evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();

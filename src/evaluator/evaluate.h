@@ -46,6 +46,7 @@ struct EvaluationOptions {
   bool describe_sweep = false;
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};
+  std::vector<Point> points = {};
   // Of the site files that made `site`: they become inputs and sources of the plan as well.
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
@@ -78,7 +79,8 @@ struct Evaluation {
   std::optional<SiteFileTable> site_file;  // if that was asked for
   std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
   std::optional<Judgement> judgement;
-  Site site;  // that was given
+  std::vector<std::string> plan_ids;  // of EvaluationOptions::points, see EvaluationAnswer
+  Site site;                          // that was given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
@@ -86,6 +88,7 @@ struct Evaluation {
 
 using PendingEvaluation = Pending<Evaluation>;
 using PendingJudgement = Pending<Judgement>;
+using PendingPlanIds = Pending<std::vector<std::string>>;
 
 // An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
 // for each of them (lua/engine.h). Started by the first request, and anew after one that it did not answer.
@@ -121,6 +124,10 @@ class Evaluator {
   // The same, without waiting for it; see Begin.
   Result<PendingJudgement> BeginJudging(const EvaluationOptions& options, const SweepDescription& sweep,
                                         const JudgeRequest& request);
+
+  // The ids of the plans of those points, from the first on: as many as were made in a while, and one at least. Fails
+  // with what is wrong with the first. See Begin.
+  Result<PendingPlanIds> BeginPlanIds(EvaluationOptions options, std::vector<Point> points);
 
  private:
   struct Impl;

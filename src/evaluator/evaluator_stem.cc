@@ -1,44 +1,16 @@
 #include "evaluator/evaluator_stem.h"
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <sys/socket.h>
 
+#include "base/pass_descriptors.h"
 #include "evaluator/child.h"
 #include "spawn/reap.h"
 
 namespace muster {
-namespace {
-
-// A byte with both descriptors. False if it cannot be sent at once.
-bool SendEnds(int control, int socket, int page) {
-  char byte = 0;
-  iovec bytes{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> room{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(2 * sizeof(int));
-  const int descriptors[2] = {socket, page};
-  std::memcpy(CMSG_DATA(header), descriptors, sizeof descriptors);
-  ssize_t sent = -1;
-  do {
-    sent = sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  } while (sent < 0 && errno == EINTR);
-  return sent == 1;
-}
-
-}  // namespace
 
 EvaluatorStem::~EvaluatorStem() { Lose(); }
 
@@ -65,7 +37,7 @@ bool EvaluatorStem::Ask(const EvaluatorEnds& ends) {
     if (!spawned) return false;
     process_ = *std::move(spawned);
   }
-  return SendEnds(control_.get(), ends.theirs.get(), ends.page->fd());
+  return PassDescriptors<2>(control_.get(), {ends.theirs.get(), ends.page->fd()});
 }
 
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorStem::Fork() {

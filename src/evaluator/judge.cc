@@ -1,4 +1,4 @@
-// What a sweep asks of an evaluator: its description, and which of its points can be planned.
+// What a sweep asks of an evaluator: its description, which of its points can be planned, and by which plans.
 #include <utility>
 
 #include "evaluator/evaluate.h"
@@ -51,6 +51,23 @@ Result<PendingJudgement> Evaluator::BeginJudging(const EvaluationOptions& option
       .Then<Judgement>([file = options.recipe_file, most = request.count](Result<Evaluation> evaluation) {
         return JudgementOf(std::move(evaluation), file, most);
       });
+}
+
+Result<PendingPlanIds> Evaluator::BeginPlanIds(EvaluationOptions options, std::vector<Point> points) {
+  const std::size_t most = points.size();
+  const Place recipe{options.recipe_file, 0};
+  options.points = std::move(points);
+  auto pending = Begin(std::move(options));
+  if (!pending) return Fail(pending.error());
+  return (*std::move(pending))
+      .Then<std::vector<std::string>>(
+          [recipe, most](Result<Evaluation> evaluation) -> Result<std::vector<std::string>> {
+            if (!evaluation) return Fail(std::move(evaluation.error()));
+            if (evaluation->plan_ids.empty() || evaluation->plan_ids.size() > most) {
+              return Fail(Error("evaluator", recipe, "the evaluator made no plans"));
+            }
+            return std::move(evaluation->plan_ids);
+          });
 }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/archive.h"
+#include "base/clock.h"
 #include "base/shell_quote.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -23,6 +24,7 @@
 #include "lua/site_table.h"
 #include "lua/stack.h"
 #include "plan/fold.h"
+#include "plan/plan_text.h"
 
 namespace muster {
 
@@ -54,6 +56,9 @@ struct Evaluation {
   ParameterNames names = ParameterNames({});
   std::vector<Override> unknown = {};  // overrides that name no parameter
 };
+
+// The plans of several points are made for so long: who waits for the first ones does not wait for long.
+constexpr std::uint64_t kPointsTimeNs = 50'000'000;
 
 constexpr const char* kNestedTooDeeply =
     "the recipe's calls are nested too deeply, or it failed while it handled an error of its own";
@@ -400,6 +405,24 @@ void Engine::Prepare(bool schema_too) {
 }
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
+  if (request.points.empty()) return EvaluateOnce(request);
+  const std::uint64_t until = MonotonicNowNs() + kPointsTimeNs;
+  EvaluationRequest one = request;
+  one.points.clear();
+  EvaluationAnswer answer;
+  for (const Point& point : request.points) {
+    one.overrides = request.overrides;
+    for (const auto& [name, value] : point) one.overrides.push_back(PointOverride(name, value));
+    EvaluationAnswer made = EvaluateOnce(one);
+    if (!made.plan && answer.plan_ids.empty()) return made;
+    if (!made.plan) break;  // it is asked again, as the first
+    answer.plan_ids.push_back(PlanId(*made.plan));
+    if (MonotonicNowNs() >= until) break;
+  }
+  return answer;
+}
+
+EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   if (last_place_ != nullptr) last_place_->Note("", 0);
   Prepare();
   const bool is_new = recipe_->host.request == nullptr;

@@ -41,6 +41,7 @@ class Engine {
 
  private:
   bool Call(int (*function)(lua_State*), void* argument);
+  EvaluationAnswer EvaluateOnce(const EvaluationRequest& request);
   void Judge(const EvaluationRequest& request, EvaluationAnswer& answer);
 
   Ask ask_;

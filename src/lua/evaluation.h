@@ -93,7 +93,9 @@ struct EvaluationRequest {
   // A space of the command line: its axes are choices of one text each, as ReadAxisText takes it.
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};  // points are judged; there is no plan
-  bool last = true;                     // the evaluator need not wait for another request
+  // A plan is made for each of these, one after the other, on top of `overrides`: the answer has their ids.
+  std::vector<Point> points = {};
+  bool last = true;  // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };
@@ -188,6 +190,9 @@ struct EvaluationAnswer {
   std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
   std::optional<SweepDescription> sweep;   // the same
   std::optional<Judgement> judgement;      // the same
+  // Of EvaluationRequest::points, from the first on: as many as were made in a while, and one at least, or what is
+  // wrong with the first.
+  std::vector<std::string> plan_ids;
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

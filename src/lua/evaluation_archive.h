@@ -38,7 +38,7 @@ void Fields(A& archive, EvaluationRequest& request) {
           request.pins, request.args, request.site, request.devices, request.mindspore, request.resumed);
   InRange(archive, request.depth, EvaluationDepth::kPlan);
   archive(request.explain, request.libraries, request.rules, request.site_file, request.describe_sweep, request.words,
-          request.judge, request.last);
+          request.judge, request.points, request.last);
 }
 
 template <class A>
@@ -105,7 +105,7 @@ template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
           answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
-          answer.lockdown, answer.site_file, answer.sweep, answer.judgement);
+          answer.lockdown, answer.site_file, answer.sweep, answer.judgement, answer.plan_ids);
 }
 
 template <class A>

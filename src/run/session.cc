@@ -66,7 +66,7 @@ Result<void> Session::Begin() {
   Connect();  // agents come up while the files are written
   const std::map<std::string, std::string> inherited =
       RecordedVariables(request_.environment, HiddenValues(plan_, binding_.secrets));
-  plan_id_ = PlanId(plan_);
+  plan_id_ = request_.plan_id.empty() ? PlanId(plan_) : request_.plan_id;
   Result<UniqueFd> logs =
       WriteRunFiles(directory_->folder(), {plan_, plan_id_, request_.inputs, request_.evaluation, inherited,
                                            request_.sources, request_.linked_sources, !request_.terse});

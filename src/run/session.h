@@ -38,6 +38,7 @@ struct Preflight {
 
 struct RunRequest {
   Plan plan;
+  std::string plan_id = {};  // PlanId of it, where that is known already
 
   // Stored in the run directory so that a RUN can stand for a recipe. Keys of `sources` are paths below
   // recipe/ (relative, '/'-separated, no "." or ".."), values the bytes; `inputs` is the list that

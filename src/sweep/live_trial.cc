@@ -18,7 +18,9 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
   const SweepRequest& sweep = setting.request;
   RunRequest run = sweep.run;
   run.plan = std::move(evaluation.plan);
-  if (!sweep.hosts.empty()) {
+  if (sweep.hosts.empty()) {
+    run.plan_id = began.plan;
+  } else {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       run.hosts.push_back(sweep.hosts[hosts[i]]);
       run.hosts.back().devices = run.plan.hosts[i].devices;

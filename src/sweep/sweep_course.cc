@@ -118,6 +118,11 @@ std::optional<TrialNumber> SweepCourse::NextToPlan() {
   return trial;
 }
 
+std::vector<TrialNumber> SweepCourse::Following(std::size_t most) const {
+  const auto count = static_cast<std::ptrdiff_t>(std::min(most, to_plan_.size()));
+  return {to_plan_.begin(), to_plan_.begin() + count};
+}
+
 Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs) {
   const auto open = account_.open().find(trial);
   if (open != account_.open().end() && !open->second.plan.empty() && open->second.plan != plan_id) {

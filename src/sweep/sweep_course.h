@@ -51,6 +51,8 @@ class SweepCourse {
   void Judged(PointsJudged judged);
 
   std::optional<TrialNumber> NextToPlan();
+  // What follows as far as that is known, `most` of them.
+  std::vector<TrialNumber> Following(std::size_t most) const;
   // Kind "plan_changed" if an earlier attempt had another plan.
   Result<void> Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs);
   // Of one that is planned and has not begun.

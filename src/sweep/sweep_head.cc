@@ -23,7 +23,6 @@
 #include "base/fingerprint.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
-#include "plan/plan_text.h"
 #include "run/output.h"
 #include "run/private_files.h"
 #include "run/progress_display.h"
@@ -43,6 +42,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
+constexpr std::size_t kComparedAtOnce = 16;  // with the plans of the evaluator that stays alive
 constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
 // Below it no trial is begun: it could not even write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
@@ -108,7 +108,7 @@ class SweepHead {
   void Judge();
   void OnJudged(TrialNumber first, Result<PointsJudged> judged);
   void Plan(TrialNumber trial);
-  void OnPlanned(TrialNumber trial, Result<Evaluation> evaluation);
+  void OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made);
   void Start(TrialQueue::Start start);
   void OnReport(TrialNumber trial, const MetricReport& report);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
@@ -260,25 +260,26 @@ void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
 }
 
 void SweepHead::Plan(TrialNumber trial) {
-  planner_.Plan(trial, [this, trial](Result<Evaluation> evaluation) { OnPlanned(trial, std::move(evaluation)); });
+  planner_.Plan(trial, course_.Following(kComparedAtOnce),
+                [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
 }
 
-void SweepHead::OnPlanned(TrialNumber trial, Result<Evaluation> evaluation) {
-  if (!evaluation) {
-    const Diagnostic& first = evaluation.error().front();
-    if (IsNotOfThePoint(evaluation.error()) || first.kind == "plan_differs") {
-      Stop(Sentence(evaluation.error()), CodeOf(evaluation.error()), false);
+void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made) {
+  if (!made) {
+    const Diagnostic& first = made.error().front();
+    if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
+      Stop(Sentence(made.error()), CodeOf(made.error()), false);
       course_.GivenUp(trial);
     } else {
       course_.CannotBe(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
     return GoOn();
   }
-  auto planned = course_.Planned(trial, PlanId(evaluation->plan), NeedsOf(evaluation->plan));
+  auto planned = course_.Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
   if (!planned) {
     Stop(Sentence(planned.error()), 2, false);
   } else {
-    planned_[trial] = *std::move(evaluation);
+    planned_[trial] = std::move(made->evaluation);
   }
   GoOn();
 }

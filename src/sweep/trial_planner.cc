@@ -86,7 +86,8 @@ void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<v
   });
 }
 
-void TrialPlanner::Plan(TrialNumber trial, std::function<void(Result<Evaluation>)> done) {
+void TrialPlanner::Plan(TrialNumber trial, std::vector<TrialNumber> next, std::function<void(Result<Planned>)> done) {
+  next_ = std::move(next);
   Evaluator fresh(stem_, files_.Again());
   auto pending = fresh.Begin(OptionsOf(trial), true);
   if (!pending) {
@@ -96,33 +97,60 @@ void TrialPlanner::Plan(TrialNumber trial, std::function<void(Result<Evaluation>
   planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
       io_, *std::move(pending), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
         planning_.erase(trial);
-        if (!evaluation) return done(std::move(evaluation));
+        if (!evaluation) return done(Fail(std::move(evaluation.error())));
         Compare(trial, *std::move(evaluation), done);
       });
 }
 
-void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Evaluation>)>& done) {
-  auto made = std::make_shared<Evaluation>(std::move(fresh));
+void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done) {
+  auto made = std::make_shared<Planned>(Planned{std::move(fresh), {}});
+  made->plan_id = PlanId(made->evaluation.plan);
+  if (CompareKnown(trial, *made, done)) return;
   Ask([this, trial, made, done] {
-    auto pending = staying_.Begin(OptionsOf(trial));
+    if (CompareKnown(trial, *made, done)) return Answered();
+    std::vector<TrialNumber> asked = {trial};
+    for (const TrialNumber one : next_) {
+      if (one != trial && !expected_.contains(one)) asked.push_back(one);
+    }
+    std::vector<Point> points;
+    for (const TrialNumber one : asked) points.push_back(sampler_.At(one));
+    auto pending = staying_.BeginPlanIds(evaluation_, std::move(points));
     if (!pending) {
       Answered();
       return done(Fail(pending.error()));
     }
-    comparing_ = std::make_unique<AwaitedAnswer<Evaluation>>(
-        io_, *std::move(pending), [this, trial, made, done](Result<Evaluation> again) {
+    comparing_ = std::make_unique<AwaitedAnswer<std::vector<std::string>>>(
+        io_, *std::move(pending), [this, asked, made, done](Result<std::vector<std::string>> ids) {
+          for (std::size_t i = 0; ids && i < ids->size(); ++i) expected_[asked[i]] = (*ids)[i];
           Answered();
-          if (!again && IsNotOfThePoint(again.error())) return done(Fail(again.error()));
-          const std::string id = PlanId(made->plan);
-          if (again && PlanId(again->plan) == id) return done(std::move(*made));
-          done(Fail(Error("plan_differs", {},
-                          fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made "
-                                      "other plans before",
-                                      trial, PointText(sampler_.At(trial)), ShortPlanId(id),
-                                      again ? ShortPlanId(again->plan) : "none: " + again.error().front().message),
-                          "the recipe keeps something between plans: muster check --deep RECIPE")));
+          if (ids) {
+            CompareKnown(asked.front(), *made, done);
+          } else if (IsNotOfThePoint(ids.error())) {
+            done(Fail(ids.error()));
+          } else {
+            done(Fail(Differs(asked.front(), made->plan_id, "none: " + ids.error().front().message)));
+          }
         });
   });
+}
+
+bool TrialPlanner::CompareKnown(TrialNumber trial, Planned& made, const std::function<void(Result<Planned>)>& done) {
+  const auto expected = expected_.extract(trial);
+  if (expected.empty()) return false;
+  if (expected.mapped() == made.plan_id) {
+    done(std::move(made));
+  } else {
+    done(Fail(Differs(trial, made.plan_id, ShortPlanId(expected.mapped()))));
+  }
+  return true;
+}
+
+Diagnostic TrialPlanner::Differs(TrialNumber trial, const std::string& id, const std::string& other) {
+  return Error("plan_differs", {},
+               fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made other plans "
+                           "before",
+                           trial, PointText(sampler_.At(trial)), ShortPlanId(id), other),
+               "the recipe keeps something between plans: muster check --deep RECIPE");
 }
 
 void TrialPlanner::GiveUp() {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -40,15 +41,23 @@ class TrialPlanner {
   // Trials from `first` on, `count` of them or fewer, at least one.
   void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
 
-  // Kind "plan_differs": the two evaluators made different plans of it.
-  void Plan(TrialNumber trial, std::function<void(Result<Evaluation>)> done);
+  struct Planned {
+    Evaluation evaluation;
+    std::string plan_id;
+  };
+  // Kind "plan_differs": the two evaluators made different plans of it. What the one that stays alive says of `next`,
+  // trials that are likely to be planned soon, is asked with it.
+  void Plan(TrialNumber trial, std::vector<TrialNumber> next, std::function<void(Result<Planned>)> done);
 
   // Nothing is answered any more.
   void GiveUp();
 
  private:
   EvaluationOptions OptionsOf(TrialNumber trial);
-  void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Evaluation>)>& done);
+  void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done);
+  // False if it is not known what the plan is to be.
+  bool CompareKnown(TrialNumber trial, Planned& made, const std::function<void(Result<Planned>)>& done);
+  Diagnostic Differs(TrialNumber trial, const std::string& id, const std::string& other);
   // The evaluator that stays alive does one thing after the other.
   void Ask(std::function<void()> question);
   void Answered();
@@ -63,8 +72,10 @@ class TrialPlanner {
   std::deque<std::function<void()>> questions_;
   bool asking_ = false;
   std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
-  std::unique_ptr<AwaitedAnswer<Evaluation>> comparing_;
+  std::unique_ptr<AwaitedAnswer<std::vector<std::string>>> comparing_;
   std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
+  std::vector<TrialNumber> next_;                // as told last
+  std::map<TrialNumber, std::string> expected_;  // plan ids by the evaluator that stays alive
 };
 
 }  // namespace muster

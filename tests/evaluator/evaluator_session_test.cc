@@ -6,6 +6,7 @@
 
 #include "evaluator/evaluate.h"
 #include "evaluator/small_recipes.h"
+#include "plan/plan_text.h"
 
 namespace muster::testing {
 namespace {
@@ -150,6 +151,42 @@ TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
   EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 1U);
   EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 2U);
   EXPECT_EQ(EvaluateRecipe(options)->plan.processes.size(), 1U);
+}
+
+Point PointOf(std::int64_t n) { return {{"n", Value(n)}}; }
+
+TEST_F(EvaluatorSession, TellsTheIdsOfSeveralPlansAtOnce) {
+  const EvaluationOptions options = Recipe("job:workers { count = p.n, command = { 'x' } }");
+  Evaluator evaluator;
+  const auto ids = evaluator.BeginPlanIds(options, {PointOf(3), PointOf(1), PointOf(3)})->Await();
+  ASSERT_TRUE(ids);
+  ASSERT_EQ(ids->size(), 3U);
+  EXPECT_EQ(ids->at(0), PlanId(EvaluateRecipe(With(options, 3))->plan));
+  EXPECT_EQ(ids->at(1), PlanId(EvaluateRecipe(With(options, 1))->plan));
+  EXPECT_EQ(ids->at(2), ids->at(0));
+}
+
+TEST_F(EvaluatorSession, TellsIdsUpToTheFirstPlanThatCannotBe) {
+  const EvaluationOptions options =
+      Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
+  Evaluator evaluator;
+  const auto ids = evaluator.BeginPlanIds(options, {PointOf(1), PointOf(2), PointOf(3), PointOf(1)})->Await();
+  ASSERT_TRUE(ids);
+  EXPECT_EQ(ids->size(), 2U);
+  const auto none = evaluator.BeginPlanIds(options, {PointOf(3), PointOf(1)})->Await();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().front().message, "too many");
+  EXPECT_EQ(none.error(), EvaluateRecipe(With(options, 3)).error());
+}
+
+// So that who waits for the first does not wait for all.
+TEST_F(EvaluatorSession, TellsFewerIdsWherePlansTakeLong) {
+  const EvaluationOptions options = Recipe("for i = 1, 2000000 do end job:workers { count = 1, command = { 'x' } }");
+  Evaluator evaluator;
+  const auto ids = evaluator.BeginPlanIds(options, std::vector<Point>(1000, PointOf(1)))->Await();
+  ASSERT_TRUE(ids) << ids.error().front().message;
+  EXPECT_GE(ids->size(), 1U);
+  EXPECT_LT(ids->size(), 1000U);
 }
 
 TEST_F(EvaluatorSession, DescribesAJobWithAllItsProblemsAndLaysOutNoProcess) {

@@ -84,5 +84,15 @@ TEST(Sweep, IsStoppedByAnotherCommand) {
   EXPECT_EQ(sweep.Wrong(4), "");
 }
 
+TEST(Sweep, StopsWhereARecipeKeepsSomethingFromPlanToPlan) {
+  const SweepCase sweep("x = muster.int { 1 }",
+                        "here = here .. 'x' job:workers { count = 1, command = { 'true', here } }");
+  const CommandResult stopped = sweep.Sweep({"--grid", "x=1..30", "--slots", "1"});
+  EXPECT_EQ(stopped.exit_code, 2) << stopped.err;
+  EXPECT_TRUE(Says(stopped.err, "trial 0 (x=1) has the plan ")) << stopped.err;
+  EXPECT_TRUE(Says(stopped.err, " in a fresh evaluator, and ")) << stopped.err;
+  EXPECT_TRUE(sweep.Of(0, "attempt_began").empty());
+}
+
 }  // namespace
 }  // namespace muster::testing

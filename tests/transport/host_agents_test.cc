@@ -8,12 +8,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "spawn/descendants.h"
 #include "spawn/reap.h"
 #include "spawn/spawn.h"
 #include "support/agent_session.h"
+#include "support/await.h"
 #include "support/processes.h"
 #include "transport/local.h"
 
@@ -141,13 +143,59 @@ TEST_F(HostAgentsTest, GivesEveryRunAnAgentOfItsOwn) {
   const auto empty = Await<AgentEmpty>(*one);
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->started, 1U);
-  EXPECT_EQ(Identify(of_one->pid), std::nullopt) << "it said that it was over while it was there";
   ASSERT_TRUE(Await<ProcessStarted>(*other));
   EXPECT_TRUE(other->All<ProcessExited>().empty());
   EXPECT_FALSE(ProcessesWith(Token("other")).empty());
   other->channel->Send(Finish{});
   ASSERT_TRUE(Await<AgentEmpty>(*other));
   EXPECT_TRUE(ProcessesWith(Token("other")).empty());
+}
+
+TEST_F(HostAgentsTest, ServesTheNextRunByTheProcessOfAnAgentThatFinished) {
+  Begin();
+  const auto serve = [&](const std::string& name) {
+    const auto run = Open(name);
+    Start(*run, {"exit", "3"});
+    const auto ready = Await<AgentReady>(*run);
+    const auto exited = Await<ProcessExited>(*run);
+    EXPECT_TRUE(ready && exited && exited->code == 3);
+    run->channel->Send(Finish{});
+    const auto empty = Await<AgentEmpty>(*run);
+    EXPECT_TRUE(empty);
+    // Nothing of a run is known in the next.
+    EXPECT_EQ(empty->started, 1U);
+    EXPECT_EQ(empty->reaped, 1U);
+    EXPECT_EQ(empty->descriptors, ready->descriptors);
+    return ready->pid;
+  };
+  const pid_t first = serve("one");
+  EXPECT_EQ(serve("two"), first);
+  EXPECT_EQ(serve("three"), first);
+
+  // One that somebody has killed in between is nobody's loss.
+  const UniqueFd killed(static_cast<int>(::syscall(SYS_pidfd_open, first, 0)));
+  ::kill(first, SIGKILL);
+  ASSERT_TRUE(AwaitReadable(killed.get()));
+  EXPECT_NE(serve("four"), first);
+  EXPECT_TRUE(lost_.empty());
+}
+
+TEST_F(HostAgentsTest, GivesTheProcessOfALostAgentToNobody) {
+  Begin();
+  const auto one = Open("one");
+  StartDaemon(*one);
+  const auto ready = Await<AgentReady>(*one);
+  ASSERT_TRUE(ready);
+  one->channel->Send(StartProcess{});  // in an environment that is not defined
+  ASSERT_TRUE(Await<AgentLost>(*one));
+  EXPECT_TRUE(ProcessesWith(Token("one")).empty());
+  const auto other = Open("other");
+  Start(*other, {"exit"});
+  const auto next = Await<AgentReady>(*other);
+  ASSERT_TRUE(next);
+  EXPECT_NE(next->pid, ready->pid);
+  other->channel->Send(Finish{});
+  ASSERT_TRUE(Await<AgentEmpty>(*other));
 }
 
 TEST_F(HostAgentsTest, EndsWhatAKilledAgentLeftAndNothingElse) {
