@@ -89,9 +89,9 @@ TEST(Sweep, StopsWhereARecipeKeepsSomethingFromPlanToPlan) {
                         "here = here .. 'x' job:workers { count = 1, command = { 'true', here } }");
   const CommandResult stopped = sweep.Sweep({"--grid", "x=1..30", "--slots", "1"});
   EXPECT_EQ(stopped.exit_code, 2) << stopped.err;
-  EXPECT_TRUE(Says(stopped.err, "trial 0 (x=1) has the plan ")) << stopped.err;
+  EXPECT_TRUE(Says(stopped.err, ") has the plan ")) << stopped.err;
   EXPECT_TRUE(Says(stopped.err, " in a fresh evaluator, and ")) << stopped.err;
-  EXPECT_TRUE(sweep.Of(0, "attempt_began").empty());
+  for (const int trial : {0, 1}) EXPECT_TRUE(sweep.Of(trial, "attempt_began").empty());
 }
 
 }  // namespace
