@@ -46,14 +46,13 @@ bool IsWord(const std::string& text) {
 
 }  // namespace
 
-Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, std::string program,
-             const Without& without, std::optional<PidNamespace> space)
+Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProcess& process,
+             std::optional<PidNamespace> space)
     : io_(io),
       wire_(std::move(wire)),
-      child_descriptors_(child_descriptors),
-      without_(without),
+      process_(process),
+      launcher_(process.launcher),
       space_(std::move(space)),
-      launcher_(MechanismsBut(without)),
       children_(io, launcher_,
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
                  .signalled =
@@ -94,7 +93,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                     told.host = host_;
                     Send(told);
                   }),
-      inspection_(io, launcher_, program,
+      inspection_(io, launcher_, process.program,
                   {.done =
                        [this](const Inspected& told) {
                          if (!finishing_) Send(told);
@@ -118,11 +117,12 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                    log_times_.Replaced(key);
                    ready_.Replaced(key);
                  }),
-      log_trims_(io, launcher_, program,
+      log_trims_(io, launcher_, process.program,
                  [this] {
                    if (finishing_) FinishIfEmpty();
                  }),
       ptys_(io, [this](const AgentMessage& message) { Send(message); }),
+      witness_(process.memory_kills),
       signals_(io.get_executor()),
       patience_(io.get_executor()),
       beats_(io, {.send = [this](const AgentBeat& beat) { Send(beat); },
@@ -135,7 +135,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                    .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
       paths_(io),
       code_(io, CodeCacheFolder(), [this](const AgentMessage& message) { Send(message); }),
-      subs_(io, wire_, {child_descriptors, std::move(program), without},
+      subs_(io, wire_, {process.child_descriptors, process.program, process.without},
             {.send = [this](const AgentMessage& message) { Send(message); },
              .end_leftovers = [this] { return EndOrphans(); },
              .idle =
@@ -143,7 +143,9 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit chi
                    if (finishing_) FinishIfEmpty();
                  }}),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
-      leftovers_(io.get_executor()) {}
+      leftovers_(io.get_executor()) {
+  process.memory_kills.CountFromNow();
+}
 
 int Agent::Refuse(const std::string& why) {
   refusal_ = why;
@@ -163,7 +165,7 @@ int Agent::Run() {
   if (!signals || error) return kAgentFailed;
   signals.release();
 
-  wire_->Send(std::string(kMagic));
+  if (!below_) wire_->Send(std::string(kMagic));
   WatchSignals();
   wire_->Start([this](const std::string& payload) { OnFrame(payload); },
                [this](const std::string& why) {
@@ -204,7 +206,7 @@ void Agent::Do(Hello& command) {
   ready.address = AddressReachedBy();
   ready.shares_run_dir = !folder_.made();
   ready.pid = space_ ? space_->OwnPid() : ::getpid();
-  if (const auto identity = Identify(::getpid())) ready.start_ticks = identity->start_ticks;
+  ready.start_ticks = OwnStartTicks();
   ready.host_name = OwnHostName();
   ready.mechanisms = MechanismNames(launcher_.mechanisms());
   ready.mechanisms.emplace_back("subreaper");
@@ -212,7 +214,7 @@ void Agent::Do(Hello& command) {
     ready.mechanisms.emplace_back("pid-namespace");
     means_.insert("pid-namespace");
   }
-  if (!without_.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
+  if (!process_.without.Has(Mechanism::kCgroup) && IsWord(command.run_id)) {
     auto made = Cgroup::MakeBelowOwn(fmt::format("muster-{}-{}-{}", command.run_id, host_, ready.pid));
     if (made) cgroup_.emplace(*std::move(made));
     if (cgroup_ && tell_of_cgroup_) tell_of_cgroup_(cgroup_->path());
@@ -223,7 +225,7 @@ void Agent::Do(Hello& command) {
     ready.cgroup = cgroup_->path();
   }
   if (!command.logs.empty()) {
-    logs_collapse_ = !without_.Has(Mechanism::kCollapse) && CanCollapse(command.logs);
+    logs_collapse_ = !process_.without.Has(Mechanism::kCollapse) && CanCollapse(command.logs);
     ready.mechanisms.emplace_back(logs_collapse_ ? "collapse-range" : "log-pipe");
   }
   const SelfCount count = Count();
@@ -254,7 +256,7 @@ void Agent::Do(Activate& command) {
   for (const std::string& variable : command.environment) {
     if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
   }
-  activation_.Begin(command, {RLIMIT_NOFILE, child_descriptors_});
+  activation_.Begin(command, {RLIMIT_NOFILE, process_.child_descriptors});
 }
 
 void Agent::Do(Inspect& command) {
@@ -263,7 +265,7 @@ void Agent::Do(Inspect& command) {
   for (const std::string& variable : command.environment) {
     if (!IsVariable(variable)) return Fail("no environment variable: " + Quoted(variable));
   }
-  inspection_.Begin(std::move(command), {RLIMIT_NOFILE, child_descriptors_});
+  inspection_.Begin(std::move(command), {RLIMIT_NOFILE, process_.child_descriptors});
 }
 
 void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }

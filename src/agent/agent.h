@@ -36,6 +36,7 @@
 #include "agent/log_pipes.h"
 #include "agent/log_times.h"
 #include "agent/log_trims.h"
+#include "agent/memory_kills.h"
 #include "agent/path_trial.h"
 #include "agent/protocol.h"
 #include "agent/pty_set.h"
@@ -54,22 +55,37 @@ inline constexpr int kAgentFinished = 0;
 inline constexpr int kAgentFailed = 1;    // a command it refuses, or processes that cannot be ended
 inline constexpr int kAgentLostHead = 3;  // the connection ended without Finish, or SIGTERM
 
+// What a process that is an agent has, and keeps when it is the agent of one run after the other.
+struct AgentProcess {
+  // RLIMIT_NOFILE of the processes that it starts; the path of muster-agent.
+  AgentProcess(rlimit child_descriptors_limit, std::string program_path, const Without& without_mechanisms)
+      : child_descriptors(child_descriptors_limit),
+        program(std::move(program_path)),
+        without(without_mechanisms),
+        launcher(MechanismsBut(without)) {}
+
+  rlimit child_descriptors;
+  std::string program;
+  Without without;
+  Launcher launcher;
+  MemoryKills memory_kills;
+};
+
 class Agent {
  public:
   // SIGKILL has to show effect within this; what is left then is named in AgentFailed.
   static constexpr std::chrono::seconds kKillPatience{5};
 
-  // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored.
-  // `child_descriptors` is the limit that processes get (RLIMIT_NOFILE), `program` the path of muster-agent. With a
-  // `space` it is the init of that namespace, and the pids that it tells are those outside.
-  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, rlimit child_descriptors, std::string program,
-        const Without& without = {}, std::optional<PidNamespace> space = {});
+  // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored, and
+  // outlive this. With a `space` it is the init of that namespace, and the pids that it tells are those outside.
+  Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProcess& process,
+        std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
   // It is below another agent (sub_agents.h), with descriptors up to `descriptors` and no more: what can be known from
-  // that, or be asked of the other, it does not look for. Before Run().
+  // that, or be asked of the other, it does not look for, and it begins without the magic. Before Run().
   void BeBelow(std::uint32_t descriptors) { below_ = descriptors; }
 
   // Calls it, if there is one, with the folder of the cgroup that is made for processes. Before Run().
@@ -148,10 +164,9 @@ class Agent {
 
   boost::asio::io_context& io_;
   std::shared_ptr<Wire> wire_;
-  rlimit child_descriptors_;
-  Without without_;
+  AgentProcess& process_;
+  Launcher& launcher_;
   std::optional<PidNamespace> space_;
-  Launcher launcher_;
   std::optional<Cgroup> cgroup_;
   std::function<void(const std::string&)> tell_of_cgroup_;
   ChildSet children_;

@@ -241,7 +241,8 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
-  Agent agent(io, std::move(*wire), descriptors, program, options->without, std::move(space));
+  AgentProcess process(descriptors, program, options->without);
+  Agent agent(io, std::move(*wire), process, std::move(space));
   agent.TellOfCgroup(tell_guard);
   return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
 }

@@ -81,7 +81,7 @@ tl::expected<ProcessStarted, SpawnError> Agent::Start(const StartProcess& comman
   const EnvironmentBlock own = ByName(command.env);
   spec.env = Overlaid(block, own);
   // The agent has raised its own limit; a process gets what the user had.
-  spec.limits.push_back({RLIMIT_NOFILE, child_descriptors_});
+  spec.limits.push_back({RLIMIT_NOFILE, process_.child_descriptors});
   spec.cores = command.cores;
 
   std::vector<UniqueFd> held_texts;

@@ -18,6 +18,9 @@ namespace muster {
 
 class EndWitness {
  public:
+  // Which must outlive it.
+  explicit EndWitness(MemoryKills& memory) : memory_(memory) {}
+
   void Started(const ProcessStarted& event, const std::string& cwd, const std::string& log);
   // A signal that the agent sent.
   void Signalled(const SignalSent& event);
@@ -35,7 +38,7 @@ class EndWitness {
   };
 
   std::map<std::pair<ProcessId, std::uint32_t>, Running> running_;
-  MemoryKills memory_;
+  MemoryKills& memory_;
 };
 
 }  // namespace muster

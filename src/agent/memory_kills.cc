@@ -84,17 +84,20 @@ std::optional<MemoryKillRecord> MemoryKillIn(std::string_view record) {
 MemoryKills::MemoryKills() {
   const MemoryCounterFile file = MemoryCounterFileOf(ContentOf("/proc/self/cgroup"));
   for (const std::string& path : {file.path, file.fallback}) {
+    counter_file_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!ReadCounter()) continue;
     counter_ = path;
-    if (const auto count = ReadCounter()) {
-      accounted_ = *count;
-      return;
-    }
+    break;
   }
-  counter_.clear();
+  CountFromNow();
 }
 
+void MemoryKills::CountFromNow() { accounted_ = ReadCounter().value_or(0); }
+
 std::optional<std::uint64_t> MemoryKills::ReadCounter() const {
-  return counter_.empty() ? std::nullopt : MemoryKillsIn(ContentOf(counter_));
+  std::array<char, 4'096> events;  // a handful of short lines
+  const ssize_t got = counter_file_ ? ::pread(counter_file_.get(), events.data(), events.size(), 0) : -1;
+  return got <= 0 ? std::nullopt : MemoryKillsIn({events.data(), static_cast<std::size_t>(got)});
 }
 
 void MemoryKills::ReadLog() {

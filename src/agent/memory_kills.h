@@ -40,8 +40,10 @@ std::optional<MemoryKillRecord> MemoryKillIn(std::string_view record);
 
 class MemoryKills {
  public:
-  // Counts from now on.
   MemoryKills();
+
+  // What was counted so far is evidence for nobody. As at first.
+  void CountFromNow();
 
   // A phrase with the evidence that the process, which SIGKILL ended and which had started at `started`, was killed
   // for lack of memory; empty if there is none. One count of the cgroup is evidence for one process.
@@ -52,6 +54,7 @@ class MemoryKills {
   void ReadLog();
 
   std::string counter_;
+  UniqueFd counter_file_;
   std::uint64_t accounted_ = 0;
   bool log_tried_ = false;
   UniqueFd log_;

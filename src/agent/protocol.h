@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 7.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 8.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -22,8 +22,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
-inline constexpr std::string_view kMagic = "muster-agent/7\n";
+inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::string_view kMagic = "muster-agent/8\n";
 inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 // --- head to agent ---------------------------------------------------------------------------------

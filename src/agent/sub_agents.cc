@@ -34,15 +34,16 @@ std::optional<Ends> SocketPair(int flags) {
 constexpr std::size_t kReadBytes = 64U << 10;
 constexpr std::size_t kMostLast = 16U << 20;  // of what one said before its end: more than a socket holds
 constexpr int kControlFd = 3;
+constexpr int kKeptDescriptors = 7;  // of an AgentProcess: the launcher's, the counter and the log of memory kills
 
 // An agent, until it is over. One that finished says so by a byte before its connection ends.
-int ServeOne(UniqueFd line, const SubAgents::Means& means) {
+int ServeOne(UniqueFd line, AgentProcess& process) {
   boost::asio::io_context io(1);
   auto wire = Wire::Make(io, std::move(line), UniqueFd(), {});
   if (!wire) return kAgentFailed;
-  Agent agent(io, std::move(*wire), means.child_descriptors, means.program, means.without);
-  // Below the line come the three of the loop and that of its signals.
-  agent.BeBelow(kControlFd + 2 + 4);
+  Agent agent(io, std::move(*wire), process);
+  // Below the line come what the process keeps, the three of the loop and that of its signals.
+  agent.BeBelow(kControlFd + 2 + kKeptDescriptors + 4);
   const int code = agent.Run();
   if (code == kAgentFinished) ::send(kControlFd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   return code;
@@ -58,11 +59,12 @@ int ServeOne(UniqueFd line, const SubAgents::Means& means) {
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   CloseFrom(kControlFd + 1);
   if (!BecomeSubreaper()) ::_exit(kAgentFailed);
+  AgentProcess process(means.child_descriptors, means.program, means.without);
   for (;;) {
     auto line = TakeDescriptors<1>(kControlFd);
     if (!line) ::_exit(kAgentFinished);
     if (!line->front()) continue;
-    if (const int code = ServeOne(std::move(line->front()), means); code != kAgentFinished) ::_exit(code);
+    if (const int code = ServeOne(std::move(line->front()), process); code != kAgentFinished) ::_exit(code);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace muster {
@@ -26,7 +27,7 @@ std::string UtcText(std::uint64_t wall_ns) {
   const auto seconds = static_cast<std::time_t>(wall_ns / kNsPerSecond);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+  return fmt::format(FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z"), parts.tm_year + 1900, parts.tm_mon + 1,
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, wall_ns % kNsPerSecond / 1000);
 }
 

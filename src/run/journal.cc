@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fmt/compile.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,9 +40,9 @@ constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntry
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 
-Value Number(std::uint64_t number) {
+std::int64_t Most(std::uint64_t number) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return Value(static_cast<std::int64_t>(std::min(number, kMost)));
+  return static_cast<std::int64_t>(std::min(number, kMost));
 }
 
 // --- writing ----------------------------------------------------------------------------------------
@@ -50,7 +51,18 @@ class FieldWriter {
  public:
   template <class T>
   void operator()(const char* name, T& value) {
-    line_ += fmt::format(",\"{}\":{}", name, JsonText(Of(value)));
+    line_ += ",\"";
+    line_ += name;
+    line_ += "\":";
+    if constexpr (std::is_same_v<T, bool>) {
+      line_ += value ? "true" : "false";
+    } else if constexpr (std::signed_integral<T>) {
+      line_ += fmt::format_int(value).c_str();
+    } else if constexpr (std::unsigned_integral<T>) {
+      line_ += fmt::format_int(Most(value)).c_str();
+    } else {
+      line_ += JsonText(Of(value));
+    }
   }
   std::string Take() { return std::move(line_); }
 
@@ -75,7 +87,7 @@ class FieldWriter {
     } else if constexpr (std::is_same_v<T, std::string>) {
       return Value(Readable(value));
     } else if constexpr (std::unsigned_integral<T>) {
-      return Number(value);
+      return Value(Most(value));
     } else if constexpr (std::signed_integral<T>) {
       return Value(std::int64_t{value});
     } else if constexpr (requires { typename T::mapped_type; }) {
@@ -201,9 +213,9 @@ std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry
 std::string JournalLine(const JournalRecord& record) {
   FieldWriter fields;
   std::visit([&](auto entry) { JournalFields(fields, entry); }, record.entry);
-  std::string line = fmt::format("{{\"seq\":{},\"wall\":{},\"at\":{},\"event\":\"{}\"{}", record.seq,
-                                 JsonText(Value(Readable(record.wall))), JsonText(Number(record.at)),
-                                 EntryName(record.entry), fields.Take());
+  std::string line =
+      fmt::format(FMT_COMPILE("{{\"seq\":{},\"wall\":{},\"at\":{},\"event\":\"{}\"{}"), record.seq,
+                  JsonText(Value(Readable(record.wall))), Most(record.at), EntryName(record.entry), fields.Take());
   SealLine(line);
   return line;
 }
@@ -252,6 +264,10 @@ Result<JournalWriter> JournalWriter::Create(int folder) {
 
 void JournalWriter::Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at) {
   unwritten_ += JournalLine({++seq_, UtcText(wall_ns), at, std::move(entry)});
+}
+
+void JournalWriter::Write() {
+  if (unwritten_.empty()) return;
   error_ = FailsHere(Fault::kHeadBeforeJournal) ? EIO : 0;
   if (error_ != 0) return;
   while (!unwritten_.empty()) {

@@ -70,8 +70,10 @@ class JournalWriter {
   // Creates journal.jsonl in the folder, exclusively.
   static Result<JournalWriter> Create(int folder);
 
-  // Appends and writes. What the disk does not take is kept and goes first with the next record.
+  // The next record, for Write().
   void Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at);
+  // Writes what was appended. What the disk does not take is kept and goes first the next time.
+  void Write();
   // Everything on the disk; for the last record.
   void Sync();
 

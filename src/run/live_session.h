@@ -211,7 +211,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void Send(std::uint32_t host, const AgentCommand& command);
   void SetAlarm();
   void OnAlarm();
+  // Written before anything is said to an agent, or with the next turn of the loop.
   void Record(JournalEntry entry);
+  void WriteJournal();
   void End();
 
   // From the loop, unless the session has gone by then.
@@ -260,6 +262,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<GitLook> git_;                 // while git is asked
   bool end_waits_ = false;                       // for it
   bool ended_ = false;
+  bool journal_due_ = false;  // to be written
   bool warned_of_journal_ = false;
   RunOutcome outcome_;
   std::optional<boost::asio::steady_timer> listening_;  // not yet

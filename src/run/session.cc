@@ -342,7 +342,9 @@ void Session::Dump(const DumpOrdered& order) {
 }
 
 void Session::Send(std::uint32_t host, const AgentCommand& command) {
-  if (agents_[host].channel && !agents_[host].over) agents_[host].channel->Send(command);
+  if (!agents_[host].channel || agents_[host].over) return;
+  WriteJournal();  // first what is known, then the deed
+  agents_[host].channel->Send(command);
 }
 
 void Session::SetAlarm() {
@@ -365,8 +367,15 @@ void Session::Record(JournalEntry entry) {
   const MonotonicNs at = clock_->Monotonic();
   std::string published;
   if (control_ && control_->watched()) published = JournalLine({journal_->records() + 1, UtcText(wall), at, entry});
+  // Together with what follows from it in this turn of the loop.
+  if (!std::exchange(journal_due_, true)) Later([this] { WriteJournal(); });
   journal_->Append(std::move(entry), wall, at);
   if (!published.empty()) control_->Publish(published);
+}
+
+void Session::WriteJournal() {
+  if (!std::exchange(journal_due_, false)) return;
+  journal_->Write();
   if (journal_->error() == 0 || std::exchange(warned_of_journal_, true)) return;
   console_.Warn(
       SystemError("journal", "the journal cannot be written; it is kept until it can", journal_->error()).message);
@@ -386,6 +395,7 @@ void Session::End() {
   ended.descriptors = count.descriptors;
   ended.memory_kib = count.memory_kib;
   Record(ended);
+  WriteJournal();
   if (!request_.terse) journal_->Sync();
 
   if (request_.on_bad_hosts && !blamed_.empty()) {

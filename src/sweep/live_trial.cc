@@ -49,10 +49,12 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
                                                     Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
                                                     std::unique_ptr<Transport> transport, Calls calls) {
   // The journal knows of no such attempt: what is there is of one whose record was lost with the power.
-  std::error_code ignored;
-  std::filesystem::remove_all(setting.request.folder + "/" + TrialFolder(began.id, began.attempt), ignored);
-  if (auto made = MakeFolderOf(setting.request.folder_fd, TrialFolder(began.id, began.attempt)); !made) {
-    return Fail(made.error());
+  const std::string folder = TrialFolder(began.id, began.attempt);
+  if (EntryExists(setting.request.folder_fd, folder)) {
+    std::error_code ignored;
+    std::filesystem::remove_all(setting.request.folder + "/" + folder, ignored);
+  } else if (!EntryExists(setting.request.folder_fd, folder.substr(0, folder.rfind('/')))) {
+    if (auto made = MakeFolderOf(setting.request.folder_fd, folder); !made) return Fail(made.error());
   }
   std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
   trial->began_ns_ = MonotonicNowNs();

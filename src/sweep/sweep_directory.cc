@@ -48,7 +48,7 @@ Result<std::string> ResolveSweep(std::string_view sweep, const std::string& swee
 }
 
 std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
-  return fmt::format("t/{}/{}/{}", id.substr(0, kFirstDigits), id, attempt);
+  return fmt::format("t/{}/{}.{}", id.substr(0, kFirstDigits), id, attempt);
 }
 
 std::string SweepFileText(const SweepFile& file, const Value& description) {

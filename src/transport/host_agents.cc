@@ -35,7 +35,7 @@ struct HostAgents::Line {
   const std::uint32_t host;
   const std::uint32_t number;
   Channel::Receiver receiver;
-  FrameReader reader{kMagic};
+  FrameReader reader{{}};  // no shell has said anything before
   std::optional<AgentEmpty> empty;
   std::string why;
   bool ready = false;

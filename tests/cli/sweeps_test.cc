@@ -280,7 +280,7 @@ TEST(CheckSweep, SeesWhatIsWrong) {
   complains({good[0], good[1], forged}, "S7");
   complains({good[0], good[1], SweepEnded{true, "", 0}}, "S8");
   const SweepFolder folder(MadeFile(), good);
-  std::filesystem::create_directories(folder.path() + "/t/3f/3f00000000000000/0");
+  std::filesystem::create_directories(folder.path() + "/t/3f/3f00000000000000.0");
   EXPECT_NE(folder.Checked().out.find("S9: "), std::string::npos);
   EXPECT_EQ(SweepFolder(MadeFile(), good).Checked({"--complete", "6"}).exit_code, 1);
   const SweepFolder drawn(MadeFile(), MadeSweep(3, 20));

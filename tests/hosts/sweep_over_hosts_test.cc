@@ -87,7 +87,7 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
   for (const json& began : sweep.Journal("attempt_began")) {
     const auto id = began["id"].get<std::string>();
     folders[began["trial"]] =
-        sweep.Folder() + "/t/" + id.substr(0, 2) + "/" + id + "/" + std::to_string(began["attempt"].get<int>());
+        sweep.Folder() + "/t/" + id.substr(0, 2) + "/" + id + "." + std::to_string(began["attempt"].get<int>());
   }
   std::map<std::uint64_t, double> losses;
   for (const json& ended : sweep.Journal("attempt_ended")) {
