@@ -45,7 +45,7 @@ endforeach()
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
 # Their archives, which are in the same packages (see muster_program).
-foreach(dependency "LUAJIT|libluajit-5.1.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
+foreach(dependency "LUAJIT|libluajit-5.1.a" "SECCOMP|libseccomp.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
   string(REPLACE "|" ";" pair ${dependency})
   list(GET pair 0 prefix)
   list(GET pair 1 file)

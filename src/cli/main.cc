@@ -16,7 +16,6 @@
 #include "cli/command_options.h"
 #include "cli/exit_code.h"
 #include "cli/site_of_call.h"
-#include "evaluator/child.h"
 
 namespace muster {
 namespace {
@@ -162,8 +161,6 @@ int Main(int argc, char** argv) {
     return kExitRecipe;
   }
   const std::string first = argv[1];
-  if (first == kEvaluatorArgument) EvaluatorMain();
-  if (first == kStemArgument) StemMain(argc > 2 && std::string(argv[2]) == kWithSchema);
   if (first == "--help" || first == "-h" || first == "help") {
     if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
     std::fputs(Overview().c_str(), stdout);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/signal_name.h"
 #include "base/units.h"
+#include "evaluator/child.h"
 #include "lua/evaluation_archive.h"
 
 namespace muster {
@@ -153,6 +154,10 @@ Diagnostic Conversation::NoAnswer(ReadStatus read) {
     if (signal == SIGKILL) return Error("limit", last, "the evaluator was killed, for example for want of memory");
     return Error("crash", last, "the recipe crashed the evaluator (" + SignalName(signal) + ")",
                  "this line was reached last");
+  }
+  if (ended.code == kOfAnotherVersion) {
+    return MachineError("evaluator", "muster-evaluator is of another version than muster",
+                        "both belong together: install muster again");
   }
   return MachineError("evaluator",
                       "the evaluator ended without an answer (exit code " + std::to_string(ended.code) + ")");

@@ -55,7 +55,7 @@ struct EvaluationOptions {
   // Answers what the recipe asks of muster's environment; empty: getenv.
   std::function<std::optional<std::string>(const std::string& name)> variable = {};
   Without without = WithoutByEnvironment();
-  std::string program = "/proc/self/exe";            // a muster program
+  std::string program = {};                          // see EvaluatorStart
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
   std::function<void(unsigned seconds)> on_wait;     // it takes so long already: after the first second, each second
 };

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "evaluator/channel.h"
 #include "evaluator/child.h"
+#include "spawn/find_program.h"
 #include "spawn/fork_sibling.h"
 #include "spawn/reap.h"
 
@@ -49,8 +50,8 @@ Result<EvaluatorEnds> EvaluatorEnds::Make() {
   return ends;
 }
 
-Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<std::string>& words, int socket,
-                               int page) {
+Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, const std::vector<std::string>& words,
+                               int socket, int page) {
   std::vector<std::string> variables;
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
@@ -58,7 +59,7 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<st
   if (!start.locale.empty()) variables.push_back("LC_ALL=" + start.locale);
   if (!start.without.empty()) variables.push_back(std::string(kWithoutVariable) + "=" + WithoutText(start.without));
   SpawnSpec spec;
-  spec.argv = {start.program};
+  spec.argv = {start.program.empty() ? BesideOwnProgram("muster-evaluator") : start.program, mode, MUSTER_VERSION};
   spec.argv.insert(spec.argv.end(), words.begin(), words.end());
   spec.env = EnvPointers(variables);
   spec.stderr_fd = STDERR_FILENO;  // only the interpreter's or a sanitizer's last words can come from there
@@ -74,13 +75,14 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<st
   Launcher launcher(MechanismsBut(start.without));
   auto spawned = launcher.Spawn(spec);
   if (spawned) return *std::move(spawned);
-  return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error())));
+  return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error()),
+                           "muster-evaluator belongs into the folder of muster itself"));
 }
 
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorProcess::Start(const EvaluatorStart& start) {
   auto ends = EvaluatorEnds::Make();
   if (!ends) return Fail(ends.error());
-  auto spawned = SpawnEvaluator(start, {kEvaluatorArgument}, ends->theirs.get(), ends->page->fd());
+  auto spawned = SpawnEvaluator(start, kEvaluatorArgument, {}, ends->theirs.get(), ends->page->fd());
   if (!spawned) return Fail(spawned.error());
   ends->theirs.reset();
   return std::make_unique<EvaluatorProcess>(*std::move(ends), *std::move(spawned));

@@ -25,8 +25,8 @@ struct EvaluationLimits {
 
 // How an evaluator is started, whatever it is asked then.
 struct EvaluatorStart {
-  std::string program = "/proc/self/exe";  // a muster program
-  std::string locale = {};                 // as setlocale(3) names it; empty: "C"
+  std::string program = {};  // path of muster-evaluator; empty: the one beside this program
+  std::string locale = {};   // as setlocale(3) names it; empty: "C"
   Without without = {};
   std::uint64_t memory_bytes = EvaluationLimits{}.memory_bytes;
   std::uint64_t stack_bytes = EvaluationLimits{}.stack_bytes;
@@ -60,10 +60,10 @@ struct EvaluatorEnds {
   static Result<EvaluatorEnds> Make();
 };
 
-// The program with these arguments, limits set, in a process group of its own, ended with this process; `socket` is its
-// descriptor kEvaluatorSocket, and `page`, if it is not negative, kEvaluatorPage.
-Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const std::vector<std::string>& words, int socket,
-                               int page);
+// The program as that (child.h) with these further arguments, limits set, in a process group of its own, ended with
+// this process; `socket` is its descriptor kEvaluatorSocket, and `page`, if it is not negative, kEvaluatorPage.
+Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, const std::vector<std::string>& words,
+                               int socket, int page);
 
 // Killed and reaped at the latest when this object ends.
 class EvaluatorProcess {

@@ -31,9 +31,9 @@ bool EvaluatorStem::Ask(const EvaluatorEnds& ends) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return false;
     control_.reset(sockets[0]);
     const UniqueFd theirs(sockets[1]);
-    std::vector<std::string> words = {kStemArgument};
+    std::vector<std::string> words;
     if (schema_too_) words.emplace_back(kWithSchema);
-    auto spawned = SpawnEvaluator(start_, words, theirs.get(), -1);
+    auto spawned = SpawnEvaluator(start_, kStemArgument, words, theirs.get(), -1);
     if (!spawned) return false;
     process_ = *std::move(spawned);
   }

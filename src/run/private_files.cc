@@ -23,8 +23,8 @@ mode_t FolderModeIn(int folder) {
   return ::fstat(folder, &status) == 0 && IsForGroup(status.st_mode) ? 02750 : 0700;
 }
 
-// Whether umask(2) takes bits from the owner of what is made, which it does for hardly anybody: else what is made with a
-// mode that is the owner's alone has it.
+// Whether umask(2) takes bits from the owner of what is made, which it does for hardly anybody: else what is made with
+// a mode that is the owner's alone has it.
 bool OwnerIsMasked() {
   static const bool masked = [] {
     const mode_t mask = ::umask(077);

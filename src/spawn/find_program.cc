@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include <fcntl.h>
@@ -140,6 +141,12 @@ std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int erro
     default:
       return Quoted(path);
   }
+}
+
+std::string BesideOwnProgram(std::string_view name) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : (self.parent_path() / name).string();
 }
 
 }  // namespace muster

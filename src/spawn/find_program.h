@@ -1,7 +1,9 @@
-// Which file a command's first word means. Knows PATH and file modes; starts nothing.
+// Which file a command's first word means, and where muster's other programs are. Knows PATH and file modes; starts
+// nothing.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <tl/expected.hpp>
 
@@ -17,5 +19,9 @@ tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec);
 
 // Why execve(2) of an existing `path` failed with `error`, as a phrase.
 std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int error);
+
+// In the folder of the program that this process runs, whatever links lead there; whether there is one is not looked
+// at. Empty without /proc.
+std::string BesideOwnProgram(std::string_view name);
 
 }  // namespace muster

@@ -4,13 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <system_error>
 
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spawn/find_program.h"
 #include "transport/local_channel.h"
 #include "transport/own_environment.h"
 
@@ -21,11 +21,7 @@ constexpr int kAgentFd = 3;
 
 }  // namespace
 
-std::string AgentBeside() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::string() : (self.parent_path() / "muster-agent").string();
-}
+std::string AgentBeside() { return BesideOwnProgram("muster-agent"); }
 
 LocalTransport::LocalTransport(std::string agent_program, const Without& without, std::vector<std::string> faults,
                                Isolation isolation)

@@ -58,7 +58,8 @@ TEST(MemoryKills, ReadsTheKernelsLog) {
 }
 
 TEST(EndWitness, SaysNothingOfEndsThatNeedNoWitness) {
-  EndWitness witness;
+  MemoryKills memory;
+  EndWitness witness(memory);
   ProcessExited exited;
   exited.process = 1;
   exited.signalled = true;

@@ -28,7 +28,7 @@ class EvaluateTest : public ::testing::TestWithParam<bool> {
     options.recipe_file =
         Write("recipe.lua", "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", " + fields +
                                 "\nplan = function(p, job)\n" + body + "\nend }\n");
-    options.program = MusterProgram();
+    options.program = EvaluatorProgram();
     return options;
   }
 

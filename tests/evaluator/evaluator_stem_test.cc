@@ -46,7 +46,7 @@ TEST_F(Stem, AnswersForEveryGoldenRecipeAsAWholeEvaluatorDoes) {
   const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
   EvaluationOptions options;
-  options.program = MusterProgram();
+  options.program = EvaluatorProgram();
   const auto with_schema = std::make_shared<EvaluatorStem>(StartOf(options), true);
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
@@ -200,7 +200,7 @@ TEST_F(Stem, ThatIsStoppedHoldsNobodyUpForEver) {
 TEST_F(Stem, ThatCannotBeHadIsDoneWithout) {
   // Another muster's evaluator, which knows no stems.
   const std::string program =
-      Write("old.sh", "#!/bin/sh\n[ \"$1\" = --evaluator-child ] || exit 2\nexec " + MusterProgram() + " \"$@\"\n");
+      Write("old.sh", "#!/bin/sh\n[ \"$1\" = --evaluator ] || exit 2\nexec " + EvaluatorProgram() + " \"$@\"\n");
   ::chmod(program.c_str(), 0700);
   EvaluationOptions options = Recipe(kWorkers);
   options.program = program;

@@ -161,9 +161,18 @@ TEST_F(Misbehaviour, OfAProgramThatIsNone) {
 }
 
 TEST_F(Misbehaviour, OfAStrayCallIsRefused) {
-  // The hidden argument without the descriptors that belong to it.
-  const CommandResult result = RunCommand({{MusterProgram(), "--evaluator-child"}});
-  EXPECT_EQ(result.exit_code, 70);
+  const std::string version = RunCommand({{MusterProgram(), "--version"}}).out.substr(7);
+  // Without the descriptors that belong to it.
+  const std::vector<std::string> words = {EvaluatorProgram(), "--evaluator", version.substr(0, version.size() - 1)};
+  EXPECT_EQ(RunCommand({words}).exit_code, 70);
+  EXPECT_EQ(RunCommand({{EvaluatorProgram()}}).exit_code, 2);
+  EXPECT_EQ(RunCommand({{EvaluatorProgram(), "--version"}}).out, "muster-evaluator " + version);
+}
+
+TEST_F(Misbehaviour, OfAnEvaluatorOfAnotherVersionIsTold) {
+  const Diagnostic error = ErrorOf("exec " + EvaluatorProgram() + " \"$1\" 0.0.0", 10'000);
+  EXPECT_EQ(error.blame, Blame::kMachine);
+  EXPECT_EQ(error.message, "muster-evaluator is of another version than muster");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace muster::testing {
 inline EvaluationOptions OptionsOf(const std::string& recipe_file) {
   EvaluationOptions options;
   options.recipe_file = recipe_file;
-  options.program = MusterProgram();
+  options.program = EvaluatorProgram();
   return options;
 }
 

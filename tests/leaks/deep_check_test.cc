@@ -27,7 +27,7 @@ class Deep : public ::testing::Test {
     options.recipe_file =
         Write("recipe.lua", "local muster = require \"muster\" " + before + "\nreturn muster.recipe { name = \"t\", " +
                                 fields + "\nplan = function(p, job)\n" + body + "\nend }\n");
-    options.program = MusterProgram();
+    options.program = EvaluatorProgram();
     return options;
   }
   static DeepCheck Check(const EvaluationOptions& options) {

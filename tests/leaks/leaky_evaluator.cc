@@ -21,6 +21,6 @@ int OpenClock(lua_State* lua) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 || std::strcmp(argv[1], muster::kEvaluatorArgument) != 0) return 2;
+  if (argc < 2 || std::strcmp(argv[1], muster::kEvaluatorArgument) != 0) return 2;
   muster::EvaluatorMain(OpenClock);
 }

@@ -31,6 +31,7 @@ struct CommandResult {
   std::string err;
 };
 
+inline std::string EvaluatorProgram() { return std::string(MUSTER_BIN_DIR) + "/muster-evaluator"; }
 inline std::string MusterProgram() { return std::string(MUSTER_BIN_DIR) + "/muster"; }
 
 // The environment of a program that a test starts: a suite that is run without a mechanism is so for the programs, too,

@@ -1,0 +1,37 @@
+// muster-evaluator: the program that becomes an evaluator, or the stem of many. It has none of what muster itself is
+// made of, because it is copied for every trial of a sweep: each page that it does not have is one that is not copied.
+#include <cstdio>
+#include <string_view>
+
+#include "evaluator/child.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kHelp =
+    R"(usage: muster-evaluator --evaluator VERSION | --stem VERSION [schema] | --help | --version
+
+Makes plans of recipes, locked down, for a muster of that version that holds the other end of descriptor 3. muster starts
+it itself, from its own folder; there is no need to run it by hand.
+
+example: muster plan recipes/hello.lua
+)";
+
+int Main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--help") return std::fputs(kHelp, stdout) < 0 ? 1 : 0;
+  if (first == "--version") return std::puts("muster-evaluator " MUSTER_VERSION) < 0 ? 1 : 0;
+  const bool stem = first == kStemArgument;
+  if (argc < 3 || (!stem && first != kEvaluatorArgument)) {
+    std::fputs("muster-evaluator: muster starts it: muster-evaluator --help tells more\n", stderr);
+    return 2;
+  }
+  if (std::string_view(argv[2]) != MUSTER_VERSION) return kOfAnotherVersion;
+  if (stem) StemMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
+  EvaluatorMain();
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) { return muster::Main(argc, argv); }
