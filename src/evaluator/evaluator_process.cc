@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -38,12 +37,29 @@ SharedPage::~SharedPage() {
   if (place_ != nullptr) munmap(place_, sizeof(LastPlace));
 }
 
-Result<EvaluatorEnds> EvaluatorEnds::Make() {
+std::shared_ptr<SharedPage> SharedPages::Take() {
+  std::unique_ptr<SharedPage> page;
+  if (idle_->empty()) {
+    page = std::make_unique<SharedPage>();
+  } else {
+    page = std::move(idle_->back());
+    idle_->pop_back();
+    page->Clear();
+  }
+  const auto give_back = [to = std::weak_ptr(idle_)](SharedPage* given) {
+    std::unique_ptr<SharedPage> back(given);
+    const auto idle = to.lock();
+    if (idle && back->ok()) idle->push_back(std::move(back));
+  };
+  return {page.release(), give_back};
+}
+
+Result<EvaluatorEnds> EvaluatorEnds::Make(std::shared_ptr<SharedPage> page) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
     return Fail(SystemError("evaluator", "the evaluator cannot be started: socketpair", errno));
   }
-  EvaluatorEnds ends{UniqueFd(sockets[0]), UniqueFd(sockets[1]), std::make_unique<SharedPage>()};
+  EvaluatorEnds ends{UniqueFd(sockets[0]), UniqueFd(sockets[1]), std::move(page)};
   if (!ends.page->ok()) {
     return Fail(SystemError("evaluator", "the evaluator cannot be started: shared page", errno));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,19 +46,31 @@ class SharedPage {
   int fd() const { return fd_.get(); }
   bool ok() const { return place_ != nullptr; }
   Place Read() const { return place_->Read(); }
+  void Clear() { new (place_) LastPlace; }
 
  private:
   UniqueFd fd_;
   LastPlace* place_ = nullptr;
 };
 
+// Pages for one evaluator after the other: each serves the next once the one that noted in it is gone.
+class SharedPages {
+ public:
+  // May be not ok(). Comes back when it is given up, unless this object has gone by then.
+  std::shared_ptr<SharedPage> Take();
+
+ private:
+  using Idle = std::vector<std::unique_ptr<SharedPage>>;
+  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
+};
+
 // What both sides of an evaluator's start have in their hands before there is one.
 struct EvaluatorEnds {
   UniqueFd ours;
   UniqueFd theirs;
-  std::unique_ptr<SharedPage> page;
+  std::shared_ptr<SharedPage> page;
 
-  static Result<EvaluatorEnds> Make();
+  static Result<EvaluatorEnds> Make(std::shared_ptr<SharedPage> page = std::make_shared<SharedPage>());
 };
 
 // The program as that (child.h) with these further arguments, limits set, in a process group of its own, ended with

@@ -41,7 +41,7 @@ bool EvaluatorStem::Ask(const EvaluatorEnds& ends) {
 }
 
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorStem::Fork() {
-  auto ends = EvaluatorEnds::Make();
+  auto ends = EvaluatorEnds::Make(pages_.Take());
   if (!ends) return Fail(ends.error());
   if (!Ask(*ends)) return EvaluatorProcess::Start(start_);
   ends->theirs.reset();

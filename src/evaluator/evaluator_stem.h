@@ -45,6 +45,7 @@ class EvaluatorStem {
   Mechanisms mechanisms_ = MechanismsBut(start_.without);
   UniqueFd control_;
   std::optional<Spawned> process_;
+  SharedPages pages_;
   int started_ = 0;
 };
 

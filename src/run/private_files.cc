@@ -23,18 +23,11 @@ mode_t FolderModeIn(int folder) {
   return ::fstat(folder, &status) == 0 && IsForGroup(status.st_mode) ? 02750 : 0700;
 }
 
-// Whether umask(2) takes bits from the owner of what is made, which it does for hardly anybody: else what is made with
-// a mode that is the owner's alone has it.
-bool OwnerIsMasked() {
-  static const bool masked = [] {
-    const mode_t mask = ::umask(077);
-    ::umask(mask);
-    return (mask & 0700) != 0;
-  }();
-  return masked;
+// What umask(2) takes from new files it mostly takes from others: to look is a tenth of what a change costs.
+bool HasMode(int fd, mode_t mode) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode;
 }
-
-bool NeedsMode(mode_t mode) { return (mode & 077) != 0 || OwnerIsMasked(); }
 
 int OpenRetrying(int at, const char* path, int flags, mode_t mode = 0) {
   int fd = -1;
@@ -97,7 +90,10 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   const mode_t mode = FolderModeIn(at);
   const bool made = ::mkdirat(at, name.c_str(), mode) == 0;
   if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
-  if (made && NeedsMode(mode) && ::fchmodat(at, name.c_str(), mode, 0) != 0) return Refused("cannot make", name, errno);
+  if (!made) return OpenFolder(at, name);
+  Result<UniqueFd> folder = OpenFolder(at, name);
+  if (folder && HasMode(folder->get(), mode)) return folder;
+  if (::fchmodat(at, name.c_str(), mode, 0) != 0) return Refused("cannot make", name, errno);
   return OpenFolder(at, name);
 }
 
@@ -124,8 +120,7 @@ Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
   UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
   if (!file) return Refused("cannot create", path, errno);
   const mode_t mode = FileModeIn(below);
-  const bool has_mode = (flags & O_EXCL) != 0 && !NeedsMode(mode);
-  if (!has_mode && ::fchmod(file.get(), mode) != 0) return Refused("cannot create", path, errno);
+  if (!HasMode(file.get(), mode) && ::fchmod(file.get(), mode) != 0) return Refused("cannot create", path, errno);
   return file;
 }
 

@@ -82,6 +82,7 @@ void LiveTrial::WatchMetrics(const Plan& plan) {
   }
   if (sweep.early_stop) watched.resource = sweep.early_stop->resource;
   watched.report = calls_.report;
+  watched.live = sweep.objective || sweep.early_stop;  // else nothing follows from a report
   metrics_ = setting_.watch.Watch(std::move(watched));
 }
 

@@ -301,6 +301,7 @@ std::unique_ptr<TrialMetrics> MetricsWatch::Watch(Trial trial) {
   using What = Impl::Watched::What;
   if (trial.patterns != nullptr && trial.patterns->empty()) trial.patterns = nullptr;
   auto state = std::make_shared<TrialMetrics::State>(std::move(trial));
+  if (!state->trial.live) return std::unique_ptr<TrialMetrics>(new TrialMetrics(impl_, std::move(state)));
   impl_->AddWatch(state->MetricsFolder(), IN_MODIFY, {state, What::kMetrics, {}});
   if (state->trial.patterns != nullptr) {
     impl_->AddWatch(state->LogsFolder(), IN_CREATE | IN_MOVED_TO, {state, What::kLogs, {}});
@@ -316,12 +317,12 @@ TrialMetrics::TrialMetrics(std::shared_ptr<MetricsWatch::Impl> watch, std::share
 
 TrialMetrics::~TrialMetrics() {
   state_->over = true;
-  if (watch_) watch_->Forget(state_);
+  if (watch_ && state_->trial.live) watch_->Forget(state_);
 }
 
 void TrialMetrics::Finish() {
   if (!watch_ || state_->over) return;
-  watch_->Forget(state_);
+  if (state_->trial.live) watch_->Forget(state_);
   watch_.reset();
   state_->LookEverywhere();
   const std::shared_ptr<State> state = state_;  // a report may end this object

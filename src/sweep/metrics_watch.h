@@ -38,6 +38,7 @@ class MetricsWatch {
     std::string log_of;                     // "worker.0": the process whose log is read
     std::string resource = "step";          // see below
     std::function<void(const MetricValues&)> report;
+    bool live = true;  // false: nothing is reported before Finish()
   };
   // Calls `report` from the loop for each report, in order. A line of JSON is one; so is a line of the log in which at
   // least one pattern finds a value. A line in which only the resource is found is none, but the number holds for those

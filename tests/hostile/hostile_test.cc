@@ -52,7 +52,7 @@ Expectation ExpectationOf(const fs::path& recipe) {
 EvaluationOptions OptionsFor(const std::string& recipe, std::uint64_t wall_ms) {
   EvaluationOptions options;
   options.recipe_file = recipe;
-  options.program = MusterProgram();
+  options.program = EvaluatorProgram();
   options.limits.wall_ms = wall_ms;
   return options;
 }

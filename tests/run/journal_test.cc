@@ -229,7 +229,7 @@ TEST(Journal, WritesBytesThatAreNotUtf8AsEscapes) {
   EXPECT_EQ(std::get<AgentLost>(contents.records[0].entry).why, "broken \\xff\\x1b[31m");
 }
 
-TEST(JournalWriter, WritesEachRecordAtOnceToAFileOfItsOwn) {
+TEST(JournalWriter, WritesWhatWasAppendedToAFileOfItsOwn) {
   const ScratchFolder folder;
   const UniqueFd at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const mode_t before = ::umask(0);
@@ -240,6 +240,8 @@ TEST(JournalWriter, WritesEachRecordAtOnceToAFileOfItsOwn) {
   const std::vector<JournalEntry> entries = OneOfEach();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     writer->Append(entries[i], 1, i);
+    EXPECT_EQ(ReadJournal(folder / "journal.jsonl").records.size(), i);
+    writer->Write();
     ASSERT_EQ(ReadJournal(folder / "journal.jsonl").records.size(), i + 1);
   }
   writer->Sync();
@@ -262,11 +264,15 @@ TEST(JournalWriter, KeepsWhatTheDiskDoesNotTakeAndWritesItLater) {
   const std::vector<JournalEntry> entries = OneOfEach();
 
   ::setrlimit(RLIMIT_FSIZE, &full);  // the disk is full after 150 bytes
-  for (std::size_t i = 0; i + 1 < entries.size(); ++i) writer->Append(entries[i], 1, 1);
+  for (std::size_t i = 0; i + 1 < entries.size(); ++i) {
+    writer->Append(entries[i], 1, 1);
+    writer->Write();
+  }
   EXPECT_EQ(writer->error(), EFBIG);
   EXPECT_LT(ReadJournal(folder / "journal.jsonl").records.size(), 2U);
   ::setrlimit(RLIMIT_FSIZE, &unlimited);  // somebody made room
   writer->Append(entries.back(), 1, 1);
+  writer->Write();
   ::sigaction(SIGXFSZ, &before, nullptr);
 
   EXPECT_EQ(writer->error(), 0);
