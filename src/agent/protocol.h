@@ -3,8 +3,8 @@
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (base/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
 // head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped; the number
-// in it is the version of the protocol, so that an agent of another one is known before anything else is said. One below
-// another has no shell before it, and is of that one's version: it writes none.
+// in it is the version of the protocol, so that an agent of another one is known before anything else is said. One
+// below another has no shell before it, and is of that one's version: it writes none.
 #pragma once
 
 #include <cstdint>

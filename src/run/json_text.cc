@@ -15,8 +15,8 @@ void Append(const nlohmann::json& leaf, std::string& text) {
 }
 
 void AppendText(const std::string& string, std::string& text) {
-  const bool plain = std::all_of(string.begin(), string.end(),
-                                 [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  const bool plain =
+      std::all_of(string.begin(), string.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
   if (!plain) return Append(string, text);
   text += '"';
   text += string;

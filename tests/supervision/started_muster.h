@@ -47,7 +47,8 @@ class StartedMuster {
   void BecomeAnotherUser() {
     constexpr uid_t kNobody = 65534;
     std::filesystem::create_directory(folder_ / "bin");
-    for (const std::string& program : {MusterProgram(), MUSTER_BIN_DIR "/muster-agent"s, MUSTER_TESTS_DIR "/probe"s}) {
+    for (const std::string& program :
+         {MusterProgram(), EvaluatorProgram(), MUSTER_BIN_DIR "/muster-agent"s, MUSTER_TESTS_DIR "/probe"s}) {
       const std::filesystem::path path = program;
       std::filesystem::copy_file(path, folder_ / ("bin/" + path.filename().string()));
     }

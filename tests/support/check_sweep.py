@@ -224,15 +224,14 @@ class Sweep:
         top = self.folder / "t"
         for two in sorted(top.iterdir()) if top.is_dir() else []:
             for folder in sorted(two.iterdir()):
-                if folder.name[:2] != two.name or folder.name not in begun:
+                identity, _, attempt = folder.name.partition(".")
+                if identity[:2] != two.name or identity not in begun:
                     self.wrong("S9", f"{folder.relative_to(self.folder)} belongs to no trial that began")
-                    continue
-                for attempt in sorted(folder.iterdir()):
-                    if not attempt.name.isdigit() or int(attempt.name) >= begun[folder.name]:
-                        self.wrong("S9", f"{attempt.relative_to(self.folder)} belongs to no attempt that began")
+                elif not attempt.isdigit() or int(attempt) >= begun[identity]:
+                    self.wrong("S9", f"{folder.relative_to(self.folder)} belongs to no attempt that began")
         paths = [self.folder, self.folder / "journal.jsonl", self.folder / "sweep.json", self.folder / "index.sqlite",
                  self.folder / "lock", top]
-        paths += [path for path in top.glob("*/*/*")] + [path for path in top.glob("*")] + [p for p in top.glob("*/*")]
+        paths += [path for path in top.glob("*")] + [path for path in top.glob("*/*")]
         for path in paths:
             if not path.exists():
                 continue
