@@ -38,7 +38,7 @@ function(muster_static_program name)
     check_cxx_source_compiles("int main() { return 0; }" MUSTER_STATIC_PIE)
     if(MUSTER_STATIC_PIE)
       # Without -static-libstdc++: it ends in the shared libraries again.
-      target_link_options(${name} PRIVATE -static-pie -Wl,--as-needed)
+      target_link_options(${name} PRIVATE -static-pie -Wl,--as-needed -Wl,--gc-sections)
       return()
     endif()
     message(STATUS "${name} is not linked statically: there is no static C library")

@@ -167,6 +167,7 @@ void SubAgents::Hear(One& one, std::size_t most) {
     }
     heard += static_cast<std::size_t>(size);
     observer_.send(FromAgent{one.number, buffer_.substr(0, static_cast<std::size_t>(size))});
+    if (static_cast<std::size_t>(size) < kReadBytes) return;  // that was all there is by now
   }
 }
 

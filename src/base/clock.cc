@@ -1,9 +1,9 @@
 #include "base/clock.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace muster {
@@ -23,12 +23,23 @@ std::uint64_t Now(clockid_t clock) {
 std::uint64_t MonotonicNowNs() { return Now(CLOCK_MONOTONIC); }
 std::uint64_t WallNowNs() { return Now(CLOCK_REALTIME); }
 
+// By hand: every line of every journal has one.
 std::string UtcText(std::uint64_t wall_ns) {
-  const auto seconds = static_cast<std::time_t>(wall_ns / kNsPerSecond);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return fmt::format(FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z"), parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, wall_ns % kNsPerSecond / 1000);
+  const std::chrono::sys_seconds time{std::chrono::seconds(wall_ns / kNsPerSecond)};
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
+  const auto seconds = static_cast<unsigned>(wall_ns / kNsPerSecond % 86'400);
+  std::string text = "0000-00-00T00:00:00.000000Z";
+  const auto put = [&](std::size_t end, std::size_t digits, unsigned number) {
+    for (; digits > 0; --digits, number /= 10) text[--end] = static_cast<char>('0' + number % 10);
+  };
+  put(4, 4, static_cast<unsigned>(static_cast<int>(date.year())));
+  put(7, 2, static_cast<unsigned>(date.month()));
+  put(10, 2, static_cast<unsigned>(date.day()));
+  put(13, 2, seconds / 3'600);
+  put(16, 2, seconds / 60 % 60);
+  put(19, 2, seconds % 60);
+  put(26, 6, static_cast<unsigned>(wall_ns % kNsPerSecond / 1'000));
+  return text;
 }
 
 std::optional<std::uint64_t> ParseUtc(std::string_view text) {

@@ -23,12 +23,6 @@ mode_t FolderModeIn(int folder) {
   return ::fstat(folder, &status) == 0 && IsForGroup(status.st_mode) ? 02750 : 0700;
 }
 
-// What umask(2) takes from new files it mostly takes from others: to look is a tenth of what a change costs.
-bool HasMode(int fd, mode_t mode) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode;
-}
-
 int OpenRetrying(int at, const char* path, int flags, mode_t mode = 0) {
   int fd = -1;
   do {
@@ -80,6 +74,12 @@ int ReadUpTo(int fd, std::size_t limit, std::string& bytes) {
 
 }  // namespace
 
+bool SetMode(int fd, mode_t mode) {
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode) return true;
+  return ::fchmod(fd, mode) == 0;
+}
+
 Result<UniqueFd> OpenFolder(int at, const std::string& path) {
   UniqueFd folder(OpenRetrying(at, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (!folder) return Refused("cannot open the folder", path, errno);
@@ -92,7 +92,7 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
   if (!made) return OpenFolder(at, name);
   Result<UniqueFd> folder = OpenFolder(at, name);
-  if (folder && HasMode(folder->get(), mode)) return folder;
+  if (folder && SetMode(folder->get(), mode)) return folder;
   if (::fchmodat(at, name.c_str(), mode, 0) != 0) return Refused("cannot make", name, errno);
   return OpenFolder(at, name);
 }
@@ -120,7 +120,7 @@ Result<UniqueFd> OpenBelow(int at, const std::string& path, int flags) {
   UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
   if (!file) return Refused("cannot create", path, errno);
   const mode_t mode = FileModeIn(below);
-  if (!HasMode(file.get(), mode) && ::fchmod(file.get(), mode) != 0) return Refused("cannot create", path, errno);
+  if (!SetMode(file.get(), mode)) return Refused("cannot create", path, errno);
   return file;
 }
 

@@ -19,6 +19,7 @@
 #include "base/host_name.h"
 #include "base/shell_quote.h"
 #include "base/write_all.h"
+#include "run/private_files.h"
 
 namespace muster {
 namespace {
@@ -129,8 +130,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
                       fmt::format("the folder {} is not empty: a {} needs one of its own", Quoted(shown), kind.noun),
                       "name a new folder, or leave --run-dir out"));
   }
-  if (::fchmod(made.folder_.get(), for_group ? 02750 : 0700) != 0 ||
-      ::fchmod(made.lock_.get(), for_group ? 0640 : 0600) != 0) {
+  if (!SetMode(made.folder_.get(), for_group ? 02750 : 0700) || !SetMode(made.lock_.get(), for_group ? 0640 : 0600)) {
     return Refused("cannot lock", shown, errno);
   }
   if (auto told = made.TellHolder(shown); !told) return Fail(told.error());

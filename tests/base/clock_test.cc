@@ -13,6 +13,7 @@ TEST(Clock, WritesUtcWithMicroseconds) {
   EXPECT_EQ(UtcText(0), "1970-01-01T00:00:00.000000Z");
   EXPECT_EQ(UtcText(1'795'176'376'123'456'789), "2026-11-20T12:06:16.123456Z");
   EXPECT_EQ(UtcText(951'782'400'000'000'999), "2000-02-29T00:00:00.000000Z");
+  EXPECT_EQ(UtcText(~std::uint64_t{0}), "2554-07-21T23:34:33.709551Z");
 }
 
 TEST(Clock, ReadsWhatItWrites) {
