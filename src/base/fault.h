@@ -40,7 +40,7 @@ inline constexpr std::array<FaultSite, 9> kFaultSites = {{
     {"agent.before_reap", "a process has ended and is not reaped yet", "its status is lost: exit code -1"},
     {"agent.before_empty", "the agent is about to attest that nothing is left", "it says that it failed instead"},
     {"head.message", "the head has received a message of an agent", "it cannot be read: the agent is given up"},
-    {"head.before_journal", "a record is about to be written", "the disk does not take it (EIO): it is kept for later"},
+    {"head.before_journal", "records are about to be written", "the disk does not take it (EIO): it is kept for later"},
     {"head.before_start", "a start is about to be sent to an agent", "the start cannot be made (EIO)"},
     {"head.before_stop", "a stop is about to be sent to an agent", "it is not sent"},
 }};

@@ -211,7 +211,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void Send(std::uint32_t host, const AgentCommand& command);
   void SetAlarm();
   void OnAlarm();
-  // Written before anything is said to an agent, or with the next turn of the loop.
+  // Written before anything more is said to an agent, and at the end of this turn of the loop at the latest.
   void Record(JournalEntry entry);
   void WriteJournal();
   void End();
