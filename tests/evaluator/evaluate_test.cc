@@ -71,7 +71,8 @@ TEST_P(EvaluateTest, GivesPlanParametersInputsAndSources) {
 }
 
 TEST_P(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
-  EvaluationOptions options = Options("while true do end");
+  // Slow instructions: a second of fast ones is more than a recipe may make.
+  EvaluationOptions options = Options("local long = ('x'):rep(100000) while true do long:find('y', 1, true) end");
   options.limits.wall_ms = 1'300;
   std::vector<unsigned> told;
   options.on_wait = [&](unsigned seconds) { told.push_back(seconds); };
