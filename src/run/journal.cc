@@ -54,15 +54,7 @@ class FieldWriter {
     line_ += ",\"";
     line_ += name;
     line_ += "\":";
-    if constexpr (std::is_same_v<T, bool>) {
-      line_ += value ? "true" : "false";
-    } else if constexpr (std::signed_integral<T>) {
-      line_ += fmt::format_int(value).c_str();
-    } else if constexpr (std::unsigned_integral<T>) {
-      line_ += fmt::format_int(Most(value)).c_str();
-    } else {
-      line_ += JsonText(Of(value));
-    }
+    line_ += JsonText(Of(value));
   }
   std::string Take() { return std::move(line_); }
 
