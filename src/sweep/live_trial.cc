@@ -82,8 +82,12 @@ void LiveTrial::WatchMetrics(const Plan& plan) {
   }
   if (sweep.early_stop) watched.resource = sweep.early_stop->resource;
   watched.report = calls_.report;
-  watched.live = sweep.objective || sweep.early_stop;  // else nothing follows from a report
+  watched.at_once = sweep.objective || sweep.early_stop;  // else nothing follows from a report
   metrics_ = setting_.watch.Watch(std::move(watched));
+}
+
+void LiveTrial::FollowMetrics() {
+  if (metrics_) metrics_->Follow();
 }
 
 void LiveTrial::StopEarly(const std::string& why) {

@@ -39,6 +39,9 @@ class LiveTrial {
                                                   Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
                                                   std::unique_ptr<Transport> transport, Calls calls);
 
+  // It is no short one: what it reports is read as it goes, and not all at its end.
+  void FollowMetrics();
+
   // By the sweep's rule; `why` is what is told of it.
   void StopEarly(const std::string& why);
   // Because the head leaves; it is not the trial's end.

@@ -76,6 +76,7 @@ struct TrialMetrics::State {
   MetricValues last;
   std::uint64_t reports = 0, bad_lines = 0;
   bool queued = false;
+  bool followed = false;
   bool over = false;  // nothing more is reported
 
   std::string MetricsFolder() const { return trial.run_dir + "/metrics"; }
@@ -298,18 +299,24 @@ MetricsWatch::~MetricsWatch() {
 bool MetricsWatch::live() const { return impl_->changes.is_open(); }
 
 std::unique_ptr<TrialMetrics> MetricsWatch::Watch(Trial trial) {
-  using What = Impl::Watched::What;
   if (trial.patterns != nullptr && trial.patterns->empty()) trial.patterns = nullptr;
+  const bool at_once = trial.at_once;
   auto state = std::make_shared<TrialMetrics::State>(std::move(trial));
-  if (!state->trial.live) return std::unique_ptr<TrialMetrics>(new TrialMetrics(impl_, std::move(state)));
-  impl_->AddWatch(state->MetricsFolder(), IN_MODIFY, {state, What::kMetrics, {}});
-  if (state->trial.patterns != nullptr) {
-    impl_->AddWatch(state->LogsFolder(), IN_CREATE | IN_MOVED_TO, {state, What::kLogs, {}});
+  std::unique_ptr<TrialMetrics> metrics(new TrialMetrics(impl_, std::move(state)));
+  if (at_once) metrics->Follow();
+  return metrics;
+}
+
+void TrialMetrics::Follow() {
+  if (!watch_ || std::exchange(state_->followed, true)) return;
+  using What = MetricsWatch::Impl::Watched::What;
+  watch_->AddWatch(state_->MetricsFolder(), IN_MODIFY, {state_, What::kMetrics, {}});
+  if (state_->trial.patterns != nullptr) {
+    watch_->AddWatch(state_->LogsFolder(), IN_CREATE | IN_MOVED_TO, {state_, What::kLogs, {}});
   }
   // With the watches in place: what is written from here on is told.
-  impl_->LookAgain(state);
-  impl_->ReadSoon();
-  return std::unique_ptr<TrialMetrics>(new TrialMetrics(impl_, std::move(state)));
+  watch_->LookAgain(state_);
+  watch_->ReadSoon();
 }
 
 TrialMetrics::TrialMetrics(std::shared_ptr<MetricsWatch::Impl> watch, std::shared_ptr<State> state)
@@ -317,12 +324,12 @@ TrialMetrics::TrialMetrics(std::shared_ptr<MetricsWatch::Impl> watch, std::share
 
 TrialMetrics::~TrialMetrics() {
   state_->over = true;
-  if (watch_ && state_->trial.live) watch_->Forget(state_);
+  if (watch_ && state_->followed) watch_->Forget(state_);
 }
 
 void TrialMetrics::Finish() {
   if (!watch_ || state_->over) return;
-  if (state_->trial.live) watch_->Forget(state_);
+  if (state_->followed) watch_->Forget(state_);
   watch_.reset();
   state_->LookEverywhere();
   const std::shared_ptr<State> state = state_;  // a report may end this object

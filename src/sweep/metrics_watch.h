@@ -38,7 +38,7 @@ class MetricsWatch {
     std::string log_of;                     // "worker.0": the process whose log is read
     std::string resource = "step";          // see below
     std::function<void(const MetricValues&)> report;
-    bool live = true;  // false: nothing is reported before Finish()
+    bool at_once = true;  // false: nothing is reported before Follow() or Finish()
   };
   // Calls `report` from the loop for each report, in order. A line of JSON is one; so is a line of the log in which at
   // least one pattern finds a value. A line in which only the resource is found is none, but the number holds for those
@@ -58,6 +58,8 @@ class TrialMetrics {
   TrialMetrics(const TrialMetrics&) = delete;
   TrialMetrics& operator=(const TrialMetrics&) = delete;
 
+  // From now on reports are told as they are written, those so far first. It may be so already.
+  void Follow();
   // Nobody writes any more: reports what is left at once, and ends the watch.
   void Finish();
   // The last of each.

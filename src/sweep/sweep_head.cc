@@ -378,8 +378,9 @@ void SweepHead::ListenForCommands() {
   control_ = *std::move(control);
 }
 
-// Once a second what was written meanwhile.
+// Once a second: what was written meanwhile is brought to the disk, and trials that have lasted are followed.
 void SweepHead::Keep() {
+  for (const auto& [trial, live] : live_) live->FollowMetrics();
   if (!std::exchange(kept_, true)) {
     if (const int error = journal_.Sync(); error != 0) {
       Stop(fmt::format("the journal cannot be brought to the disk: {}", ::strerror(error)), 3, false);

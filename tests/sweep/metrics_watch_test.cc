@@ -46,6 +46,24 @@ class Metrics : public ::testing::Test {
 
 using Reports = std::vector<MetricValues>;
 
+TEST_F(Metrics, AreToldFromWhenTheyAreFollowed) {
+  MetricsWatch::Trial later;
+  later.run_dir = folder_.path();
+  later.at_once = false;
+  later.report = [this](const MetricValues& values) { reports_.push_back(values); };
+  const auto trial = watch_.Watch(std::move(later));
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
+  EXPECT_EQ(Told(), Reports{});
+  trial->Follow();
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(1)}}}));
+  trial->Follow();
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
+  EXPECT_EQ(Told(), (Reports{{{"step", Value(2)}}}));
+  Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
+  trial->Finish();
+  EXPECT_EQ(reports_, (Reports{{{"step", Value(3)}}}));
+}
+
 TEST_F(Metrics, AreToldLineByLineInOrder) {
   const auto trial = Watch();
   EXPECT_EQ(Told(), Reports{});
