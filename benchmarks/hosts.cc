@@ -117,18 +117,13 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
   }
   std::printf("%zu hosts to all agents up, %zu rounds\n", bed.hosts, rounds);
   Print("one ssh each, all at once: true", FiguresOf(floor));
-  if (by_pdsh.empty()) {
-    std::printf("  pdsh is not here, or failed\n");
-  } else {
-    Print("pdsh: true", FiguresOf(by_pdsh));
-  }
+  Print("pdsh: true", FiguresOf(by_pdsh));
   if (failures > 0) std::printf("  %zu runs failed\n", failures);
   if (agents_up.empty()) return;
   Print("muster: call -> all agents up", FiguresOf(agents_up));
   Print("muster: a whole run of true", FiguresOf(whole));
   PrintRatio("all agents up / ssh", FiguresOf(agents_up).median / FiguresOf(floor).median, "near 1");
-  if (!by_pdsh.empty())
-    PrintRatio("all agents up / pdsh", FiguresOf(agents_up).median / FiguresOf(by_pdsh).median, "near 1");
+  PrintRatio("all agents up / pdsh", FiguresOf(agents_up).median / FiguresOf(by_pdsh).median, "near 1");
 }
 
 // The times that a process has written, or nothing if it has not.

@@ -40,17 +40,15 @@ int main(int argc, char** argv) {
   };
   std::printf("%zu trials that do nothing, 2 at a time\n", trials);
   TakeTurns(contestants, rounds, scratch.path(), std::chrono::seconds(600));
-  const auto per_trial = [&](const Contestant& contestant) {
-    return contestant.seconds.empty() ? 0 : FiguresOf(contestant.seconds).median / static_cast<double>(trials) * 1000;
-  };
+  std::vector<Figures> figures;
   for (const Contestant& contestant : contestants) {
-    std::printf("  %-28s %6.2f ms a trial\n", contestant.label.c_str(), per_trial(contestant));
+    figures.push_back(FiguresOf(contestant.seconds));
+    std::fputs(PerTrialText(contestant.label, figures.back(), trials).c_str(), stdout);
   }
-  const double floor = per_trial(contestants[1]);
-  std::printf("  muster's overhead over xargs  %6.2f ms a trial   (wanted: under 2)\n",
-              per_trial(contestants[0]) - floor);
-  if (!contestants[2].seconds.empty()) {
-    PrintRatio("muster / GNU parallel", per_trial(contestants[0]) / per_trial(contestants[2]), "for information");
+  if (figures[0].count > 0 && figures[1].count > 0) {
+    std::printf("  muster's overhead over xargs  %6.2f ms a trial   (wanted: under 2)\n",
+                (figures[0].median - figures[1].median) / static_cast<double>(trials) * 1000);
   }
+  PrintRatio("muster / GNU parallel", figures[0].median / figures[2].median, "for information");
   return contestants[0].seconds.empty() ? 1 : 0;
 }

@@ -1,6 +1,5 @@
 #include "whole_process.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -60,20 +59,13 @@ std::optional<double> TimeCommand(const std::vector<std::string>& argv, const st
   return took.count();
 }
 
-Figures FiguresOf(std::vector<double> samples) {
-  if (samples.empty()) return {};
-  std::sort(samples.begin(), samples.end());
-  return {samples.front(), samples[samples.size() / 2], samples.back(), samples.size()};
-}
-
 void Print(const std::string& label, const Figures& figures) {
-  std::printf("  %-44s min %8.2f ms   median %8.2f ms   max %8.2f ms   (n %zu)\n", label.c_str(), figures.min * 1e3,
-              figures.median * 1e3, figures.max * 1e3, figures.count);
+  std::fputs(FiguresText(label, figures).c_str(), stdout);
   std::fflush(stdout);
 }
 
 void PrintRatio(const std::string& label, double ratio, const std::string& wanted) {
-  std::printf("  %-44s %.2f   (of the medians; wanted: %s)\n", label.c_str(), ratio, wanted.c_str());
+  std::fputs(RatioText(label, ratio, wanted).c_str(), stdout);
   std::fflush(stdout);
 }
 

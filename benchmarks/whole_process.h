@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "figures.h"
+
 namespace muster::benchmark {
 
 // Runs the command to its end, output thrown away, in the folder `cwd` (empty: this one). Seconds of wall
@@ -19,17 +21,8 @@ std::optional<double> TimeCommand(const std::vector<std::string>& argv, const st
 std::uint64_t MonotonicNow();
 double SecondsBetween(std::uint64_t from, std::uint64_t to);
 
-struct Figures {
-  double min = 0;
-  double median = 0;
-  double max = 0;
-  std::size_t count = 0;
-};
-Figures FiguresOf(std::vector<double> samples);
-
-// "  label               min 1.2 ms   median 1.3 ms   max 2.0 ms   (n 20)"
+// FiguresText and RatioText, at once.
 void Print(const std::string& label, const Figures& figures);
-// "  label               1.04 ×  (of the medians; wanted: at most 1.3)"
 void PrintRatio(const std::string& label, double ratio, const std::string& wanted);
 
 // One line of its answers is timed against another, in turns, so that a drifting machine hits both alike.

@@ -383,6 +383,19 @@ local function judge_point(recipe, values, variants, cluster, args, where, texts
   if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
 end
 
+-- A plan without any process would end well at once, having done nothing.
+local function want_processes(job, recipe)
+  local empty = nil
+  for _, role in ipairs(job.roles) do
+    if #role.placed > 0 then return end
+    empty = empty or role
+  end
+  host.report("error", "roles", empty.place or recipe.place,
+              #job.roles == 1 and ("the plan has no process: the count of role %s is 0"):format(empty.name)
+                or ("the plan has no process: the counts of all %d roles are 0"):format(#job.roles),
+              "count = 1 or more; to leave out one role among others, do not describe it")
+end
+
 local function make_plan(recipe, values, variants, cluster, args)
   local job, _, contract, checkpoint = describe(recipe, values, variants, cluster, args)
   if host.depth() ~= "plan" then return end
@@ -401,6 +414,8 @@ local function make_plan(recipe, values, variants, cluster, args)
   ask.check(asked)
   host.stop_if_errors()
   host.place_roles(job.roles, cluster)
+  host.stop_if_errors()
+  want_processes(job, recipe)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
   meetings.hold_context_ports(job, contract)

@@ -22,10 +22,18 @@ local function fields_of(kind, declaration)
   return fields
 end
 
-for _, kind in ipairs { "int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret" } do
+-- A default of each type, for hints.
+local EXAMPLES = { int = "{ 1 }", float = "{ 0.1 }", bool = "{ false }", string = '{ "text" }', enum = '{ "a", one_of = { "a", "b" } }',
+                   path = '{ "data" }', list = "{ { 1, 2 } }", map = "{ { a = 1 } }", bytes = '{ "1GiB" }', duration = '{ "1h" }',
+                   secret = '{ from_env = "TOKEN" }' }
+local KINDS = { "int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret" }
+local constructors = {}  -- function -> its name
+
+for _, kind in ipairs(KINDS) do
   api[kind] = function(declaration)
     return muster.seal("a parameter", { fields = fields_of(kind, declaration), place = host.here() })
   end
+  constructors[api[kind]] = kind
 end
 
 -- variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { … } } }: a choice between sets of parameters.
@@ -160,9 +168,13 @@ function declare_block(scope, prefix, when, block, place, depth)
     elseif full == "cluster" then
       host.report("error", "parameter", place, "cluster is no name for a block of parameters",
                   "cluster.hosts and cluster.devices_per_host are the job's")
+    elseif constructors[value] then
+      host.report("error", "parameter", place, ("parameter %s: muster.%s is a function, and is not called"):format(full, constructors[value]),
+                  ("write its default behind it: %s = muster.%s %s"):format(host.tostring(name), constructors[value], EXAMPLES[constructors[value]]))
     else
       host.report("error", "parameter", place, ("parameter %s is not declared with a type"):format(full),
-                  ("write: %s = muster.%s { %s }"):format(host.tostring(name), type_for(value), shown(value)))
+                  type(value) == "function" and "the types are muster." .. table.concat(KINDS, ", muster.")
+                    or ("write: %s = muster.%s { %s }"):format(host.tostring(name), type_for(value), shown(value)))
     end
   end
 end

@@ -165,9 +165,25 @@ end
 
 env._G = env
 
+-- What Lua has elsewhere and a recipe has not, and what it has instead: a plan must come out the same everywhere.
+local INSTEAD = {
+  os = 'for a variable of the caller declare a parameter: params = { data = muster.string { "data", from_env = "DATA" } }, and use p.data',
+  io = "files beside the recipe are read by muster.read_json and muster.read_yaml, and given to processes by muster.file and muster.here",
+  dofile = 'muster.load "FILE" takes another recipe, require "MODULE" a module beside this one',
+  loadfile = 'muster.load "FILE" takes another recipe, require "MODULE" a module beside this one',
+  package = 'require "MODULE" finds modules beside the recipe and in libraries of the site',
+  module = "a module returns a table: local m = {} … return m",
+}
+for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "jit", "ffi", "collectgarbage", "newproxy", "bit" } do
+  INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: docs/recipes.md lists what is there"
+end
+
 -- A misspelt or forgotten "local" is an error where it happens.
 setmetatable(env, {
   __index = function(_, key)
+    if INSTEAD[key] then
+      host.stop("undefined", host.here(), ("%s is not available in a recipe"):format(key), INSTEAD[key])
+    end
     host.stop("undefined", host.here(), ("%s is not defined"):format(host.tostring(key)),
               host.nearest(host.tostring(key), host.keys(env)) or ("a parameter is p.%s; other names have to be local"):format(host.tostring(key)))
   end,

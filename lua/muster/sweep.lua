@@ -259,6 +259,12 @@ function api.sweep(given)
     plain.space = { kind = "product", parts = {}, place = place }
   else
     plain.space = space_of(base.scope.declared, given.space, place, 1)
+    local sealed = contents(given.space, "a space")
+    local entries = sealed and sealed.entries or not muster.kind_of(given.space) and given.space
+    if type(entries) == "table" and next(entries) == nil then
+      host.report("error", "missing", place, "the space of the sweep is empty: it names no parameter to vary",
+                  "space = { learning_rate = { 0.1, 0.01 } }; one point is a run: muster run")
+    end
   end
   for _, part in ipairs(SEALED_PARTS) do
     local key = part[1]

@@ -84,4 +84,33 @@ std::string InColumns(std::string_view text, std::size_t columns) {
   return out;
 }
 
+std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t indent) {
+  if (columns == 0) return std::string(text);
+  // Where the indentation would leave nothing there is none.
+  if (indent * 2 > columns) indent = 0;
+  std::string wrapped;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    std::size_t room = columns;
+    while (Columns(line) > room) {
+      const std::string_view fits = FirstColumns(line, room);
+      // The blank after the last word that fits may be beyond them.
+      std::size_t cut = line[fits.size()] == ' ' ? fits.size() : fits.rfind(' ');
+      if (cut == std::string_view::npos || fits.find_first_not_of(' ') >= cut) cut = fits.size();
+      if (cut == 0) break;  // not even one character
+      wrapped += line.substr(0, line.find_last_not_of(' ', cut - 1) + 1);
+      wrapped += '\n';
+      line.remove_prefix(cut);
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      wrapped.append(line.empty() ? 0 : indent, ' ');
+      room = columns - indent;
+    }
+    wrapped += line;
+    if (end < text.size()) wrapped += '\n';
+    begin = end + 1;
+  }
+  return wrapped;
+}
+
 }  // namespace muster

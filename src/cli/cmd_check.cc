@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/check_deep.h"
+#include "cli/check_programs.h"
 #include "cli/check_releases.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -58,7 +59,11 @@ int ReportReleases(const Options& options, const Result<Evaluation>& evaluation)
 }
 
 int Run(const Options& options) {
-  const auto evaluation = EvaluateFrom(options.recipe);
+  auto evaluation = EvaluateFrom(options.recipe);
+  if (evaluation && !NamesHosts(options.recipe)) {
+    const Diagnostics missing = MissingPrograms(evaluation->plan);
+    evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());
+  }
   if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
   if (options.deep) {
     if (!options.json) PrintOutcome(options, evaluation);

@@ -1,6 +1,7 @@
 // muster ls: the runs there have been, and how each ended; chosen and sorted by what is known of them.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -124,6 +125,22 @@ int Refuse(const Options& options, const Diagnostics& problems) {
   return ExitCodeFor(problems);
 }
 
+// Nothing was found: said on stderr, so that a table or JSON stays what it is.
+int SayNothing(const Options& options, const std::string& what) {
+  const bool asked = !options.folders.empty() || !options.where.empty();
+  std::string text = "no " + what;
+  if (!options.where.empty()) text += " for which the condition holds";
+  const char* separator = " in ";
+  for (const std::string& folder : options.folders) {
+    text += separator + Quoted(folder);
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error)) text += " (there is no such folder)";
+    separator = ", ";
+  }
+  std::fprintf(stderr, "muster: %s\n", text.c_str());
+  return asked ? kExitNothing : kExitOk;
+}
+
 int Run(const Options& options) {
   if (options.recipes) return ShowRecipes(options.json);
   const auto choice = ReadListChoice(options.where, options.columns, options.sort);
@@ -134,7 +151,8 @@ int Run(const Options& options) {
   }
   if (const auto sweep = SweepMeant(options.folders)) {
     const auto trials = ListTrials(*sweep, *choice, options.limit, options.json);
-    return trials ? kExitOk : Refuse(options, trials.error());
+    if (!trials) return Refuse(options, trials.error());
+    return *trials > 0 ? kExitOk : SayNothing(options, "trial");
   }
   auto listed = ListRuns(options.folders, false, false);
   if (!listed) return Refuse(options, listed.error());
@@ -154,17 +172,15 @@ int Run(const Options& options) {
   Diagnostics& unreadable = listed->unreadable;
   if (options.json) {
     PrintJson(choice->columns, runs);
-  } else if (choice->columns.empty()) {
-    PrintUsual(runs);
-    if (all) {
-      const auto sweeps = ListSweeps(false, false);
-      if (!sweeps) return Refuse(options, sweeps.error());
-      unreadable.insert(unreadable.end(), sweeps->begin(), sweeps->end());
-    }
-  } else {
-    PrintColumns(choice->columns, runs);
+  } else if (!runs.empty()) {
+    choice->columns.empty() ? PrintUsual(runs) : PrintColumns(choice->columns, runs);
   }
-  return ExitListed(unreadable);
+  if (all && !options.json) {
+    const auto sweeps = ListSweeps(false, false);
+    if (!sweeps) return Refuse(options, sweeps.error());
+    unreadable.insert(unreadable.end(), sweeps->begin(), sweeps->end());
+  }
+  return runs.empty() && unreadable.empty() ? SayNothing(options, "run") : ExitListed(unreadable);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// muster plan: the plan of a recipe, as text that reads and compares well, or as JSON; the environment of one of its
-// processes, with who set what; or one of them as a line for a shell.
+// muster plan: the plan of a recipe, on one screen, as text that compares well, or as JSON; the environment of one of
+// its processes, with who set what; or one of them as a line for a shell.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/shell_quote.h"
 #include "cli/command.h"
@@ -21,6 +23,7 @@
 #include "cli/wrap_option.h"
 #include "plan/explained_environment.h"
 #include "plan/plan_json.h"
+#include "plan/plan_summary.h"
 #include "plan/plan_text.h"
 #include "run/process_choice.h"
 
@@ -31,6 +34,8 @@ struct Options {
   RecipeOptions recipe;
   bool json = false;
   bool id = false;
+  bool full = false;
+  bool summary = false;
   std::vector<std::string> wraps;
   std::string log_max;
   std::optional<std::string> env;  // ROLE[:RANK]
@@ -87,10 +92,10 @@ Result<void> TakeExplained(Options& options) {
                                            [](const std::string& word) { return word.find('=') != std::string::npos; });
   if (first == words.end()) return {};
   options.env = *first;
-  if (words.end() - first > 1 || options.id || options.shell.asked) {
+  if (words.end() - first > 1 || options.id || options.full || options.summary || options.shell.asked) {
     return Fail(Error("usage", {},
                       "--env " + Quoted(*first) + " explains one process, and nothing else is printed beside it",
-                      "leave --id, --shell and a second --env ROLE[:RANK] out"));
+                      "leave --id, --full, --summary, --shell and a second --env ROLE[:RANK] out"));
   }
   words.erase(first, words.end());
   return {};
@@ -118,6 +123,28 @@ int ShowEnvironment(const Options& options) {
   return kExitOk;
 }
 
+// The canonical text, and what it leaves out because it is not part of the plan's id.
+void PrintWhole(const Evaluation& evaluation) {
+  std::fputs(PlanText(evaluation.plan).c_str(), stdout);
+  std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);
+  for (const Input& input : evaluation.inputs) {
+    if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
+  }
+  for (const auto& [field, source] : evaluation.site.sources) {
+    std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
+  }
+}
+
+void PrintSummary(const Evaluation& evaluation) {
+  constexpr std::size_t kNarrowest = 60;
+  PlanSummaryFacts facts;
+  for (const MeshMade& mesh : evaluation.origins.meshes) facts.meshes.push_back(mesh.axes);
+  facts.warnings = evaluation.warnings.size();
+  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    facts.width = std::max<std::size_t>(size.ws_col, kNarrowest);
+  std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
+}
+
 int Run(const Options& options) {
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {
@@ -138,15 +165,10 @@ int Run(const Options& options) {
     std::printf("%s\n", PlanId(evaluation->plan).c_str());
   } else if (options.json) {
     std::printf("%s\n", PlanToJson(evaluation->plan, InputsValue(evaluation->inputs)).c_str());
+  } else if (options.full || (!options.summary && isatty(STDOUT_FILENO) != 1)) {
+    PrintWhole(*evaluation);
   } else {
-    std::fputs(PlanText(evaluation->plan).c_str(), stdout);
-    std::fputs(PlanNotesText(evaluation->plan).c_str(), stdout);
-    for (const Input& input : evaluation->inputs) {
-      if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
-    }
-    for (const auto& [field, source] : evaluation->site.sources) {
-      std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
-    }
+    PrintSummary(*evaluation);
   }
   return kExitOk;
 }
@@ -160,13 +182,19 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
+  auto* full =
+      app.add_flag("--full", options->full,
+                   "print every process and variable: the canonical text, which is also what a pipe or a file gets");
+  full->excludes(json)->excludes(id);
+  auto* summary = app.add_flag("--summary", options->summary, "print one screen, which is what a terminal gets");
+  summary->excludes(json)->excludes(id)->excludes(full);
   auto* env = app.get_option("--env");
   env->description("print the variables of one process instead, with who set or removed each; with '=': " +
                    env->get_description());
   env->type_name("ROLE[:RANK]|NAME=VALUE");
   auto* shell = app.add_flag("--shell", options->shell.asked,
                              "print one process as a command line for a shell instead; of a RUN, as it was bound");
-  shell->excludes(json)->excludes(id);
+  shell->excludes(json)->excludes(id)->excludes(full)->excludes(summary);
   app.add_option("--rank", options->shell.rank,
                  "with --shell: the process of this rank; in roles without ranks, of this number")
       ->type_name("N")

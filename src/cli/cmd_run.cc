@@ -59,6 +59,7 @@ struct Options {
   std::string replayed;  // RUN; empty: the newest
   std::string run_dir;
   bool quiet = false;
+  bool verbose = false;
   bool no_progress = false;
   bool pass_exit_code = false;
   std::vector<std::string> tee;
@@ -351,6 +352,7 @@ int Run(Options& options) {
   WarnIfClosed(request, options.rehearse.has_value(), site->facts);
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
+  request.console.verbose = options.verbose;
   const char* terminal = std::getenv("TERM");
   request.console.progress =
       !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
@@ -397,7 +399,10 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->allow_extra_args(false);
   app.add_flag("--detach,-d", options->detach,
                "go into the background once the processes have been started; prints the run's id and folder");
-  app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  auto* quiet = app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  app.add_flag("--verbose,-v", options->verbose,
+               "end with the whole report where the run succeeded, too: receipt, times, start-up")
+      ->excludes(quiet);
   app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
   app.add_option("--tee", options->tee,
                  "show the output of this role (or these ranks of it) however many processes run")

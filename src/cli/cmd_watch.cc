@@ -14,6 +14,7 @@ namespace {
 struct Options {
   std::string run;
   bool json = false;
+  bool verbose = false;
 };
 
 int Run(const Options& options) {
@@ -24,6 +25,7 @@ int Run(const Options& options) {
   }
   ConsoleOptions console;
   console.output = false;
+  console.verbose = options.verbose;
   const Result<int> code = WatchRun(*folder, console, options.json);
   if (code) return *code;
   PrintDiagnostics(code.error());
@@ -36,6 +38,8 @@ std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddRunArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
+  app.add_flag("--verbose,-v", options->verbose,
+               "end with the whole report where the run succeeded, too: receipt, times, start-up");
   return [options] { return Run(*options); };
 }
 

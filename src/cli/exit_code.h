@@ -8,6 +8,7 @@ namespace muster {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitProcessFailed = 1;
 inline constexpr int kExitDiffer = 1;      // muster diff: both are known, and they differ
+inline constexpr int kExitNothing = 1;     // muster ls: what was asked for is not among the runs, as with grep
 inline constexpr int kExitUnreadable = 1;  // muster ls, muster ps: not all that is there can be read
 inline constexpr int kExitRecipe = 2;      // recipe or usage
 inline constexpr int kExitMachine = 3;     // spawning, files, hosts

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/command_options.h"
 #include "cli/exit_code.h"
+#include "cli/other_words.h"
 #include "cli/site_of_call.h"
 
 namespace muster {
@@ -112,19 +113,24 @@ int Usage(const std::string& message, const std::string& hint) {
 int UnknownCommand(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  return Usage("there is no command " + Quoted(word), DidYouMean(word, names));
+  const std::string instead = InsteadOfCommand(word);
+  return Usage("there is no command " + Quoted(word), instead.empty() ? DidYouMean(word, names) : instead);
 }
 
-// "did you mean --run-dir?" for the first word that looks like an option and is none.
+// "did you mean --run-dir?" for the first word that looks like an option and is none; or how a parameter is written, where
+// the command takes parameters and no option is near.
 std::string OptionHint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
-  for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
+  const bool takes_parameters = app.get_option_no_throw("OVERRIDES") != nullptr;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return DidYouMean(name, known);
+    if (!takes_parameters || Nearest(name, known)) return DidYouMean(name, known);
+    const std::string as_parameter = AsParameter(words[i], {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()});
+    return as_parameter.empty() ? DidYouMean(name, known) : as_parameter;
   }
   return {};
 }

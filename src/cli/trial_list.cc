@@ -118,13 +118,17 @@ std::optional<std::string> SweepMeant(const std::vector<std::string>& words) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
-Result<void> ListTrials(const std::string& sweep_dir, const ListChoice& choice, std::optional<std::uint64_t> limit,
-                        bool json) {
+Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& choice,
+                               std::optional<std::uint64_t> limit, bool json) {
   const auto sweep = OpenSweepAt(sweep_dir);
   if (!sweep) return Fail(sweep.error());
   const auto picked = Pick(*sweep, choice, limit);
   if (!picked) return Fail(picked.error());
-  if (json) return PrintTrialsJson(*sweep, choice, *picked);
+  if (json) {
+    if (auto printed = PrintTrialsJson(*sweep, choice, *picked); !printed) return Fail(printed.error());
+    return picked->size();
+  }
+  if (picked->empty()) return std::size_t{0};
   std::vector<std::string> columns = choice.columns;
   std::vector<std::string> heads;
   if (columns.empty()) {
@@ -149,7 +153,7 @@ Result<void> ListTrials(const std::string& sweep_dir, const ListChoice& choice, 
     for (const std::string& column : columns) row.push_back(CellText(column, trial->Of(column)));
   }
   PrintTable(rows);
-  return {};
+  return picked->size();
 }
 
 Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {

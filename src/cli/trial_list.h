@@ -15,9 +15,10 @@ namespace muster {
 // folder of runs.
 std::optional<std::string> SweepMeant(const std::vector<std::string>& words);
 
-// Trials of the sweep in that folder, by number if nothing else is said; at most `limit`. Prints them.
-Result<void> ListTrials(const std::string& sweep_dir, const ListChoice& choice, std::optional<std::uint64_t> limit,
-                        bool json);
+// Trials of the sweep in that folder, by number if nothing else is said; at most `limit`. Prints them; how many there
+// are.
+Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& choice,
+                               std::optional<std::uint64_t> limit, bool json);
 
 // The sweeps below the folder of all, newest first. Prints them; a table with nothing in it is not shown. An error for
 // each that cannot be read, which names it.

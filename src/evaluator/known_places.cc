@@ -43,6 +43,7 @@ Origins KnownPlaces::Checked(Origins origins) const {
   check(origins.roles);
   check(origins.commands);
   for (Division& division : origins.divisions) division.place = Checked(division.place);
+  for (MeshMade& mesh : origins.meshes) mesh.place = Checked(mesh.place);
   for (auto& [attribute, source] : origins.context) source.place = Checked(source.place);
   for (auto& [role, sources] : origins.each_context) {
     for (auto& [attribute, source] : sources) source.place = Checked(source.place);

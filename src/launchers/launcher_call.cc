@@ -38,10 +38,16 @@ class Reader {
   Result<LauncherCall> Read() {
     while (at_ < words_.size() && IsAssignment(words_[at_])) TakeAssignment(words_[at_++]);
     const std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    const auto named = LauncherOfWords(rest);
     // `--from torchrun` also means the older form of it.
-    if (facts_->launcher == Launcher::kTorchrun && LauncherOfWords(rest) == Launcher::kTorchLaunch)
+    if (facts_->launcher == Launcher::kTorchrun && named == Launcher::kTorchLaunch)
       facts_ = &FactsOf(Launcher::kTorchLaunch);
-    at_ += WordsOfItsName(*facts_, words_, at_);
+    const std::size_t own = WordsOfItsName(*facts_, words_, at_);
+    if (own == 0 && named) {
+      return Wrong(fmt::format("this is a command line of {}", FactsOf(*named).name),
+                   fmt::format("muster init --from {} -- …", FactsOf(*named).name));
+    }
+    at_ += own;
     call_.framework = facts_->framework;
     while (at_ < words_.size() && words_[at_].starts_with('-') && words_[at_] != "--") {
       if (auto read = ReadOption(); !read) return Fail(read.error());

@@ -98,6 +98,9 @@ int MakeMesh(lua_State* lua) {
   }
   auto mesh = Mesh::Make(std::move(read), place);
   if (!mesh) StopWith(lua, mesh.error());
+  constexpr std::size_t kMostMeshes = 100;
+  if (host.current_process.empty() && host.origins.meshes.size() < kMostMeshes)
+    host.origins.meshes.push_back({place, mesh->axes()});
   host.meshes.push_back(*std::move(mesh));
   lua_pushinteger(lua, static_cast<lua_Integer>(host.meshes.size()) - 1);
   return 1;

@@ -16,6 +16,7 @@
 #include "muster/plan.h"
 #include "muster/site.h"
 #include "plan/environment.h"
+#include "plan/topology.h"
 #include "settings/parameter.h"
 #include "tl/expected.hpp"
 
@@ -142,6 +143,14 @@ struct Division {
   bool operator==(const Division&) const = default;
 };
 
+// A job:mesh of the plan function: its axes, the last one varying fastest.
+struct MeshMade {
+  Place place;
+  std::vector<MeshAxis> axes;
+
+  bool operator==(const MeshMade&) const = default;
+};
+
 // hosts or devices_per_host, and who said it: "default", "recipes/ps.lua:5", "command line", "site".
 struct ClusterNumber {
   std::string name;
@@ -161,6 +170,7 @@ struct Origins {
   std::map<std::string, Place> roles;     // where each is described
   std::map<std::string, Place> commands;  // by role: where that process's command was set by `each`
   std::vector<ClusterNumber> cluster;
+  std::vector<MeshMade> meshes;  // in order; those inside `each` are left out
 
   bool operator==(const Origins&) const = default;
 };

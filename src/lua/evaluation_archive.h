@@ -91,9 +91,19 @@ void Fields(A& archive, ClusterNumber& number) {
 }
 
 template <class A>
+void Fields(A& archive, MeshAxis& axis) {
+  archive(axis.name, axis.size);
+}
+
+template <class A>
+void Fields(A& archive, MeshMade& mesh) {
+  archive(mesh.place, mesh.axes);
+}
+
+template <class A>
 void Fields(A& archive, Origins& origins) {
   archive(origins.derived, origins.divisions, origins.context, origins.each_context, origins.roles, origins.commands,
-          origins.cluster);
+          origins.cluster, origins.meshes);
 }
 
 template <class A>

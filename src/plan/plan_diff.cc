@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/line_diff.h"
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "plan/folded_texts.h"
@@ -85,9 +86,10 @@ class Differ {
   }
 
   void AddText(Kind kind, const std::string& role, std::string name, std::optional<std::string> before,
-               std::optional<std::string> after) {
+               std::optional<std::string> after, std::vector<std::string> lines = {}) {
     if (before == after) return;
-    changes_.push_back({kind, role, std::move(name), {{"", {}, std::move(before), std::move(after)}}});
+    changes_.push_back(
+        {kind, role, std::move(name), {{"", {}, std::move(before), std::move(after)}}, std::move(lines)});
   }
 
   // What processes have of `map`, their own before the role's, as text.
@@ -330,7 +332,8 @@ void CompareFiles(const Plan& a, const Plan& b, Differ& differ) {
     std::string before = line(lines_a);
     std::string after = line(lines_b);
     if (before == after) after += " (without a line's end)";  // one of the two ends with a newline
-    differ.AddText(Kind::kFile, "", path, std::move(before), std::move(after));
+    differ.AddText(Kind::kFile, "", path, std::move(before), std::move(after),
+                   UnifiedDiff(file_a->second.content.marked, file_b->second.content.marked));
   }
 }
 

@@ -31,7 +31,7 @@ struct PlanChange {
     kDerived,
     kPlan,      // a line of the canonical text that is about neither roles nor processes: `name` is its beginning
     kHosts,     // how many there are, and the devices of each
-    kFile,      // `name` is its path; the texts are the first line that differs
+    kFile,      // `name` is its path; the texts are the first line that differs, `lines` all of them
     kRole,      // a role's own facts; `name` is the beginning of the line, or "processes": how many there are
     kPlace,     // of processes: "host", "devices", "rank", "stage", …
     kContext,   // of processes, as the rest: "set_context.mode"
@@ -43,6 +43,7 @@ struct PlanChange {
   std::string role;  // empty for the first four
   std::string name;
   std::vector<ChangedText> texts;
+  std::vector<std::string> lines = {};  // of a file that both plans have: its unified diff
 
   bool operator==(const PlanChange&) const = default;
 };

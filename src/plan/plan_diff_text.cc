@@ -57,6 +57,15 @@ std::string CauseText(const PlanCause& cause) {
   return text + ")";
 }
 
+// "2 lines removed, 3 added".
+std::string LinesText(const std::vector<std::string>& lines) {
+  const auto count = [&lines](char mark) {
+    return static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [mark](const std::string& line) { return line.front() == mark; }));
+  };
+  return Counted(count('-'), "line", "lines") + " removed, " + std::to_string(count('+')) + " added";
+}
+
 // What a row says before its values.
 std::string NameOf(const PlanChange& change) {
   const bool of_role = change.kind == Kind::kRole;
@@ -111,13 +120,15 @@ void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, con
                        Filled(NameOf(*change), name_width) + "  ";
     const std::size_t shown = texts.size() > kMostTexts ? kMostTexts - 1 : texts.size();
     for (std::size_t t = 0; t < shown; ++t) {
-      const std::string values = ChangeText(texts[t].before, texts[t].after);
+      const std::string values =
+          change->lines.empty() ? ChangeText(texts[t].before, texts[t].after) : LinesText(change->lines);
       out +=
           head +
           (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) +
           '\n';
       head.assign(Columns(head), ' ');
     }
+    for (const std::string& line : change->lines) out += "    " + Printable(line) + '\n';
     if (shown == texts.size()) continue;
     std::size_t processes = 0;
     for (std::size_t t = shown; t < texts.size(); ++t) processes += texts[t].ids.size();
@@ -281,6 +292,7 @@ std::string DiffJson(const ToldDiff& diff) {
                        {"role", change.role},
                        {"name", change.name},
                        {"values", std::move(texts)}});
+    if (change.kind == Kind::kFile) changes.back()["lines"] = change.lines;
   }
   Json groups = Json::array();
   for (const CausedChanges& group : GroupByCause(diff.changes, diff.causes)) {

@@ -1,5 +1,6 @@
 #include "run/console.h"
 
+#include <cstdlib>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -69,7 +70,8 @@ class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
 };
 
 bool Coloured(ConsoleOptions::Colour colour, const Output& output) {
-  return colour == ConsoleOptions::Colour::kAlways || (colour == ConsoleOptions::Colour::kAuto && output.is_terminal());
+  if (colour != ConsoleOptions::Colour::kAuto) return colour == ConsoleOptions::Colour::kAlways;
+  return output.is_terminal() && std::getenv("NO_COLOR") == nullptr;
 }
 
 bool SameTerminal(int one, int other) {
@@ -77,6 +79,14 @@ bool SameTerminal(int one, int other) {
   struct stat b {};
   return ::isatty(one) == 1 && ::isatty(other) == 1 && ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 &&
          a.st_rdev == b.st_rdev;
+}
+
+// A terminal, a pipe or a file that both write to.
+bool GoTogether(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return SameTerminal(one, other) ||
+         (::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }
 
 }  // namespace
@@ -95,6 +105,9 @@ class Console::Impl {
         out(options.progress && SameTerminal(options.out, options.err) ? err : out_fd),
         words(std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
         logger("muster", words),
+        colour(Coloured(options.colour, err)),
+        verbose(options.verbose),
+        together(GoTogether(options.out, options.err)),
         roles(plan.roles.size()),
         progress_rows(loop, err, options.progress && err.is_terminal()) {
     if (quiet) logger.set_level(spdlog::level::warn);
@@ -132,6 +145,9 @@ class Console::Impl {
   Output& out;  // text of both, where both are one terminal: rows below it are taken away in time
   std::shared_ptr<OutputSink> words;
   spdlog::logger logger;
+  bool colour;
+  bool verbose;
+  bool together;  // what processes write is read where the report is
   std::unique_ptr<LogFollower> follower;
   std::vector<RoleCount> roles;
   ProgressDisplay progress_rows;
@@ -162,9 +178,9 @@ void Console::Impl::Ended(ProcessId process, bool well) {
   if (!well) ++count.badly;
   if (++count.ended != count.processes) return;
   if (count.badly == 0) {
-    logger.info("{}: {} ended well", plan.roles[role].name, count.ended);
+    logger.info("{}: {} succeeded", plan.roles[role].name, count.ended);
   } else {
-    logger.info("{}: {} ended, {} of them not well", plan.roles[role].name, count.ended, count.badly);
+    logger.info("{}: {} ended, {} of them failed", plan.roles[role].name, count.ended, count.badly);
   }
 }
 
@@ -301,6 +317,12 @@ void Console::Lost(std::string_view host, std::string_view why) {
 }
 
 void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
+
+ReportView Console::ViewOfReport(bool ended_well) const {
+  return {.details = !ended_well || impl_->verbose,
+          .output_shown = impl_->ShowsAll() && impl_->together,
+          .colour = impl_->colour};
+}
 
 void Console::Finish(std::string report, bool ended_well, std::function<void()> done) {
   Impl& impl = *impl_;

@@ -19,14 +19,17 @@
 #include "muster/plan.h"
 #include "run/facts.h"
 #include "run/progress.h"
+#include "run/report.h"
 
 namespace muster {
 
 struct ConsoleOptions {
-  enum class Colour : std::uint8_t { kAuto, kNever, kAlways };  // kAuto: only on a terminal
+  enum class Colour : std::uint8_t { kAuto, kNever, kAlways };  // kAuto: only on a terminal, and without NO_COLOR
 
   // --quiet: nothing but failures and, if the run did not end well, the report.
   bool quiet = false;
+  // --verbose: the whole report of a run that succeeded, too.
+  bool verbose = false;
   Colour colour = Colour::kAuto;
   // --tee: the output of these is shown, quiet or not, however many others there are.
   std::set<ProcessId> tee = {};
@@ -90,6 +93,8 @@ class Console {
   bool HasRoom() const;
   void OnShown(std::function<void()> shown);
 
+  // How much of the report is to be shown here.
+  ReportView ViewOfReport(bool ended_well) const;
   // Shows what is left of the output, then the report, waits until the readers have taken it and calls `done`
   // from the loop.
   void Finish(std::string report, bool ended_well, std::function<void()> done);

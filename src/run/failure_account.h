@@ -92,7 +92,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
 
 // The account's lines for people, each ending with a newline, safe for a terminal: what comes before the origin's last
 // lines, and what comes after them.
-std::string AccountHead(const FailureAccount& account);
+std::string AccountHead(const FailureAccount& account, bool with_traceback = true);
 std::string AccountBody(const FailureAccount& account, const std::string& origin_name);
 
 }  // namespace muster

@@ -38,12 +38,12 @@ std::string Plural(std::size_t count, const char* what) {
 }
 
 // What the process said about its own end.
-std::string NoteText(const ErrorNote& note) {
+std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
   if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
   std::string text = Row("error", note.message);
   const auto& lines = note.traceback;
   const std::size_t skipped = lines.size() > kMostTraceback ? lines.size() - kMostTraceback : 0;
-  for (std::size_t i = skipped; i < lines.size(); ++i) text += Row("", "  " + lines[i]);
+  for (std::size_t i = skipped; with_traceback && i < lines.size(); ++i) text += Row("", "  " + lines[i]);
   std::size_t shown = 0;
   for (const auto& [name, value] : note.more) {
     if (shown++ == kMostMembers) break;
@@ -90,9 +90,9 @@ std::string MembersText(const std::vector<Members>& members) {
   return text;
 }
 
-std::string AccountHead(const FailureAccount& account) {
+std::string AccountHead(const FailureAccount& account, bool with_traceback) {
   std::string text;
-  if (account.error) text += NoteText(*account.error);
+  if (account.error) text += NoteText(*account.error, with_traceback);
   if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
     text += Row("hint", account.hint);
   }

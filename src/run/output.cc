@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,11 +60,19 @@ ssize_t Output::WriteSome(std::string_view text) const {
 
 void Output::Write(std::string_view text) {
   if (gone_) return;
-  const bool covers = below_ > 0;
+  const bool had_below = below_ > 0;
   TakeBelowAway();
   pending_ += text;
+  // In one piece with the text: the lines stay readable however often others write.
+  const bool stay = had_below && !waiting_ && text.ends_with('\n');
+  if (stay) PutBelow(shown_);
   if (!waiting_) Push();
-  if (covers && covered_) covered_();
+  if (had_below && !stay && covered_) covered_();
+}
+
+std::size_t Output::columns() const {
+  winsize size{};
+  return is_terminal_ && ::ioctl(fd_, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void Output::TakeBelowAway() {
@@ -77,11 +86,16 @@ void Output::ShowBelow(const std::vector<std::string>& lines) {
   // Taking them away is never left out: what follows would be written behind them.
   if (!pending_.empty() && !lines.empty()) return;
   TakeBelowAway();
+  PutBelow(lines);
+  shown_ = lines;
+  if (!waiting_) Push();
+}
+
+void Output::PutBelow(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     if (below_++ > 0) pending_ += "\r\n";
     pending_ += line;
   }
-  if (!waiting_) Push();
 }
 
 void Output::Push() {

@@ -27,13 +27,13 @@ class Output {
   Output(boost::asio::io_context& io, int fd);
 
   void Write(std::string_view text);
-  // On a terminal: lines below everything that is written. They are taken away before other text, and then come again
-  // with the next call only; while the terminal takes nothing, a call does nothing. None: taken away. Each must fit
-  // into the terminal's width.
+  // On a terminal: lines below everything that is written. Other text goes above them; only text that does not end its
+  // line, and text that the terminal does not take yet, takes them away until the next call. While the terminal takes
+  // nothing, a call does nothing. None: taken away. Each must fit into the terminal's width.
   void ShowBelow(const std::vector<std::string>& lines);
   // The lines below are not there any more: the program was stopped, and others wrote meanwhile.
   void ForgetBelow() { below_ = 0; }
-  // Called when other text has taken them away.
+  // Called when other text has taken them away for good.
   void OnCovered(std::function<void()> covered) { covered_ = std::move(covered); }
   bool room() const { return gone_ || pending_.size() < kRoom; }
   bool empty() const { return gone_ || pending_.empty(); }
@@ -41,6 +41,8 @@ class Output {
   bool gone() const { return gone_; }
   bool is_terminal() const { return is_terminal_; }
   int fd() const { return fd_; }
+  // Of a terminal, as it is now; 0 if it is none or does not say.
+  std::size_t columns() const;
   // Drops what is pending and all that follows.
   void Abandon();
 
@@ -51,6 +53,7 @@ class Output {
   void Push();
   void AwaitRoom();
   void TakeBelowAway();
+  void PutBelow(const std::vector<std::string>& lines);
   // Writes some of `text` without blocking; like write(2).
   ssize_t WriteSome(std::string_view text) const;
 
@@ -65,7 +68,8 @@ class Output {
   boost::asio::posix::stream_descriptor ready_;  // an epoll that watches the descriptor
   std::string pending_;
   std::vector<std::function<void()>> progress_;
-  std::size_t below_ = 0;  // lines shown below
+  std::size_t below_ = 0;           // lines shown below
+  std::vector<std::string> shown_;  // what they are
   std::function<void()> covered_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for a handler that is still on its way
 };

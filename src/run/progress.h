@@ -17,7 +17,8 @@ namespace muster {
 struct Progress {
   struct Role {
     RoleStatus count;
-    std::string last_line;  // of its oddest process, with its name before; safe for a terminal, may be empty
+    std::string last_line;     // of its oddest process, with its name before; safe for a terminal, may be empty
+    std::string metrics = {};  // its newest: "step 100, loss 0.25"; safe for a terminal, may be empty
   };
   std::string phase;
   double seconds = 0;  // the run's

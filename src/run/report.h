@@ -186,7 +186,17 @@ Result<Report> MakeReport(const std::string& run_dir);
 // report.json, as docs/run_directory.md has it.
 std::string ReportJson(const Report& report);
 
+// How much of a report is wanted.
+struct ReportView {
+  // Receipt, times and start-up, also of a run that succeeded; else such a run has one line, where it lies, and what went
+  // wrong on the way.
+  bool details = true;
+  // What the processes wrote was shown where the text goes: neither the traceback nor the last lines come once more.
+  bool output_shown = false;
+  bool colour = false;  // of verdicts, for a terminal
+};
+
 // report.txt: for people, safe for a terminal, ends with a newline.
-std::string ReportText(const Report& report);
+std::string ReportText(const Report& report, const ReportView& view = {});
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// report.txt: ReportText of report.h. What happened in a few lines, the origin first.
+// report.txt: ReportText of report.h. What happened in a few lines, the first failure first.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 std::string NameOf(const std::string& role, std::uint32_t index) { return fmt::format("{}.{}", role, index); }
 
 std::string Headline(const Report& report) {
-  if (report.outcome == "ok") return fmt::format("all well after {}", DurationText(report.timings.total));
+  if (report.outcome == "ok") return fmt::format("succeeded after {}", DurationText(report.timings.total));
   if (report.outcome == "running")
     return fmt::format("is running; its last event came after {}", DurationText(report.timings.total));
   std::string why = report.why;
@@ -34,8 +34,16 @@ std::string Headline(const Report& report) {
   return fmt::format("{}: {}", report.outcome, why);
 }
 
+// Green, red, or yellow for what is neither.
+std::string Coloured(const std::string& text, std::string_view verdict, bool colour) {
+  if (!colour) return text;
+  const bool good = verdict == "ok" || verdict == "running";
+  const bool bad = verdict == "failed" || verdict == "origin" || verdict == "lost" || verdict == "killed";
+  return fmt::format("\x1b[1;{}m{}\x1b[0m", good ? 32 : bad ? 31 : 33, text);
+}
+
 // "worker: 3 victims, 1 ok"; the origin is told above.
-std::string Counted(const Report& report) {
+std::string Counted(const Report& report, bool colour) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, std::size_t>> roles;
   for (const ProcessReport& process : report.processes) {
@@ -50,11 +58,8 @@ std::string Counted(const Report& report) {
       // Who ended well beside a failure had no part in it.
       const bool bystander = verdict == "ok" && report.first_failure;
       const bool plural = count > 1 && (verdict == "victim" || bystander);
-      text += fmt::format("{}{} {}{}", separator, count,
-                          bystander                  ? "bystander"
-                          : verdict == "not_started" ? "not started"
-                                                     : verdict,
-                          plural ? "s" : "");
+      const std::string word = bystander ? "bystander" : verdict == "not_started" ? "not started" : verdict;
+      text += fmt::format("{}{} {}", separator, count, Coloured(word + (plural ? "s" : ""), verdict, colour));
       separator = ", ";
     }
     text += '\n';
@@ -165,24 +170,59 @@ std::string MetricsLine(const RoleMetrics& metrics) {
   return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
 }
 
+std::string RunLine(const Report& report) { return fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir)); }
+
+// The last lines of the first failure without the traceback that its error file has, which stands above them.
+std::string LastLinesText(const FailureReport& failure) {
+  std::vector<std::string> lines = failure.last_lines;
+  if (failure.account.error) {
+    const std::vector<std::string>& traceback = failure.account.error->traceback;
+    // Either text may have lost its beginning: a traceback's end may be the lines' beginning.
+    for (std::size_t skipped = 0; skipped < traceback.size(); ++skipped) {
+      const auto from = traceback.begin() + static_cast<std::ptrdiff_t>(skipped);
+      const auto found = std::search(lines.begin(), lines.end(), from, traceback.end());
+      if (found == lines.end() || (skipped > 0 && found != lines.begin())) continue;
+      lines.erase(found, found + (traceback.end() - from));
+      break;
+    }
+  }
+  if (lines.empty()) return {};
+  std::string text = fmt::format("  last lines of {}:\n", failure.log);
+  for (const std::string& line : lines) text += fmt::format("    {}\n", Printable(line));
+  return text;
+}
+
+// What a run that succeeded has to say besides: what did not go as the recipe has it.
+std::string Aside(const Report& report) {
+  std::vector<ContextReport> contexts;
+  for (const ContextReport& context : report.contexts) {
+    if (context.state != "applied") contexts.push_back(context);
+  }
+  std::string text = ReplacementLines(report) + RestartLines(report) + ContextText(contexts);
+  if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty())
+    text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
+  return text;
+}
+
 }  // namespace
 
-std::string ReportText(const Report& report) {
-  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
-                                 Printable(Headline(report)));
+std::string ReportText(const Report& report, const ReportView& view) {
+  std::string text =
+      fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
+                  Coloured(Printable(Headline(report)), report.outcome, view.colour));
+  if (report.outcome == "ok" && !view.details) return text + Aside(report) + RunLine(report);
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);
-    text += AccountHead(failure.account);
-    if (!failure.last_lines.empty()) text += fmt::format("  last lines of {}:\n", failure.log);
-    for (const std::string& line : failure.last_lines) text += fmt::format("    {}\n", Printable(line));
+    text += AccountHead(failure.account, !view.output_shown);
+    text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
     text += AccountBody(failure.account, NameOf(failure.role, failure.index));
   }
   text += FailedActivationText(report.activations);
   text += DumpLines(report);
   text += ReplacementLines(report);
   text += RestartLines(report);
-  text += Counted(report);
+  text += Counted(report, view.colour);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);
@@ -196,7 +236,7 @@ std::string ReportText(const Report& report) {
     text += fmt::format("  {:<10}{}\n", "time", timings);
   }
   text += StartupText(report.startup);
-  text += fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir));
+  text += RunLine(report);
   if (report.resumed) {
     text += fmt::format("  {:<10}run {}, from {}\n", "resumed", Printable(report.resumed->run),
                         Printable(report.resumed->checkpoint));

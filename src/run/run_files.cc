@@ -80,13 +80,13 @@ RunAccount WriteRunAccount(int folder, const std::string& run_dir) {
   Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor());
   if (!report) return account;
   report->run_dir = run_dir;
-  account.text = ReportText(*report);
   for (const auto& [name, bytes] :
-       {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", account.text}}) {
+       {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", ReportText(*report)}}) {
     if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
       account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
     }
   }
+  account.report = *std::move(report);
   return account;
 }
 

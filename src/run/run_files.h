@@ -4,12 +4,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/private_files.h"
+#include "run/report.h"
 
 namespace muster {
 
@@ -40,8 +42,8 @@ Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run);
 Result<std::string> ReadPlanJson(int folder, const std::string& run_dir);
 
 struct RunAccount {
-  std::string text;      // what report.txt holds; empty if the run directory cannot be read back
-  Diagnostics problems;  // files that could not be written
+  std::optional<Report> report;  // nothing if the run directory cannot be read back
+  Diagnostics problems;          // files that could not be written
 };
 
 // report.json and report.txt of the run that has ended, made from its directory as anybody else would make them.

@@ -441,7 +441,7 @@ void Session::End() {
   std::string text = fmt::format("{} {}: {}\n", Printable(plan_.name), outcome_.outcome, ended.why);
   if (journal_->error() == 0 && (!request_.terse || ended.cause != Cause::kNone)) {
     RunAccount account = WriteRunAccount(directory_->folder(), binding_.run_dir);
-    if (!account.text.empty()) text = std::move(account.text);
+    if (account.report) text = ReportText(*account.report, console_.ViewOfReport(ended.cause == Cause::kNone));
     for (const Diagnostic& problem : account.problems) console_.Warn(problem.message);
   }
   console_.Finish(std::move(text), ended.cause == Cause::kNone, [weak = weak_from_this()] {

@@ -98,7 +98,7 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   if (!report) return Fail(report.error());
   io.restart();
   const auto until_shown = boost::asio::make_work_guard(io);
-  console.Finish(ReportText(*report), well, [&io] { io.stop(); });
+  console.Finish(ReportText(*report, console.ViewOfReport(well)), well, [&io] { io.stop(); });
   io.run();
   return code;
 }

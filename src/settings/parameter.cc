@@ -69,6 +69,37 @@ std::string_view TypePhrase(ParameterType type) {
   return kPhrases[static_cast<std::size_t>(type)];
 }
 
+// A text that was meant for a list or a map, as JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty if it does not
+// look like one.
+std::string AsJson(ParameterType type, std::string_view text) {
+  if (text.empty() || text.find_first_of("[]{}\"'") != std::string_view::npos) return {};
+  const auto one = [](std::string_view part) {
+    const bool plain = ValueFromJsonText(part).has_value() && part.find('"') == std::string_view::npos;
+    return plain ? std::string(part) : Quoted(part);
+  };
+  std::string json;
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t colon = part.find_first_of(":=");
+    if (part.empty() || (type == ParameterType::kMap && colon == std::string_view::npos)) return {};
+    if (!json.empty()) json += ',';
+    json += type == ParameterType::kList ? one(part) : Quoted(part.substr(0, colon)) + ":" + one(part.substr(colon + 1));
+    if (comma == text.size()) break;
+    text.remove_prefix(comma + 1);
+  }
+  return type == ParameterType::kList ? "[" + json + "]" : "{" + json + "}";
+}
+
+// How a list or a map is written on a command line.
+std::string JsonHint(const Parameter& parameter, const Value& value) {
+  const std::string text = value.AsString() != nullptr ? *value.AsString() : ToText(value);
+  std::string json = AsJson(parameter.type, text);
+  const bool as_given = !json.empty();
+  if (!as_given) json = parameter.type == ParameterType::kList ? "[1,2,3]" : "{\"a\":1}";
+  return (as_given ? "write " : "for example ") + ShellQuoted(parameter.name + ":=" + json);
+}
+
 // The hint repeats no more of the message than it must: limits, the nearest word, what the parameter is for.
 std::string ValueHint(const Parameter& parameter, const Value& value) {
   std::string hint;
@@ -80,6 +111,9 @@ std::string ValueHint(const Parameter& parameter, const Value& value) {
     if (nearest) hint = "did you mean \"" + *nearest + "\"?";
   } else if (parameter.min || parameter.max || parameter.above || parameter.below) {
     hint = parameter.name + " is " + ParameterRangeText(parameter);
+  } else if ((parameter.type == ParameterType::kList && value.AsList() == nullptr) ||
+             (parameter.type == ParameterType::kMap && value.AsMap() == nullptr)) {
+    hint = JsonHint(parameter, value);
   }
   if (parameter.doc.empty()) return hint;
   return (hint.empty() ? parameter.name : hint) + ": " + parameter.doc;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/columns.h"
 #include "base/diagnostic_text.h"
 #include "base/fingerprint.h"
 #include "base/self_count.h"
@@ -27,6 +28,7 @@
 #include "run/private_files.h"
 #include "run/progress_display.h"
 #include "run/signal_state.h"
+#include "sweep/impossible_reasons.h"
 #include "sweep/left_attempt.h"
 #include "sweep/live_trial.h"
 #include "sweep/sweep_control.h"
@@ -101,7 +103,12 @@ class SweepHead {
  private:
   bool Write(const SweepEntry& entry);
   void Show(const SweepEntry& entry);
-  void Say(const std::string& line) { err_.Write("muster: " + line + "\n"); }
+  // On a terminal no line is wider than it is.
+  void Show(const std::string& lines) {
+    constexpr std::size_t kIndent = 8;
+    err_.Write(WrappedLines(lines, err_.columns(), kIndent));
+  }
+  void Say(const std::string& line) { Show("muster: " + line + "\n"); }
 
   // Looks for what can be done now; soon, and once however often it is asked.
   void GoOn();
@@ -147,7 +154,8 @@ class SweepHead {
   bool ending_ = false;
   bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
-  std::string why_;  // it was stopped
+  std::string why_;            // it was stopped
+  ImpossibleReasons reasons_;  // of points judged before any trial began
   int exit_code_ = 0;
   SweepOutcome outcome_;
   SweepHosts hosts_;  // last: what runs goes first
@@ -259,6 +267,7 @@ void SweepHead::Judge() {
 
 void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
   if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
+  if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
   course_.Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
   GoOn();
 }
@@ -417,7 +426,7 @@ void SweepHead::End() {
   if (outcome_.complete && account.trials() == 0) {
     outcome_.why = "there is no trial in this part";
   } else if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
-    outcome_.why = "no point is possible";
+    outcome_.why = reasons_.Text();
     outcome_.exit_code = 2;
   }
   planner_.GiveUp();
@@ -427,7 +436,7 @@ void SweepHead::End() {
   journal_.Sync();
   index_.Commit(account, journal_.position(), true);
   rows_.End();
-  if (!request_.quiet || outcome_.exit_code != 0) err_.Write(SummaryText(Status(), outcome_.why));
+  if (!request_.quiet || outcome_.exit_code != 0) Show(SummaryText(Status(), outcome_.why));
   control_.reset();
   hosts_.Finish([this] {
     boost::system::error_code ignored;

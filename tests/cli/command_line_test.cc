@@ -41,6 +41,57 @@ TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
   }
 }
 
+// Prevents: a word of another program is answered with a list of commands.
+TEST(CommandLine, WordsOfOtherProgramsNameTheRightCommand) {
+  const struct {
+    std::vector<std::string> words;
+    const char* hint;
+  } cases[] = {
+      {{"list"}, "hint: `muster ps` lists the runs that are going on, `muster ls` all runs\n"},
+      {{"status", "x"}, "hint: `muster ps` lists running runs, `muster report RUN`"},
+      {{"kill", "x"}, "hint: `muster stop RUN` ends a run"},
+      {{"launch"}, "hint: `muster run RECIPE`"},
+  };
+  for (const auto& test : cases) {
+    const CommandResult result = Muster(test.words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find(test.hint), std::string::npos) << result.err;
+  }
+}
+
+// Prevents: a parameter that is written like an option is answered with a list of options.
+TEST(CommandLine, ParametersWrittenLikeOptionsAreShownAsParameters) {
+  const struct {
+    std::vector<std::string> words;
+    const char* hint;
+  } cases[] = {
+      {{"run", "recipes/hello.lua", "--greetings", "3"}, "hint: a parameter of the recipe is written without dashes: greetings=3\n"},
+      {{"plan", "recipes/hello.lua", "--batch-size=a b"}, "without dashes: 'batch_size=a b'\n"},
+      {{"check", "recipes/hello.lua", "--workers", "--json"}, "without dashes: workers=VALUE\n"},
+      {{"sweep", "recipes/hello.lua", "--learning-rate", "0.1"}, "without dashes: learning_rate=0.1\n"},
+      {{"plan", "recipes/hello.lua", "--jsn"}, "hint: did you mean \"--json\"?\n"},
+  };
+  for (const auto& test : cases) {
+    const CommandResult result = Muster(test.words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find(test.hint), std::string::npos) << result.err;
+  }
+  EXPECT_EQ(Muster({"stop", "--workers", "3"}).err.find("without dashes"), std::string::npos);
+}
+
+// Prevents: `check` says that all is well with a recipe whose program this machine does not have.
+TEST(CommandLine, CheckWarnsOfProgramsThatAreNotOnPath) {
+  const OneRecipe recipe("job:workers { count = 2, command = { 'no-such-program-anywhere' } }");
+  const CommandResult result = Muster({"check", recipe.path()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err,
+            "muster: warning: role worker: the program \"no-such-program-anywhere\" is not on PATH on this machine\n"
+            "hint: install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host\n");
+  EXPECT_EQ(Muster({"check", recipe.path(), "--host", "n1"}).err, "");
+  const OneRecipe found("job:workers { count = 1, command = { 'sh' } } job:role 'other' { command = { '/bin/sh' } }");
+  EXPECT_EQ(Muster({"check", found.path()}).err, "");
+}
+
 TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
   const struct {
     std::vector<std::string> words;

@@ -1,5 +1,6 @@
 // The pages that people follow: every block of them is done as they would do it, and what it prints is what stands
 // there.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -69,6 +70,14 @@ bool LinesAre(const std::vector<std::string>& lines, std::size_t at, const std::
   return at < lines.size() && LineIs(lines[at], expected[next]) && LinesAre(lines, at + 1, expected, next + 1);
 }
 
+// A page shows what a terminal does: a plan that goes nowhere else is its summary.
+std::string AsOnATerminal(std::string command) {
+  constexpr std::string_view kPlan = "muster plan ";
+  const bool elsewhere = command.find_first_of("|>") != std::string::npos || command.find(" --") != std::string::npos;
+  if (command.starts_with(kPlan) && !elsewhere) command.insert(kPlan.size(), "--summary ");
+  return command;
+}
+
 std::string RunInShell(const std::string& command, const std::string& folder) {
   const std::string bin = std::filesystem::path(MusterProgram()).parent_path();
   Command shell;
@@ -85,7 +94,7 @@ void ExpectConsole(const Block& block, const std::string& page, const std::strin
     std::vector<std::string> expected;
     for (++i; i < block.lines.size() && !block.lines[i].starts_with("$ "); ++i) expected.push_back(block.lines[i]);
     std::vector<std::string> said;
-    std::istringstream out(RunInShell(command, folder));
+    std::istringstream out(RunInShell(AsOnATerminal(command), folder));
     for (std::string line; std::getline(out, line);) said.push_back(line);
     EXPECT_TRUE(LinesAre(said, 0, expected, 0)) << page << ":" << block.line << ": " << command << "\n" << out.str();
   }
@@ -126,6 +135,28 @@ INSTANTIATE_TEST_SUITE_P(Docs, Page,
                            std::erase(name, '-');
                            return name;
                          });
+
+// tools/quickstart builds into build/release and installs nothing.
+TEST(Readme, PutsMusterOnThePathBeforeItIsCalled) {
+  const std::vector<Block> blocks = BlocksOf("README.md");
+  ASSERT_FALSE(blocks.empty());
+  const Block& first = blocks.front();
+  const auto quickstart =
+      std::ranges::find_if(first.lines, [](const std::string& line) { return line.starts_with("tools/quickstart"); });
+  ASSERT_NE(quickstart, first.lines.end()) << "the first block sets muster up";
+  const TempDir folder;
+  std::filesystem::create_directories(folder / "build/release/bin");
+  std::filesystem::create_symlink(MusterProgram(), folder / "build/release/bin/muster");
+  Command shell;
+  std::string script;
+  for (auto line = quickstart + 1; line != first.lines.end(); ++line) script += *line + "\n";
+  shell.argv = {"/bin/sh", "-ec", script};
+  shell.env = {"PATH=/usr/bin:/bin", "HOME=" + folder.path()};
+  shell.cwd = folder.path();
+  const CommandResult result = RunCommand(shell);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with("muster")) << result.out;
+}
 
 TEST(PageReader, TellsWhatIsLeftOutFromWhatIsWrong) {
   EXPECT_TRUE(LineIs("a 12 b", "a … b"));

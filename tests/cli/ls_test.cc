@@ -46,10 +46,10 @@ class ListedRuns : public ::testing::Test {
   static std::vector<double> Rates(std::vector<std::string> words) {
     words.insert(words.begin(), {"ls", "--json", "--columns", "lr"});
     const CommandResult result = Call(std::move(words));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
     std::vector<double> rates;
     const json listed = json::parse(result.out);
     for (const json& run : listed["runs"]) rates.push_back(run["columns"]["lr"]);
+    EXPECT_EQ(result.exit_code, rates.empty() ? 1 : 0) << result.err;
     return rates;
   }
 
@@ -83,6 +83,28 @@ TEST_F(ListedRuns, AreShownByColumns) {
             "0.1  ticket=7            0.2   ok\n"
             "0.5  baseline,ticket=42  1     ok\n"
             "2                        4     failed\n");
+}
+
+// Prevents: a misspelt folder, or a condition that holds for no run, looks like a list that is empty.
+TEST_F(ListedRuns, AreSaidNotToBeThere) {
+  const struct {
+    std::vector<std::string> words;
+    const char* told;
+  } cases[] = {
+      {{"ls", "nothing"}, "muster: no run in \"nothing\" (there is no such folder)\n"},
+      {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (there is no such folder)\n"},
+      {{"ls", "--where", "lr > 100"}, "muster: no run for which the condition holds\n"},
+  };
+  for (const auto& one : cases) {
+    const CommandResult result = Call(one.words);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, one.told);
+  }
+  const TempDir empty;
+  const CommandResult none = Muster({"ls"}, {"MUSTER_HOME=" + empty.path()});
+  EXPECT_EQ(none.exit_code, 0) << "nothing was asked for";
+  EXPECT_EQ(none.err, "muster: no run\n");
 }
 
 TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {

@@ -76,5 +76,20 @@ TEST(SweepCommand, RefusesWhatItCannotMean) {
   ExpectRefused("spares", {"recipes/gpt.lua", "--grid", "steps=1,2", "--host", "a,b:8", "--spares", "1"});
 }
 
+// Prevents: a sweep without anything to vary runs one trial and says that all went well.
+TEST(SweepCommand, RefusesAnEmptySpace) { ExpectRefused("empty_space", {"tests/golden/sweep/empty_space.lua"}); }
+
+// Prevents: a sweep whose condition rejects every point ends without saying which condition that was.
+TEST(SweepCommand, NamesTheConditionThatRejectsEveryPoint) {
+  const TempDir folder;
+  const CommandResult result = Muster({"sweep", "recipes/hello.lua", "--grid", "greetings=1,2", "--where", "greetings > 5"},
+                                      {"MUSTER_HOME=" + folder.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("no point is possible: greetings > 5 does not hold; `--preview` counts the points that each condition "
+                            "rejects\n"),
+            std::string::npos)
+      << result.err;
+}
+
 }  // namespace
 }  // namespace muster::testing

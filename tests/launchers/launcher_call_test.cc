@@ -167,6 +167,16 @@ TEST(LauncherCall, RefusesWhatCannotBeLeftOut) {
   EXPECT_NE(Refusal("torchrun", "torchrun --rdzv-e=a --m 3 a.py").find("unknown option \"--m\""), std::string::npos);
 }
 
+// Prevents: a recipe that starts mpirun under torchrun, because mpirun was taken for torchrun's program.
+TEST(LauncherCall, RefusesTheLineOfAnotherLauncher) {
+  EXPECT_EQ(Refusal("torchrun", "A=1 mpirun -np 4 ./a"),
+            "torchrun: this is a command line of mpirun / muster init --from mpirun -- …");
+  EXPECT_EQ(Refusal("mpirun", "python -m accelerate.commands.launch a.py"),
+            "mpirun: this is a command line of accelerate / muster init --from accelerate -- …");
+  // Behind its own options another one may be the program.
+  EXPECT_EQ(Refusal("mpirun", "mpirun -np 2 accelerate launch a.py"), "taken");
+}
+
 TEST(LauncherCall, KnowsWhoseLineItIs) {
   const auto whose = [](const std::string& line) {
     const auto launcher = LauncherOfWords(*ShellWords(line));

@@ -70,6 +70,26 @@ TEST(PlanDiff, FindsEveryKindOfOneChange) {
   EXPECT_NE(Find(changed([](Plan& p) { p.ports["scheduler"].number = 7; }), Kind::kPlan, "port scheduler"), nullptr);
 }
 
+// Prevents: of a generated file only the first line that differs is shown.
+TEST(PlanDiff, HasAllChangedLinesOfAFile) {
+  Plan a = ParameterServerPlan();
+  a.files["conf.txt"].content = "a\nb\nc\nd\ne\nf\ng\nh\n";
+  Plan b = a;
+  b.files["conf.txt"].content = "a\nB\nc\nd\ne\nf\ng\nH\ni\n";
+  const auto changes = DiffPlans(a, b);
+  const PlanChange* change = Find(changes, Kind::kFile, "conf.txt");
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(change->lines, (std::vector<std::string>{"@@ -1,8 +1,9 @@", " a", "-b", "+B", " c", " d", " e", " f", " g", "-h", "+H", "+i"}));
+  ToldDiff diff;
+  diff.a = {"a", "1"};
+  diff.b = {"b", "2"};
+  diff.changes = changes;
+  EXPECT_NE(DiffText(diff).find("conf.txt  2 lines removed, 3 added\n    @@ -1,8 +1,9 @@\n     a\n    -b\n    +B\n"), std::string::npos)
+      << DiffText(diff);
+  EXPECT_NE(DiffText(diff).find("    -h\n    +H\n    +i\n"), std::string::npos) << DiffText(diff);
+  EXPECT_NE(DiffJson(diff).find("\"+i\""), std::string::npos) << DiffJson(diff);
+}
+
 TEST(PlanDiff, TellsAWordByTheFlagBeforeIt) {
   Plan a = ParameterServerPlan();
   a.roles[2].command = {"train", "--lr", "0.1"};

@@ -79,7 +79,7 @@ TEST(LocalRehearsal, IsWellAndLeavesAnOrdinaryRunDirectory) {
   EXPECT_EQ(report["receipt"]["left"], 0);
   EXPECT_TRUE(report["contexts"].empty());
   EXPECT_EQ(four.Records("run_began").at(0)["rehearsal"], true);
-  EXPECT_NE(ContentOf(four.RunDir() + "/report.txt").find("rehearsal of job all well"), std::string::npos);
+  EXPECT_NE(ContentOf(four.RunDir() + "/report.txt").find("rehearsal of job succeeded"), std::string::npos);
   EXPECT_NE(four.Muster({"ls", four.RunDir()}).out.find("job (rehearsal)"), std::string::npos);
 }
 

@@ -513,8 +513,8 @@ TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
   Finish(console, "", true);
   EXPECT_EQ(ContentOf(out), "");
   EXPECT_EQ(ContentOf(err),
-            "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 ended well\n"
-            "muster: worker: 7 ended, 1 of them not well\n");
+            "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 succeeded\n"
+            "muster: worker: 7 ended, 1 of them failed\n");
 }
 
 TEST_F(Shown, ShowsTheOutputThatIsAskedForAmongManyProcesses) {
@@ -567,6 +567,25 @@ TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
   Console(io, options, plan).Stopping(1, true);
   EXPECT_NE(ContentOf(err).find("\x1b[1;33mmuster:\x1b[0m stopping … (Ctrl-C again to kill at once)\n"),
             std::string::npos);
+}
+
+// Prevents: the whole report ends a run that succeeded, and the output of a failed process is repeated below itself.
+TEST_F(Shown, WantsOfTheReportWhatWasNotShown) {
+  const Plan few = SamplePlan({{"worker", 2}});
+  const Plan many = SamplePlan({{"worker", kMaxShownProcesses + 1}});
+  ConsoleOptions apart = Options();
+  ConsoleOptions together = Options();
+  together.err = together.out;
+  EXPECT_FALSE(Console(io, apart, few).ViewOfReport(true).details);
+  EXPECT_TRUE(Console(io, apart, few).ViewOfReport(false).details);
+  EXPECT_FALSE(Console(io, apart, few).ViewOfReport(false).output_shown);
+  EXPECT_TRUE(Console(io, together, few).ViewOfReport(false).output_shown);
+  EXPECT_FALSE(Console(io, together, many).ViewOfReport(false).output_shown) << "there are too many to show";
+  EXPECT_FALSE(Console(io, apart, few).ViewOfReport(true).colour);
+  apart.verbose = true;
+  apart.colour = ConsoleOptions::Colour::kAlways;
+  EXPECT_TRUE(Console(io, apart, few).ViewOfReport(true).details);
+  EXPECT_TRUE(Console(io, apart, few).ViewOfReport(true).colour);
 }
 
 TEST_F(Shown, WaitsForASlowReaderUntilToldNotTo) {

@@ -9,12 +9,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "base/columns.h"
+#include "run/metrics_report.h"
 #include "run/output.h"
 #include "run/sample_plan.h"
+#include "run/scratch_folder.h"
 #include "support/await.h"
 
 namespace muster {
@@ -39,6 +42,9 @@ TEST(ProgressRows, TellOfEachRole) {
   progress.phase = "stopping";
   EXPECT_EQ(ProgressRows(progress, 100, 2), (Lines{"scheduler  1 running  1 min 3 s stopping", "… and 2 more roles"}));
   EXPECT_EQ(ProgressRows({}, 80, 5), Lines{});
+  progress.roles[2].metrics = "step 100, loss 0.25";
+  EXPECT_EQ(ProgressRows(progress, 100, 5)[2],
+            "worker     6 running, 2 ended, 1 restart  1 min 3 s stopping  step 100, loss 0.25  worker.3: Loss is NaN");
 }
 
 TEST(ProgressRows, FitIntoAnyTerminal) {
@@ -51,6 +57,20 @@ TEST(ProgressRows, FitIntoAnyTerminal) {
       for (const std::string& row : rows) EXPECT_LE(Columns(row), std::max<std::size_t>(columns - 1, 1));
     }
   }
+}
+
+// Prevents: what processes report is only seen when the run is over.
+TEST(Progress, HasTheNewestMetricsOfARole) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  const Supervisor supervisor(plan);
+  const ProcessRoll roll(plan);
+  const ScratchFolder folder;
+  ASSERT_EQ(::mkdir((folder / "metrics").c_str(), 0700), 0);
+  PutFile(folder / MetricsPath(plan, 0, 0), "{\"step\": 1, \"loss\": 2.5}\n{\"acc\": 0.5, \"loss\": 0.123456789, \"step\": 200, \"tag\": \"x\"}\n");
+  const UniqueFd open(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Progress progress = ProgressNow(plan, supervisor, roll, open.get(), 0, 1);
+  ASSERT_EQ(progress.roles.size(), 1U);
+  EXPECT_EQ(progress.roles[0].metrics, "step 200, acc 0.5, loss 0.12346");
 }
 
 // --- the oddest of a role -----------------------------------------------------------------------------
@@ -114,6 +134,7 @@ struct Terminal {
   UniqueFd screen;
 };
 
+// Prevents: rows that come ten times a second are gone most of the time, where processes write more often than that.
 TEST(Output, KeepsLinesBelowWhatIsWritten) {
   boost::asio::io_context io;
   const Terminal terminal;
@@ -123,10 +144,13 @@ TEST(Output, KeepsLinesBelowWhatIsWritten) {
   out.ShowBelow({"one", "two"});
   terminal.Shows("one\r\ntwo");
   out.Write("text\n");
-  terminal.Shows("\x1b[1A\r\x1b[Jtext\n");
+  terminal.Shows("\x1b[1A\r\x1b[Jtext\none\r\ntwo");
   out.Write("more\n");
-  terminal.Shows("more\n");
-  EXPECT_EQ(covered, 1);
+  terminal.Shows("\x1b[1A\r\x1b[Jmore\none\r\ntwo");
+  EXPECT_EQ(covered, 0);
+  out.Write("a line that goes on");
+  terminal.Shows("\x1b[1A\r\x1b[Ja line that goes on");
+  EXPECT_EQ(covered, 1) << "they cannot stand below a line that is not over";
   out.ShowBelow({"one"});
   out.ShowBelow({"eins"});
   terminal.Shows("one\r\x1b[Jeins");

@@ -410,7 +410,61 @@ TEST_F(ReportTest, IsShortWhenAllIsWell) {
   EXPECT_FALSE(report.first_failure);
   EXPECT_NE(ReportJson(report).find("\"first_failure\": null"), std::string::npos);
   const std::string text = ReportText(report);
-  EXPECT_TRUE(text.starts_with("sample all well after 36.0 s\n  server    1 stopped\n  worker    2 ok\n")) << text;
+  EXPECT_TRUE(text.starts_with("sample succeeded after 36.0 s\n  server    1 stopped\n  worker    2 ok\n")) << text;
+}
+
+// Prevents: a run that succeeded ends in a screenful of receipts, times and start-up.
+TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  for (const ProcessId process : {0U, 1U}) Say(1'000, Exited(process, 0, false, 2'000 * kMs));
+  SayEnded(1'010, {}, 2);
+  Report report = Made();
+  const ReportView brief = {.details = false};
+  EXPECT_EQ(ReportText(report, brief), "sample succeeded after 1.0 s\n  run       " + report.run_dir + "\n");
+  EXPECT_EQ(ReportText(report, {.details = false, .colour = true}),
+            "sample \x1b[1;32msucceeded after 1.0 s\x1b[0m\n  run       " + report.run_dir + "\n");
+  // What did not go as planned is said all the same.
+  RestartReport restart;
+  restart.why = "worker.1 exited with code 1";
+  restart.processes = 1;
+  report.restarts.push_back(restart);
+  EXPECT_NE(ReportText(report, brief).find("  restart   worker.1 exited with code 1\n"), std::string::npos);
+  EXPECT_EQ(ReportText(report, brief).find("receipt"), std::string::npos);
+  EXPECT_NE(ReportText(report).find("receipt"), std::string::npos);
+}
+
+// Prevents: the same traceback stands in a report as the error and once more as last lines, below the output that had it.
+TEST_F(ReportTest, HasATracebackOnce) {
+  Report report;
+  report.name = "sample";
+  report.outcome = "failed";
+  FailureReport failure;
+  failure.role = "worker";
+  failure.why = "exited with code 1";
+  failure.log = "logs/worker.0.0.log";
+  ErrorNote note;
+  note.message = "ValueError: bad";
+  note.traceback = {"Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad"};
+  failure.account.error = note;
+  failure.last_lines = {"step 1", "Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad", "bye"};
+  report.first_failure = failure;
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const std::string whole = ReportText(report);
+  EXPECT_EQ(count(whole, "Traceback"), 1U) << whole;
+  EXPECT_NE(whole.find("  last lines of logs/worker.0.0.log:\n    step 1\n    bye\n"), std::string::npos) << whole;
+  const std::string below = ReportText(report, {.output_shown = true});
+  EXPECT_EQ(count(below, "Traceback"), 0U) << below;
+  EXPECT_NE(below.find("  error     ValueError: bad\n"), std::string::npos) << below;
+  EXPECT_NE(below.find("  log       logs/worker.0.0.log\n"), std::string::npos) << below;
+  // The lines begin in the middle of it.
+  report.first_failure->last_lines = {"  File \"t.py\", line 1", "ValueError: bad"};
+  EXPECT_EQ(count(ReportText(report), "File \"t.py\""), 1U) << ReportText(report);
+  EXPECT_NE(ReportText(report, {.colour = true}).find("\x1b[1;31m"), std::string::npos);
 }
 
 TEST_F(ReportTest, CallsARunLostWhoseHeadWasKilled) {
