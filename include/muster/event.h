@@ -209,6 +209,16 @@ struct HostDumped {
   bool operator==(const HostDumped&) const = default;
 };
 
+// Devices that the run needs on a host are held by others and are waited for: told at most once for each host, before
+// anything is started. No event: only what is prepared waits.
+struct DevicesAwaited {
+  std::uint32_t host = 0;
+  std::uint32_t count = 0;  // how many are needed
+  std::string holders;      // a phrase for people, not trusted: who has which
+
+  bool operator==(const DevicesAwaited&) const = default;
+};
+
 // The agent has nothing left of what it started: sent once, in answer to "finish".
 struct AgentEmpty {
   std::uint32_t host = 0;

@@ -191,7 +191,7 @@ struct CoreUse {
 // What the plan's device numbers, from 0 on every host, stand for there. Number n of what muster may use is the n-th
 // that it can see (docs/devices.md). No two jobs of a host have a device at the same time, unless both share.
 struct DeviceUse {
-  bool any = false;                  // whichever are free at the start; else …
+  bool any = false;  // whichever are free at the start, of `given` or, if that is empty, of all; else …
   std::vector<std::uint32_t> given;  // … these numbers, ascending; empty: themselves
   bool shared = false;
   std::string kind;  // "ascend", "cuda", "hip"; empty: muster knows no variable that processes would heed

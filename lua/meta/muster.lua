@@ -630,6 +630,8 @@ function Job:port(port) end
 ---@field trials? integer
 ---Trials at once.
 ---@field slots? integer
+---Trials at once on a device; 1 unless given.
+---@field per_device? integer
 
 ---@class muster.Axis
 ---@class muster.Space

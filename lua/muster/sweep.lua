@@ -17,7 +17,7 @@ local OPTIONS = {
   median = { "resource", "warmup", "min_finished" },
   metrics = { "stdout", "role", "result" },
   retry = { "max", "on", "quarantine_host_after", "patterns" },
-  budget = { "devices", "time", "trials", "slots" },
+  budget = { "devices", "time", "trials", "slots", "per_device" },
 }
 local SEALED_PARTS = {
   { "sampler", "a sampler", "muster.random { seed = 1, trials = 100 }" },

@@ -144,6 +144,12 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
                    if (finishing_) FinishIfEmpty();
                  }}),
       ports_(space_ ? GivenPorts(space_->OwnPid(), space_->proc()) : GivenPorts()),
+      allotment_(io, {.given = [this](const Allotted& given) { Send(given); },
+                      .awaited =
+                          [this](DevicesAwaited awaited) {
+                            awaited.host = host_;
+                            Send(awaited);
+                          }}),
       leftovers_(io.get_executor()) {
   process.memory_kills.CountFromNow();
 }
@@ -280,7 +286,7 @@ void Agent::Do(HoldPorts& command) { Send(ports_.Hold(std::move(command))); }
 void Agent::Do(Allot& command) {
   if (allotted_ || started_ > 0) return Fail("asked for devices and cores twice, or after a start");
   allotted_ = true;
-  Send(allotment_.Give(command));
+  allotment_.Give(command);
 }
 
 void Agent::Do(AskOutput& command) {
@@ -417,6 +423,7 @@ void Agent::Do(Finish& command) {
   inspection_.Kill();
   paths_.Close();
   code_.End();
+  allotment_.StopWaiting();
   subs_.CloseAll();
   children_.KillAll();
   probes_.KillAll();

@@ -13,9 +13,9 @@
 
 #include "agent/core_shares.h"
 #include "agent/host_cores.h"
-#include "agent/visible_devices.h"
 #include "base/number_list.h"
 #include "base/shell_quote.h"
+#include "base/units.h"
 
 namespace muster {
 namespace {
@@ -41,13 +41,27 @@ std::string Holder(const std::string& whose) {
 tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& asked, const VisibleDevices& sight) {
   std::vector<std::size_t> positions;
   const std::string limit = sight.limit.empty() ? std::string() : fmt::format(" ({})", sight.limit);
-  if (asked.any) {
+  if (asked.any && asked.given.empty()) {
     for (std::size_t i = 0; i < sight.devices.size(); ++i) positions.push_back(i);
     if (positions.size() >= asked.devices.size()) return positions;
     return tl::unexpected(
         fmt::format("{} devices are wanted, and muster may use {}{}", asked.devices.size(), positions.size(), limit));
   }
   std::vector<std::uint32_t> beyond;
+  if (asked.any) {
+    for (const std::uint32_t position : asked.given) {
+      positions.push_back(position);
+      if (position >= sight.devices.size()) beyond.push_back(position);
+    }
+    if (beyond.empty() && positions.size() >= asked.devices.size()) return positions;
+    if (beyond.empty()) {
+      return tl::unexpected(
+          fmt::format("{} devices are wanted, and --devices names {}", asked.devices.size(), positions.size()));
+    }
+    return tl::unexpected(fmt::format("--devices names device{} {}, and muster may use {}{}",
+                                      beyond.size() == 1 ? "" : "s", NumberListText(beyond), sight.devices.size(),
+                                      limit));
+  }
   for (const std::uint32_t number : asked.devices) {
     const std::uint32_t position = number < asked.given.size() ? asked.given[number] : number;
     positions.push_back(position);
@@ -60,55 +74,99 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& aske
 
 }  // namespace
 
-Allotted Allotment::Give(const Allot& asked) {
-  Allotted given;
-  std::vector<std::optional<std::uint32_t>> node_of_device;
-  if (!asked.devices.empty()) {
-    const std::uint32_t highest = asked.devices.back();
-    std::uint32_t least = std::max(highest + 1, asked.host_devices);
-    if (!asked.given.empty()) least = *std::max_element(asked.given.begin(), asked.given.end()) + 1;
-    const VisibleDevices sight = DevicesInSight(asked.kind, least, OwnVariable);
-    auto candidates = Candidates(asked, sight);
-    if (!candidates) {
-      given.error = std::move(candidates.error());
-      return given;
-    }
-    DeviceLeases::Wish wish{{}, asked.devices.size(), asked.shared, Holder(asked.whose)};
-    for (const std::size_t position : *candidates) wish.candidates.push_back(sight.devices[position].lease);
-    const char* folder = OwnVariable("MUSTER_LEASES");
-    DeviceLeases leases(LeaseFolder(folder == nullptr ? "" : folder));
-    auto taken = leases.Take(wish);
-    if (!taken) {
-      given.error = fmt::format("{} {} wanted{}: {}", asked.devices.size(),
-                                asked.devices.size() == 1 ? "device is" : "devices are",
-                                asked.any ? " and not free" : "", taken.error());
-      return given;
-    }
-    node_of_device.resize(std::size_t{highest} + 1);
-    for (std::size_t i = 0; i < taken->size(); ++i) {
-      const HostDevice& device = sight.devices[(*candidates)[(*taken)[i]]];
-      given.devices.push_back(device.name);
-      node_of_device[asked.devices[i]] = device.node;
-    }
-    leases_.emplace(std::move(leases));
-  }
-  if (asked.cores.empty()) return given;
+Allotment::Allotment(boost::asio::io_context& io, Calls calls)
+    : calls_(std::move(calls)), watch_(io), patience_(io.get_executor()) {}
 
+void Allotment::Refuse(std::string why) {
+  GiveUp();
+  given_.devices.clear();
+  given_.error = std::move(why);
+  calls_.given(given_);
+}
+
+void Allotment::Give(const Allot& asked) {
+  asked_ = asked;
+  if (asked_.devices.empty()) return GiveCores();
+  const std::uint32_t highest = asked_.devices.back();
+  std::uint32_t least = std::max(highest + 1, asked_.host_devices);
+  if (!asked_.given.empty()) least = *std::max_element(asked_.given.begin(), asked_.given.end()) + 1;
+  sight_ = DevicesInSight(asked_.kind, least, OwnVariable);
+  auto candidates = Candidates(asked_, sight_);
+  if (!candidates) return Refuse(std::move(candidates.error()));
+  candidates_ = *std::move(candidates);
+  wish_.devices = {
+      {}, asked_.devices.size(), asked_.shared || asked_.per_device > 1, asked_.per_device > 1 ? asked_.per_device : 0};
+  for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
+  wish_.whose = Holder(asked_.whose);
+  wish_.party = asked_.party;
+  wish_.job = asked_.job;
+  const char* folder = OwnVariable("MUSTER_LEASES");
+  leases_.emplace(LeaseFolder(folder == nullptr ? "" : folder));
+  patient_ = asked_.wait_ms > 0;
+  if (patient_ && asked_.wait_ms != kWaitForEver) {
+    patience_.expires_after(std::chrono::milliseconds(asked_.wait_ms));
+    patience_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      patient_ = false;
+      if (awaiting_) Take();
+    });
+  }
+  Take();
+}
+
+void Allotment::Take() {
+  constexpr std::uint32_t kBriefly = 100;  // for others that choose: there is a next look
+  auto taken = patient_ ? leases_->TakeInTurn(wish_, kBriefly) : leases_->Take(wish_);
+  if (taken) return GiveDevices(*taken);
+  const std::size_t count = asked_.devices.size();
+  const std::string wanted = fmt::format("{} {} wanted", count, count == 1 ? "device is" : "devices are");
+  if (!patient_ || !taken.error().passes) {
+    return Refuse(
+        fmt::format("{}{}{}: {}", wanted, asked_.any ? " and not free" : "",
+                    awaiting_ ? fmt::format(" after {}", DurationText(static_cast<double>(asked_.wait_ms) / 1000)) : "",
+                    taken.error().why));
+  }
+  if (std::exchange(awaiting_, true)) return;
+  calls_.awaited({0, static_cast<std::uint32_t>(count), taken.error().why});
+  watch_.Start(leases_->folder(), [this] { Take(); });
+}
+
+void Allotment::GiveDevices(const DeviceLeases::Taken& taken) {
+  watch_.Stop();
+  patience_.cancel();
+  node_of_device_.resize(std::size_t{asked_.devices.back()} + 1);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const HostDevice& device = sight_.devices[candidates_[taken[i]]];
+    given_.devices.push_back(device.name);
+    node_of_device_[asked_.devices[i]] = device.node;
+  }
+  GiveCores();
+}
+
+void Allotment::GiveCores() {
+  if (asked_.cores.empty()) return calls_.given(given_);
   std::vector<std::optional<std::uint32_t>> nodes;
-  for (const CoreWish& wish : asked.cores) {
-    const bool known = !wish.devices.empty() && wish.devices.front() < node_of_device.size();
-    nodes.push_back(known ? node_of_device[wish.devices.front()] : std::nullopt);
+  for (const CoreWish& wish : asked_.cores) {
+    const bool known = !wish.devices.empty() && wish.devices.front() < node_of_device_.size();
+    nodes.push_back(known ? node_of_device_[wish.devices.front()] : std::nullopt);
   }
-  auto shares = ShareCores(CoresThere(OwnCores()), asked.cores, nodes);
-  if (!shares) {
-    GiveUp();
-    given.devices.clear();
-    given.error = "cores: " + shares.error();
-    return given;
-  }
-  given.cores = std::move(shares->of);
-  for (std::string& note : shares->notes) given.notes.push_back("cores: " + std::move(note));
-  return given;
+  auto shares = ShareCores(CoresThere(OwnCores()), asked_.cores, nodes);
+  if (!shares) return Refuse("cores: " + shares.error());
+  given_.cores = std::move(shares->of);
+  for (std::string& note : shares->notes) given_.notes.push_back("cores: " + std::move(note));
+  calls_.given(given_);
+}
+
+void Allotment::StopWaiting() {
+  watch_.Stop();
+  patience_.cancel();
+  if (leases_) leases_->Withdraw();
+}
+
+void Allotment::GiveUp() {
+  StopWaiting();
+  if (leases_) leases_->GiveUp();
+  leases_.reset();
 }
 
 }  // namespace muster

@@ -50,7 +50,12 @@ void Fields(A& archive, CoreWish& m) {
 template <class A>
 void Fields(A& archive, Allot& m) {
   archive(AtMost(m.devices, kList), m.host_devices, m.any, AtMost(m.given, kList), m.shared, AtMost(m.kind, kName),
-          AtMost(m.whose, kText), AtMost(m.cores, kHostProcesses));
+          AtMost(m.whose, kText), AtMost(m.cores, kHostProcesses), m.wait_ms, m.per_device, AtMost(m.party, kName),
+          AtMost(m.job, kName));
+}
+template <class A>
+void Fields(A& archive, DevicesAwaited& m) {
+  archive(m.host, m.count, Phrase{m.holders, kPhrase});
 }
 template <class A>
 void Fields(A& archive, Allotted& m) {

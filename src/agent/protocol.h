@@ -102,13 +102,22 @@ struct CoreWish {
 struct Allot {
   std::vector<std::uint32_t> devices;  // the plan's numbers of those that are used here, ascending
   std::uint32_t host_devices = 0;      // how many the plan takes the host to have
-  bool any = false;                    // whichever are free; else …
-  std::vector<std::uint32_t> given;    // … what the plan's numbers stand for; empty: themselves
-  bool shared = false;                 // others who say the same may have them too
-  std::string kind;                    // base/host_devices.h, or empty
-  std::string whose;                   // who has them, for others to read: one line
+  // What the plan's numbers stand for: `given`, or themselves if that is empty. With `any`: whichever are free, of
+  // `given` if that is not empty.
+  bool any = false;
+  std::vector<std::uint32_t> given;
+  bool shared = false;  // others who say the same may have them too
+  std::string kind;     // base/host_devices.h, or empty
+  std::string whose;    // who has them, for others to read: one line
   std::vector<CoreWish> cores;
+  // How long devices that others hold are waited for; told by DevicesAwaited. 0: not at all.
+  std::uint64_t wait_ms = 0;
+  std::uint32_t per_device = 0;  // more than 1: they are shared, by at most so many jobs; else, any number
+  std::string party = {};        // the sweep or run among those that wait; without blanks
+  std::string job = {};          // the run
 };
+
+inline constexpr std::uint64_t kWaitForEver = ~std::uint64_t{0};
 
 // What a process finds to read at descriptor `number` (100 or more), from its beginning. It is in no file.
 struct PassedText {
@@ -444,7 +453,7 @@ using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
                  PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
-                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent, AgentGone>;
+                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent, AgentGone, DevicesAwaited>;
 
 // --- frames ----------------------------------------------------------------------------------------
 

@@ -24,11 +24,12 @@ struct Beginning {
   Diagnostics problems;
   std::string run_id;
   std::string run_dir;
+  std::string waits;  // for devices: who has them
 };
 
 template <class A>
 void Fields(A& archive, Beginning& beginning) {
-  archive(beginning.exit_code, beginning.problems, beginning.run_id, beginning.run_dir);
+  archive(beginning.exit_code, beginning.problems, beginning.run_id, beginning.run_dir, beginning.waits);
 }
 
 // A caller that is gone is not missed.
@@ -47,19 +48,22 @@ int HeadInBackground(RunRequest request, Transport& transport, UniqueFd line) {
   request.keep_words = true;
   request.console.output = false;
   request.console.progress = false;
-  request.on_begun = [&line](const std::string& run_id, const std::string& run_dir) {
+  const auto begun = [&line](const std::string& run_id, const std::string& run_dir, const std::string& waits) {
+    if (!line) return;
     OutliveCaller();
-    Tell(line, {kExitOk, {}, run_id, run_dir});
+    Tell(line, {kExitOk, {}, run_id, run_dir, waits});
   };
+  request.on_begun = [&begun](const std::string& run_id, const std::string& run_dir) { begun(run_id, run_dir, {}); };
+  request.on_wait = begun;
   const Result<RunOutcome> outcome = RunPlan(request, transport);
   if (!outcome) {
-    Tell(line, {ExitCodeFor(outcome.error()), outcome.error(), {}, {}});
+    if (line) Tell(line, {ExitCodeFor(outcome.error()), outcome.error(), {}, {}, {}});
     return ExitCodeFor(outcome.error());
   }
   if (line) {
     Diagnostic why =
         MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir);
-    Tell(line, {outcome->exit_code, {std::move(why)}, outcome->run_id, outcome->run_dir});
+    Tell(line, {outcome->exit_code, {std::move(why)}, outcome->run_id, outcome->run_dir, {}});
   }
   return outcome->exit_code;
 }
@@ -79,6 +83,7 @@ int AwaitBeginning(const UniqueFd& line) {
     return kExitMachine;
   }
   PrintDiagnostics(beginning->problems);
+  if (!beginning->waits.empty()) std::fprintf(stderr, "muster: waiting for devices: %s\n", beginning->waits.c_str());
   if (beginning->problems.empty()) std::printf("%s %s\n", beginning->run_id.c_str(), beginning->run_dir.c_str());
   return beginning->exit_code;
 }

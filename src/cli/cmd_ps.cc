@@ -31,10 +31,17 @@ int Run(const Options& options) {
       {"NAME", "RUN", "STARTED", "PHASE", "RUNNING", "ENDED", "RESTARTS", "FOLDER"}};
   for (const RunSummary& run : listed->runs) {
     rows.push_back({Printable(run.name), Printable(run.run), TimeText(run.started_at),
-                    run.outcome == "running" ? run.phase : run.outcome, std::to_string(run.running),
-                    std::to_string(run.ended), std::to_string(run.restarts), Printable(run.run_dir)});
+                    run.outcome != "running" ? run.outcome
+                    : run.waits.empty()      ? run.phase
+                                             : "waiting for devices",
+                    std::to_string(run.running), std::to_string(run.ended), std::to_string(run.restarts),
+                    Printable(run.run_dir)});
   }
   PrintTable(rows);
+  for (const RunSummary& run : listed->runs) {
+    if (run.outcome != "running" || run.waits.empty()) continue;
+    std::printf("%s waits for devices: %s\n", Printable(run.run).c_str(), Printable(run.waits).c_str());
+  }
   return ExitListed(listed->unreadable);
 }
 

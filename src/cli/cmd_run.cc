@@ -36,6 +36,7 @@
 #include "cli/run_surroundings.h"
 #include "cli/site_of_call.h"
 #include "cli/stored_recipe.h"
+#include "cli/wait_option.h"
 #include "cli/way_to_hosts.h"
 #include "cli/wrap_option.h"
 #include "plan/host_list.h"
@@ -69,6 +70,7 @@ struct Options {
   std::string log_max;
   std::vector<std::string> tags;
   std::string isolate;
+  std::string wait;
   std::string agent;
   std::string lease;
   ElsewhereOptions elsewhere;
@@ -350,6 +352,9 @@ int Run(Options& options) {
   if (!site) return Refuse(options, site.error());
   request.for_group = site->facts.access == SiteAccess::kGroup;
   WarnIfClosed(request, options.rehearse.has_value(), site->facts);
+  const auto wait_ms = ReadWait(options.wait);
+  if (!wait_ms) return Refuse(options, wait_ms.error());
+  request.devices.wait_ms = *wait_ms;
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
   request.console.verbose = options.verbose;
@@ -392,6 +397,7 @@ namespace {
 void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
+  AddWaitOption(app, options->wait);
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
   app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")

@@ -141,7 +141,8 @@ class CauseFinder {
     };
     add("words after --", ShellQuoted(a_.made_by->args), ShellQuoted(b_.made_by->args));
     const auto devices = [](const DeviceUse& use) {
-      return (use.any ? std::string("free") : NumberListText(use.given)) + (use.shared ? " shared" : "");
+      const std::string free = use.given.empty() ? "free" : "free of " + NumberListText(use.given);
+      return (use.any ? free : NumberListText(use.given)) + (use.shared ? " shared" : "");
     };
     add("--resume", a_.made_by->resumed, b_.made_by->resumed);
     add("--devices", devices(a_.made_by->devices), devices(b_.made_by->devices));

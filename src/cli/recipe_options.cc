@@ -17,6 +17,7 @@
 #include "base/number_list.h"
 #include "base/shell_quote.h"
 #include "base/utf8.h"
+#include "base/visible_devices.h"
 #include "cli/resume.h"
 #include "cli/site_of_call.h"
 #include "cli/small_file.h"
@@ -315,19 +316,25 @@ Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   return use;
 }
 
+// The only kind whose variable the caller has set; empty if that is none, or several.
+std::string KindOfCaller() {
+  std::string found;
+  for (const DeviceKind& kind : kDeviceKinds) {
+    const bool outer = !kind.outer.empty() && std::getenv(std::string(kind.outer).c_str()) != nullptr;
+    if (!outer && std::getenv(std::string(kind.variable).c_str()) == nullptr) continue;
+    if (!found.empty()) return {};
+    found = kind.name;
+  }
+  return found;
+}
+
 // How many devices this machine has, and of which kind.
 Result<void> CountOwnDevices(Site& site) {
-  const DevicesThere there = CountDevices({});
-  site.host_devices = there.count;
-  site.device_kind = there.kind;
-  const char* believed = std::getenv(kHostDevicesVariable);
-  if (believed == nullptr) return {};
-  const auto count = BelievedDevices(believed);
-  if (!count) {
-    return Fail(
-        Error("usage", {},
-              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
-  }
+  site.device_kind = CountDevices({}).kind;
+  // Devices that nobody can count are of the kind that the caller speaks of.
+  if (site.device_kind.empty() && std::getenv(kHostDevicesVariable) != nullptr) site.device_kind = KindOfCaller();
+  const auto count = OwnDevices(site.device_kind);
+  if (!count) return Fail(count.error());
   site.host_devices = *count;
   return {};
 }
@@ -335,6 +342,19 @@ Result<void> CountOwnDevices(Site& site) {
 void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
 
 }  // namespace
+
+Result<std::uint32_t> OwnDevices(std::string_view kind) {
+  const char* believed = std::getenv(kHostDevicesVariable);
+  if (believed != nullptr && !BelievedDevices(believed)) {
+    return Fail(
+        Error("usage", {},
+              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
+  }
+  const std::uint32_t all = believed != nullptr ? *BelievedDevices(believed) : CountDevices(kind).count;
+  const auto visible = DevicesInSight(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
+  // Where nothing is visible a run is refused with the list that says so.
+  return visible == 0 ? all : static_cast<std::uint32_t>(visible);
+}
 
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (options.recipe.empty()) {

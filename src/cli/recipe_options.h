@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -68,6 +69,10 @@ Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
 // The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
 // for hosts without one of their own. Fails if one could take the place of no host of the plan.
 Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
+
+// How many devices of that kind (base/host_devices.h, or empty) this machine has for muster: no more than the caller's
+// environment leaves visible. 0: nothing is known. Kind "usage".
+Result<std::uint32_t> OwnDevices(std::string_view kind);
 
 // What EvaluateRecipe is to be asked: the words read, this machine looked at. Where the recipe is a RUN, what it was
 // asked then, with the words added. Nothing is shown.

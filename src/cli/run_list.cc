@@ -119,6 +119,7 @@ void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std:
     if (!run.why.empty()) one["why"] = run.why;
     if (counted) {
       one["phase"] = run.phase;
+      if (!run.waits.empty()) one["waits"] = run.waits;
       one["running"] = run.running;
       one["ended"] = run.ended;
       one["restarts"] = run.restarts;

@@ -136,8 +136,18 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   if (!site) return Refuse(site.error());
   request.run.for_group = site->facts.access == SiteAccess::kGroup;
   request.hosts = std::move(start.hosts);
+  const DeviceUse& use = request.evaluation.devices;
   request.devices = request.evaluation.site.devices_per_host.value_or(request.evaluation.site.host_devices);
   if (request.devices == 0) request.devices = start.described.devices_per_host;
+  if (!use.given.empty()) {
+    request.devices = static_cast<std::uint32_t>(use.given.size());
+    for (SiteHost& host : request.hosts) host.devices = request.devices;
+  } else if (request.hosts.empty()) {
+    // As it is now: a sweep that is gone on with may see other devices than when it began.
+    auto own = OwnDevices(start.first_plan.device_use.kind);
+    if (!own) return Refuse(own.error());
+    if (*own > 0) request.devices = std::min(request.devices, *own);
+  }
   request.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");
   request.progress = !options.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";

@@ -135,12 +135,18 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
 Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   for (const auto& [name, none] :
        {std::pair{"--max-trials", options.max_trials == 0U}, std::pair{"--max-devices", options.max_devices == 0U},
-        std::pair{"--slots", options.slots == 0U}}) {
+        std::pair{"--slots", options.slots == 0U}, std::pair{"--per-device", options.per_device == 0U}}) {
     if (none) return Fail(UsageError(std::string(name) + " 0: nothing could be started", ""));
   }
   if (options.max_trials) budget.trials = options.max_trials;
   if (options.max_devices) budget.devices = options.max_devices;
   if (options.slots) budget.slots = options.slots;
+  constexpr std::uint32_t kMostPerDevice = 64;
+  if (options.per_device > kMostPerDevice) {
+    return Fail(UsageError(
+        fmt::format("--per-device {}: at most {} trials can share a device", *options.per_device, kMostPerDevice), ""));
+  }
+  if (options.per_device) budget.per_device = options.per_device;
   if (options.max_time.empty()) return {};
   const auto seconds = ParseDuration(options.max_time);
   constexpr double kLongest = 1e9;
@@ -245,6 +251,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--max-trials", options.max_trials, "start no more trials than this")->type_name("N");
   app.add_option("--max-devices", options.max_devices, "use no more devices than this at once")->type_name("N");
   app.add_option("--slots", options.slots, "run no more trials than this at once")->type_name("N");
+  app.add_option("--per-device", options.per_device, "run up to N trials at once on a device; implies --share-devices")
+      ->type_name("N");
   app.add_option("--retry", options.retry, "start a trial that failed so many times again")->type_name("N");
   app.add_option("--retry-on", options.retry_on, "the classes of failures that are tried again: timeout,host_lost")
       ->type_name("CLASSES")
@@ -269,10 +277,6 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
   // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
   std::vector<SiteHost> hosts = std::move(evaluation->site.hosts);
   evaluation->site.hosts.clear();
-  if (!evaluation->devices.given.empty()) {
-    return Fail(Error("usage", {}, "--devices names devices, and trials share what there is among each other",
-                      "--max-devices says how many the sweep may use at once"));
-  }
   auto described = DescribeSweep(options, *std::move(evaluation), evaluator);
   if (described) described->hosts = std::move(hosts);
   return described;
@@ -394,6 +398,7 @@ Value BudgetValue(const BudgetChoice& budget) {
   if (budget.time_ms) map["time_ms"] = NumberValue(*budget.time_ms);
   if (budget.trials) map["trials"] = NumberValue(*budget.trials);
   if (budget.slots) map["slots"] = NumberValue(*budget.slots);
+  if (budget.per_device) map["per_device"] = NumberValue(*budget.per_device);
   return Value(std::move(map));
 }
 

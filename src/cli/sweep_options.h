@@ -34,6 +34,7 @@ struct SweepOptions {
   std::optional<std::uint64_t> max_trials;
   std::optional<std::uint32_t> max_devices;
   std::optional<std::uint32_t> slots;
+  std::optional<std::uint32_t> per_device;
   std::optional<std::uint32_t> retry;
   std::vector<std::string> retry_on;  // lists of classes
   std::string name;

@@ -275,8 +275,9 @@ std::string SlotsText(const DescribedSweep& described, const SweepPreview& previ
   }
   text += *sizes.rbegin() == 1 ? " device a trial" : " devices a trial";
   if (const auto all = AllDevices(described); all && *sizes.begin() > 0) {
-    const std::uint64_t least = *all / *sizes.rbegin();
-    const std::uint64_t most = *all / *sizes.begin();
+    const std::uint64_t per_device = described.sweep.budget.per_device.value_or(1);
+    const std::uint64_t least = *all / *sizes.rbegin() * per_device;
+    const std::uint64_t most = *all / *sizes.begin() * per_device;
     if (least == 0) {
       text += fmt::format("; {} are too few for {} of them", Counted(*all, "device"), most == 0 ? "all" : "some");
     } else if (least == most) {

@@ -269,10 +269,12 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {
     constexpr double kMost = 1'000'000;
+    constexpr double kMostPerDevice = 64;
     part.Count("devices", sweep.budget.devices, 1, kMost);
     part.Duration("time", sweep.budget.time_ms);
     part.Count("trials", sweep.budget.trials, 1);
     part.Count("slots", sweep.budget.slots, 1, kMost);
+    part.Count("per_device", sweep.budget.per_device, 1, kMostPerDevice);
     sweep.budget.place = part.place();
   }
   return sweep;

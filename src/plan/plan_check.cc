@@ -401,7 +401,6 @@ class Validation {
     const DeviceUse& use = plan_.device_use;
     if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr)
       Wrong("there are no devices of kind " + Shown(use.kind));
-    if (use.any && !use.given.empty()) Wrong("its devices are given, and are whichever are free");
     if (std::adjacent_find(use.given.begin(), use.given.end(), std::greater_equal<>()) != use.given.end())
       Wrong("the devices given are not ascending");
     for (const PlanHost& host : plan_.hosts) {

@@ -94,7 +94,7 @@ void RoleFields(F& f, R& role) {
 template <class F, class S>
 void StatusFields(F& f, S& status) {
   f("run", status.run), f("plan", status.plan), f("name", status.name), f("pid", status.pid), f("phase", status.phase),
-      f("records", status.records), f("stops", status.stops);
+      f("records", status.records), f("stops", status.stops), f("waits", status.waits);
 }
 
 template <class F, class P>

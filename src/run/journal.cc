@@ -37,7 +37,8 @@ constexpr std::array<std::string_view, std::variant_size_v<JournalEntry>> kEntry
     "limit_passed",   "first_output",    "end_evidence",   "port_taken",         "rebind_ordered",  "plan_rebound",
     "process_dumped", "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
     "pty_closed",     "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
-    "hosts_compared", "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray"};
+    "hosts_compared", "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
+    "devices_awaited"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 // Of all values of a line together: the binding of a million processes has three million. A value takes far more memory

@@ -35,7 +35,7 @@ using JournalEntry =
                  ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
                  PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, ReplaceOrdered, HostReplaced,
-                 HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray>;
+                 HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray, DevicesAwaited>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

@@ -112,6 +112,10 @@ void JournalFields(A& a, CheckpointSeen& e) {
   a("path", e.path), a("run", e.run);
 }
 template <class A>
+void JournalFields(A& a, DevicesAwaited& e) {
+  a("host", e.host), a("count", e.count), a("holders", e.holders);
+}
+template <class A>
 void JournalFields(A&, DumpRequested&) {}
 template <class A>
 void JournalFields(A& a, RunEnded& e) {

@@ -1,7 +1,7 @@
 // A run that goes on: what run/session.h promises, as one object. Its parts are session.cc, its life,
-// session_requests.cc, who asks something of it, session_ports.cc, what it is bound to, session_hosts.cc, other hosts,
-// session_preflight.cc, what is looked at there before anything starts, session_code.cc, the code that is run, and
-// session_checkpoints.cc, what it goes on from.
+// session_requests.cc, who asks something of it, session_ports.cc, what it is bound to, session_devices.cc, its devices
+// and cores, session_hosts.cc, other hosts, session_preflight.cc, what is looked at there before anything starts,
+// session_code.cc, the code that is run, and session_checkpoints.cc, what it goes on from.
 #pragma once
 
 #include <cstdint>
@@ -138,8 +138,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
   // Empty, with the binding's ports replaced, or why they are not.
   std::string TakePorts(std::uint32_t host, const PortsHeld& held, PortChoice asked);
-  void AskAllotment(std::uint32_t host);
-  void OnAllotted(std::uint32_t host, const Allotted& allotted);
   void OnPrepared(std::uint32_t host);
   void CannotPrepare(std::uint32_t host, const std::string& why);
   void BeginIfReady();
@@ -155,6 +153,15 @@ class Session : public std::enable_shared_from_this<Session> {
   // `lost`: the name of the host whose place it is.
   void Replaced(const std::string& lost, HostReplaced replaced);
   void Unready(const std::string& why);
+
+  // --- devices and cores (session_devices.cc) ---
+  void AskAllotment(std::uint32_t host);
+  // Hosts whose devices are waited for one after the other: the next of them, once all have come so far.
+  void AskInTurn();
+  void OnDevicesAwaited(std::uint32_t host, DevicesAwaited awaited);
+  void OnAllotted(std::uint32_t host, const Allotted& allotted);
+  // Empty: devices are waited for no more.
+  void Waits(std::string for_what, const std::string& holders);
 
   // --- other hosts (session_hosts.cc) ---
   // The file by which an agent sees that it has the same run directory.
@@ -264,6 +271,10 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint32_t closings_due_ = 0;  // of agents that still listen for tries
   std::uint32_t answers_due_ = 0;   // of agents that look for them
   std::string rebinding_error_;
+  std::vector<std::uint32_t> in_turn_;  // whose devices are asked for one after the other, in that order
+  std::size_t asked_in_turn_ = 0;       // how many of them have been
+  MonotonicNs waits_since_ = 0;         // the first of them was
+  std::string waits_;                   // for devices, and who has them
   enum class Preflighting : std::uint8_t { kLooking, kOpening, kTrying, kClosing, kDone };
   Preflighting preflighting_ = Preflighting::kLooking;
   std::vector<std::vector<PathTry>> tries_;      // of each host

@@ -80,8 +80,13 @@ Json StartupJson(const Startup& startup) {
                      {"ready", StepJson(role.ready)},
                      {"first_output", StepJson(role.first_output)}});
   }
-  return {{"evaluate", Seconds(startup.evaluate)}, {"plan", Seconds(startup.plan)}, {"agent", Seconds(startup.agent)},
-          {"activate", Seconds(startup.activate)}, {"bind", Seconds(startup.bind)}, {"roles", std::move(roles)}};
+  return {{"evaluate", Seconds(startup.evaluate)},
+          {"plan", Seconds(startup.plan)},
+          {"agent", Seconds(startup.agent)},
+          {"activate", Seconds(startup.activate)},
+          {"wait", Seconds(startup.wait)},
+          {"bind", Seconds(startup.bind)},
+          {"roles", std::move(roles)}};
 }
 
 Json DoubtsJson(const std::vector<Doubt>& doubts) {

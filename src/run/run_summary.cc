@@ -49,6 +49,11 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
           using E = std::decay_t<decltype(e)>;
           if constexpr (std::is_same_v<E, PhaseChanged>) {
             summary.phase = PhaseName(e.to);
+            summary.waits.clear();
+          } else if constexpr (std::is_same_v<E, DevicesAwaited>) {
+            summary.waits = e.holders;
+          } else if constexpr (std::is_same_v<E, PlanBound> || std::is_same_v<E, PreparationFailed>) {
+            summary.waits.clear();
           } else if constexpr (std::is_same_v<E, StartOrdered>) {
             states[e.process] = State::kOrdered;
             if (e.attempt > 0) ++summary.restarts;

@@ -27,6 +27,7 @@ struct RunSummary {
   std::string phase;           // the last one
   std::uint64_t running = 0;   // processes started and not seen to have ended
   std::uint64_t ended = 0;     // … whose last attempt has ended, or could not be started
+  std::string waits;           // in that phase, for devices: who has them; empty if it does not
   std::uint64_t restarts = 0;  // attempts that were started again
 };
 

@@ -115,6 +115,7 @@ Result<void> Session::Begin() {
   console_.ShowProgress([this] {
     Progress now = ProgressNow(plan_, supervisor_, roll_, directory_->folder(), began_at_, clock_->Monotonic());
     if (const std::string shipping = ShippingText(); !shipping.empty()) now.phase = shipping;
+    if (!waits_.empty()) now.phase = "waiting for devices";
     return now;
   });
 
@@ -161,6 +162,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
           OnPortsHeld(host, m);
         } else if constexpr (std::is_same_v<M, Allotted>) {
           OnAllotted(host, m);
+        } else if constexpr (std::is_same_v<M, DevicesAwaited>) {
+          OnDevicesAwaited(host, std::move(m));
         } else if constexpr (std::is_same_v<M, HostActivated>) {
           OnActivated(host, std::move(m));
         } else if constexpr (std::is_same_v<M, AgentFailed>) {

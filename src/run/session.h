@@ -23,6 +23,7 @@
 #include "muster/site.h"
 #include "muster/value.h"
 #include "run/console.h"
+#include "run/device_terms.h"
 #include "run/host_differences.h"
 #include "run/run_clock.h"
 #include "transport/channel.h"
@@ -62,6 +63,8 @@ struct RunRequest {
   std::vector<SiteHost> hosts;
   // Hosts besides, each with a number of devices, that take the places of lost ones. Only with `hosts`.
   std::vector<SiteHost> spares;
+
+  DeviceTerms devices = {};
 
   // What processes inherit ("NAME=value"), where secrets of kind from_env are looked up, and the folder
   // muster was called from (absolute).
@@ -121,6 +124,9 @@ struct RunRequest {
   // Called from the loop once the processes of the plan have been ordered to start. Not called if it does not come to
   // that.
   std::function<void(const std::string& run_id, const std::string& run_dir)> on_begun;
+  // Called from the loop with who holds devices that are waited for, and with an empty text when they are waited for no
+  // more.
+  std::function<void(const std::string& run_id, const std::string& run_dir, const std::string& holders)> on_wait = {};
   // --detach: the descriptor console.err becomes `head.log` of the run directory as soon as there is one.
   bool keep_words = false;
 

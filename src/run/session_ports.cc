@@ -1,4 +1,4 @@
-// The part of the session that binds the plan to hosts, as their activation leaves them, to ports, devices and cores;
+// The part of the session that binds the plan to hosts, as their activation leaves them, and to ports;
 // when a stranger has a port, to other ports, and when a host was lost, to a spare.
 #include <algorithm>
 
@@ -65,30 +65,6 @@ void Session::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
     return CannotPrepare(host, error);
   }
   AskAllotment(host);
-}
-
-void Session::AskAllotment(std::uint32_t host) {
-  if (agents_[host].taking && !supervisor_.AtWork()) return;  // it is not needed any more
-  agents_[host].asked = AllotmentOf(plan_, PlaceOf(host), binding_.run_id, ::getpid());
-  if (agents_[host].asked) return Send(host, *agents_[host].asked);
-  OnPrepared(host);
-}
-
-void Session::OnAllotted(std::uint32_t host, const Allotted& allotted) {
-  Agent& agent = agents_[host];
-  if (!agent.asked || (agent.ready && !agent.taking)) return;
-  const std::string& name = NameOf(host);
-  if (!allotted.error.empty()) return CannotPrepare(host, fmt::format("{}: {}", name, allotted.error));
-  const Allot& asked = *agent.asked;
-  if (asked.devices.size() != allotted.devices.size() || asked.cores.size() != allotted.cores.size())
-    return CannotPrepare(host, fmt::format("the agent of {} gave other devices or cores than asked", name));
-  for (std::size_t i = 0; i < asked.devices.size(); ++i) {
-    if (agent.devices.size() <= asked.devices[i]) agent.devices.resize(std::size_t{asked.devices[i]} + 1);
-    agent.devices[asked.devices[i]] = allotted.devices[i];
-  }
-  for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = allotted.cores[i];
-  for (const std::string& note : allotted.notes) console_.Warn(fmt::format("{}: {}", name, note));
-  OnPrepared(host);
 }
 
 void Session::OnPrepared(std::uint32_t host) {

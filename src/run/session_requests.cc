@@ -112,7 +112,8 @@ RunStatus Session::Status() const {
           std::string(PhaseName(supervisor_.phase())),
           journal_->records(),
           stops_asked_,
-          RoleStatuses(plan_, supervisor_)};
+          RoleStatuses(plan_, supervisor_),
+          waits_};
 }
 
 ProcessStatuses Session::Processes() const {

@@ -111,7 +111,8 @@ CoreWish WishOf(const CoreUse& use) {
 
 }  // namespace
 
-std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid) {
+std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid,
+                                 const DeviceTerms& terms) {
   Allot allot;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
@@ -132,7 +133,12 @@ std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std
   allot.given = plan.device_use.given;
   allot.shared = plan.device_use.shared;
   allot.kind = plan.device_use.kind;
-  allot.whose = fmt::format("run {} ({}), pid {}", run_id, Printable(plan.name), pid);
+  const std::string of_sweep = terms.sweep.empty() ? "" : " of sweep " + terms.sweep;
+  allot.whose = fmt::format("run {} ({}){}, pid {}", run_id, Printable(plan.name), of_sweep, pid);
+  allot.wait_ms = terms.wait_ms;
+  allot.per_device = terms.per_device;
+  allot.party = terms.sweep.empty() ? "run:" + run_id : "sweep:" + terms.sweep;
+  allot.job = run_id;
   return allot;
 }
 

@@ -13,6 +13,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/device_terms.h"
 #include "run/shipped_paths.h"
 
 namespace muster {
@@ -47,7 +48,8 @@ HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = 
 
 // What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
 // head's.
-std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid);
+std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid,
+                                 const DeviceTerms& terms = {});
 
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,

@@ -50,7 +50,8 @@ class Walk {
     if (connected_) startup.agent = Seconds(*began_, *connected_);
     if (connected_ && activated_) startup.activate = Seconds(*connected_, *activated_);
     const std::optional<MonotonicNs> prepared = activated_ ? activated_ : connected_;
-    if (prepared && first_order_) startup.bind = Seconds(*prepared, *first_order_);
+    if (awaited_ && bound_) startup.wait = Seconds(*awaited_, *bound_);
+    if (prepared && first_order_) startup.bind = std::max(Seconds(*prepared, *first_order_) - startup.wait, 0.0);
     for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
       RoleStartup of_role = OfRole(role);
       if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
@@ -91,6 +92,10 @@ class Walk {
       connected_ = at;
     } else if constexpr (std::is_same_v<E, HostActivated>) {
       activated_ = at;
+    } else if constexpr (std::is_same_v<E, DevicesAwaited>) {
+      if (!awaited_) awaited_ = at;
+    } else if constexpr (std::is_same_v<E, PlanBound>) {
+      bound_ = at;
     } else if constexpr (requires { e.process, e.attempt; }) {
       if (e.attempt > 0) return;
       FirstStart& start = starts_[e.process];
@@ -116,6 +121,8 @@ class Walk {
   std::optional<MonotonicNs> began_;
   std::optional<MonotonicNs> connected_;
   std::optional<MonotonicNs> activated_;
+  std::optional<MonotonicNs> awaited_;
+  std::optional<MonotonicNs> bound_;
   std::optional<MonotonicNs> first_order_;
 };
 
@@ -137,6 +144,7 @@ std::string StartupText(const Startup& startup) {
   if (startup.evaluate > 0) text += fmt::format("evaluate {}, ", DurationText(startup.evaluate));
   text += fmt::format("plan {}, agent {}, ", DurationText(startup.plan), DurationText(startup.agent));
   if (startup.activate > 0) text += fmt::format("activate {}, ", DurationText(startup.activate));
+  if (startup.wait > 0) text += fmt::format("wait for devices {}, ", DurationText(startup.wait));
   text += fmt::format("bind {}; of each role the slowest:\n", DurationText(startup.bind));
   std::vector<std::vector<std::string>> rows = {{"role", "ordered at", "spawn", "ready", "first output"}};
   for (const RoleStartup& role : startup.roles) {

@@ -40,7 +40,8 @@ struct Startup {
   double plan = 0;                 // everything else before the run: reading, checking
   double agent = 0;                // from the run's beginning until the last agent answered
   double activate = 0;             // from there until the last host was activated; 0 if there is nothing to activate
-  double bind = 0;                 // from there to the first order: ports, files, environments
+  double wait = 0;                 // for devices that others held; 0 if there was no need to
+  double bind = 0;                 // the rest until the first order: ports, files, environments
   std::vector<RoleStartup> roles;  // in the plan's order, those of which something was ordered
 };
 

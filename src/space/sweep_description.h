@@ -92,10 +92,11 @@ struct RetryChoice {
 };
 
 struct BudgetChoice {
-  std::optional<std::uint32_t> devices = {};  // at once
-  std::optional<std::uint64_t> time_ms = {};  // no trial is started after it
-  std::optional<std::uint64_t> trials = {};   // that are started at most
-  std::optional<std::uint32_t> slots = {};    // trials at once
+  std::optional<std::uint32_t> devices = {};     // at once
+  std::optional<std::uint64_t> time_ms = {};     // no trial is started after it
+  std::optional<std::uint64_t> trials = {};      // that are started at most
+  std::optional<std::uint32_t> slots = {};       // trials at once
+  std::optional<std::uint32_t> per_device = {};  // trials at once on a device; 1 unless given
   Place place = {};
 
   bool operator==(const BudgetChoice&) const = default;

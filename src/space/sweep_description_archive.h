@@ -58,7 +58,7 @@ void Fields(A& archive, RetryChoice& retry) {
 
 template <class A>
 void Fields(A& archive, BudgetChoice& budget) {
-  archive(budget.devices, budget.time_ms, budget.trials, budget.slots, budget.place);
+  archive(budget.devices, budget.time_ms, budget.trials, budget.slots, budget.per_device, budget.place);
 }
 
 template <class A>

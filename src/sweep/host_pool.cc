@@ -29,9 +29,9 @@ TrialNeeds NeedsOf(const Plan& plan) {
 }
 
 HostPool::HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slots,
-                   std::optional<std::uint32_t> devices)
-    : hosts_(std::move(hosts)), slots_(slots), devices_(devices) {
-  for (const PoolHost& host : hosts_) free_.push_back({host.devices, host.cores});
+                   std::optional<std::uint32_t> devices, std::uint32_t per_device)
+    : hosts_(std::move(hosts)), slots_(slots), devices_(devices), per_device_(per_device) {
+  for (const PoolHost& host : hosts_) free_.push_back({host.devices * per_device_, host.cores});
 }
 
 void HostPool::SetCores(std::uint32_t host, std::uint32_t cores) {
@@ -58,6 +58,8 @@ std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs,
     std::optional<std::uint32_t> best;
     for (std::uint32_t host = 0; host < free.size(); ++host) {
       if (taken[host] || closed_.contains(host) || avoid.contains(host)) continue;
+      if (hosts_[host].devices < share.devices)
+        continue;  // a device is no two for one trial, however many may share it
       if (free[host].devices < share.devices || free[host].cores < CoresOf(share, host)) continue;
       const bool better = !best || (share.devices > 0 ? free[host].devices < free[*best].devices
                                                       : free[host].cores > free[*best].cores);
@@ -73,14 +75,18 @@ std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs,
 std::optional<std::vector<std::uint32_t>> HostPool::Place(const TrialNeeds& needs,
                                                           const std::set<std::uint32_t>& avoid) const {
   if (slots_ && running_ >= *slots_) return std::nullopt;
-  if (devices_ && devices_in_use_ + DevicesOf(needs) > *devices_) return std::nullopt;
-  return Fit(needs, free_, avoid);
+  const std::uint32_t devices = DevicesOf(needs);
+  if (devices_ && devices_in_use_ + devices > *devices_) return std::nullopt;
+  if (devices == 0 || awaited_.empty()) return Fit(needs, free_, avoid);
+  std::set<std::uint32_t> left_out = avoid;
+  left_out.insert(awaited_.begin(), awaited_.end());
+  return Fit(needs, free_, left_out);
 }
 
 std::optional<std::vector<std::uint32_t>> HostPool::PlaceWhenEmpty(const TrialNeeds& needs) const {
   if (devices_ && DevicesOf(needs) > *devices_) return std::nullopt;
   std::vector<Free> empty;
-  for (const PoolHost& host : hosts_) empty.push_back({host.devices, host.cores});
+  for (const PoolHost& host : hosts_) empty.push_back({host.devices * per_device_, host.cores});
   std::set<std::uint32_t> avoid;
   std::vector<std::uint32_t> busiest(hosts_.size());
   std::iota(busiest.begin(), busiest.end(), 0);
@@ -138,6 +144,12 @@ void HostPool::Give(const TrialNeeds& needs, const std::vector<std::uint32_t>& h
     free_[hosts[i]].devices += needs[i].devices;
     free_[hosts[i]].cores += CoresOf(needs[i], hosts[i]);
   }
+}
+
+void HostPool::Await(const std::vector<std::uint32_t>& hosts) { awaited_.insert(hosts.begin(), hosts.end()); }
+
+void HostPool::AwaitNoMore(const std::vector<std::uint32_t>& hosts) {
+  for (const std::uint32_t host : hosts) awaited_.erase(awaited_.find(host));
 }
 
 }  // namespace muster

@@ -33,11 +33,14 @@ struct PoolHost {
 
 class HostPool {
  public:
-  // At most `slots` trials at once, in whose place cores are not counted then; at most `devices` in use at once.
-  HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slots, std::optional<std::uint32_t> devices);
+  // At most `slots` trials at once, in whose place cores are not counted then; at most `devices` in use at once, and
+  // `per_device` trials at once on each.
+  HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slots, std::optional<std::uint32_t> devices,
+           std::uint32_t per_device = 1);
 
   // By share the host: where the devices left over are fewest, so that large trials find hosts that are whole; without
-  // devices, where most cores are free. Hosts of `avoid` are left out. Nothing if not all find their place.
+  // devices, where most cores are free. Hosts of `avoid` are left out, and for a trial with devices those on which one
+  // awaits devices. Nothing if not all find their place.
   std::optional<std::vector<std::uint32_t>> Place(const TrialNeeds& needs,
                                                   const std::set<std::uint32_t>& avoid = {}) const;
   // The hosts that would be free first for it, once they are empty. Nothing if even empty hosts would not do.
@@ -48,6 +51,10 @@ class HostPool {
   void Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
   void Give(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
 
+  // A trial on these hosts waits for devices that others hold: one more would only wait behind it. Or does so no more.
+  void Await(const std::vector<std::uint32_t>& hosts);
+  void AwaitNoMore(const std::vector<std::uint32_t>& hosts);
+
   // A closed host takes no more trials; those on it go on.
   void Close(std::uint32_t host) { closed_.insert(host); }
   void Open(std::uint32_t host) { closed_.erase(host); }
@@ -57,6 +64,7 @@ class HostPool {
   const std::vector<PoolHost>& hosts() const { return hosts_; }
   std::uint32_t running() const { return running_; }
   std::uint32_t devices_in_use() const { return devices_in_use_; }
+  std::uint32_t per_device() const { return per_device_; }
 
  private:
   struct Free {
@@ -70,8 +78,10 @@ class HostPool {
   std::vector<PoolHost> hosts_;
   std::optional<std::uint32_t> slots_;
   std::optional<std::uint32_t> devices_;
+  std::uint32_t per_device_ = 1;
   std::vector<Free> free_;
   std::set<std::uint32_t> closed_;
+  std::multiset<std::uint32_t> awaited_;  // a host once for each trial that waits there
   std::uint32_t running_ = 0;
   std::uint32_t devices_in_use_ = 0;
 };

@@ -47,6 +47,9 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
                {"attempt", std::to_string(began.attempt + 1)},
                {"point", JsonText(Value(began.point))}};
   run.run_dir = sweep.folder + "/" + TrialFolder(began.id, began.attempt);
+  run.devices.wait_ms = kWaitForEver;
+  run.devices.per_device = sweep.description.budget.per_device.value_or(1);
+  run.devices.sweep = sweep.began.sweep_id;
   run.terse = true;
   run.catch_signals = false;
   run.console = ConsoleOptions::Silent();
@@ -98,6 +101,9 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   trial->run_dir_ = request.run_dir;
   trial->host_names_ = began.hosts;
   trial->plan_ = std::make_shared<Plan>(request.plan);
+  request.on_wait = [trial = trial.get()](const std::string&, const std::string&, const std::string& holders) {
+    trial->OnWait(holders);
+  };
   auto run = RunInProgress::Begin(setting.io, std::move(request), *trial->transport_,
                                   [trial = trial.get()](const RunOutcome& outcome) { trial->calls_.ended(outcome); });
   if (!run) return Fail(run.error());
@@ -122,18 +128,25 @@ void LiveTrial::WatchMetrics(const Plan& plan) {
   metrics_ = setting_.watch.Watch(std::move(watched));
 }
 
+// What it waits is none of its time.
+void LiveTrial::OnWait(const std::string& holders) {
+  waits_ = !holders.empty();
+  if (!waits_) began_ns_ = MonotonicNowNs();
+  calls_.waits(holders);
+}
+
 void LiveTrial::FollowMetrics() {
   if (metrics_) metrics_->Follow();
 }
 
 void LiveTrial::StopEarly(const std::string& why) {
-  if (!stopped_early_.empty() || interrupted_) return;
+  if (!stopped_early_.empty() || !interrupted_.empty()) return;
   stopped_early_ = why;
   run_->Stop(false);
 }
 
-void LiveTrial::Interrupt(bool now) {
-  interrupted_ = true;
+void LiveTrial::Interrupt(bool now, const std::string& why) {
+  if (interrupted_.empty()) interrupted_ = why;
   run_->Stop(now);
 }
 
@@ -147,12 +160,12 @@ void LiveTrial::TakeLastReports() {
 SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
   SweepCourse::AttemptEnd end;
   end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
-  if (progress != nullptr && progress->diverged() && !interrupted_) {
+  if (progress != nullptr && progress->diverged() && interrupted_.empty()) {
     end.trial_class = TrialClass::kDiverged;
     end.why = stopped_early_.empty() ? "its objective is no finite number" : stopped_early_;
-  } else if (outcome.outcome != "ok" && interrupted_) {
+  } else if (outcome.outcome != "ok" && !interrupted_.empty()) {
     end.interrupted = true;
-    end.why = "the sweep was stopped";
+    end.why = interrupted_;
   } else if (outcome.outcome == "stopped" && !stopped_early_.empty()) {
     end.trial_class = TrialClass::kStopped;
     end.why = stopped_early_;

@@ -31,7 +31,8 @@ class LiveTrial {
  public:
   struct Calls {
     std::function<void(const MetricReport& report)> report;
-    std::function<void(const RunOutcome& outcome)> ended;  // the object may be destroyed in it
+    std::function<void(const std::string& holders)> waits;  // for devices that they hold; empty: no more
+    std::function<void(const RunOutcome& outcome)> ended;   // the object may be destroyed in it
   };
 
   // `hosts`: of the request, by the plan's numbers. Fails, with nothing started, if the run cannot be begun at all.
@@ -44,8 +45,9 @@ class LiveTrial {
 
   // By the sweep's rule; `why` is what is told of it.
   void StopEarly(const std::string& why);
-  // Because the head leaves; it is not the trial's end.
-  void Interrupt(bool now);
+  // It is not the trial's end, but comes again; `why` is what is told of it.
+  void Interrupt(bool now, const std::string& why = "the sweep was stopped");
+  bool waits() const { return waits_; }
 
   // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of
   // results.
@@ -57,6 +59,7 @@ class LiveTrial {
       : setting_(setting), transport_(std::move(transport)), calls_(std::move(calls)) {}
 
   void WatchMetrics(const Plan& plan);
+  void OnWait(const std::string& holders);
 
   TrialSetting& setting_;
   std::unique_ptr<Transport> transport_;
@@ -64,7 +67,8 @@ class LiveTrial {
   std::string run_dir_;
   std::vector<std::string> host_names_;  // none: this machine
   std::uint64_t began_ns_ = 0;
-  bool interrupted_ = false;
+  std::string interrupted_;  // why
+  bool waits_ = false;
   std::string stopped_early_;  // why
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<TrialMetrics> metrics_;

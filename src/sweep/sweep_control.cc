@@ -20,6 +20,7 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
     now.phase = shared->stopping() ? "stopping" : "running";
     now.records = shared->records();
     now.stops = shared->stops();
+    now.waits = shared->waits();
     RoleStatus trials;
     trials.name = "trial";
     trials.running = static_cast<std::uint32_t>(shared->running());

@@ -144,7 +144,9 @@ void SweepCourse::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
   while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
     auto next = planned_.extract(planned_.begin());
-    queue_.Add(next.key(), std::move(next.mapped()));
+    const auto avoid = waited_on_.find(next.key());
+    queue_.Add(next.key(), std::move(next.mapped()),
+               avoid == waited_on_.end() ? std::set<std::uint32_t>() : avoid->second);
   }
 }
 
@@ -176,6 +178,48 @@ bool SweepCourse::Began(const AttemptBegan& began) {
   return false;
 }
 
+void SweepCourse::Waits(TrialNumber trial, bool waits) {
+  const auto running = running_.find(trial);
+  if (running == running_.end() || running->second.waits == waits) return;
+  running->second.waits = waits;
+  if (waits) {
+    pool_.Await(running->second.hosts);
+  } else {
+    pool_.AwaitNoMore(running->second.hosts);
+  }
+}
+
+// Once from each host, so that it does not go round where devices are held everywhere.
+std::optional<TrialNumber> SweepCourse::NextToMove() {
+  if (stopping_) return std::nullopt;
+  for (auto& [trial, running] : running_) {
+    if (!running.waits || running.moves) continue;
+    std::set<std::uint32_t>& left = waited_on_[trial];
+    std::set<std::uint32_t> avoid = left;
+    avoid.insert(running.hosts.begin(), running.hosts.end());
+    HostPool without = pool_;
+    without.Give(running.needs, running.hosts);
+    if (!without.Place(running.needs, avoid)) continue;
+    running.moves = true;
+    left = std::move(avoid);
+    return trial;
+  }
+  return std::nullopt;
+}
+
+std::size_t SweepCourse::waiting() const {
+  return static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(), [](const auto& one) { return one.second.waits; }));
+}
+
+std::uint32_t SweepCourse::devices_awaited() const {
+  std::uint32_t devices = 0;
+  for (const auto& [trial, running] : running_) {
+    for (const HostShare& share : running.needs) devices += running.waits ? share.devices : 0;
+  }
+  return devices;
+}
+
 StopRules::Outcome SweepCourse::Reported(TrialNumber trial, const MetricReport& report) {
   const auto running = running_.find(trial);
   if (running == running_.end()) return {};
@@ -187,6 +231,7 @@ StopRules::Outcome SweepCourse::Reported(TrialNumber trial, const MetricReport& 
 }
 
 void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
+  Waits(trial, false);
   const auto found = running_.find(trial);
   if (found == running_.end()) return;
   Running running = std::move(found->second);
@@ -217,6 +262,7 @@ void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
   if (!Record(ended)) return;
   if (ended.again) to_plan_.push_front(trial);
   if (end.interrupted) return;
+  waited_on_.erase(trial);
   if (!IsFailure(end.trial_class)) {
     if (end.trial_class == TrialClass::kOk) rules_.Finished(trial, running.progress);
     for (const std::uint32_t host : running.hosts) hosts_.EndedWell(PlaceName(host));

@@ -68,6 +68,15 @@ class SweepCourse {
   bool Began(const AttemptBegan& began);
   std::uint32_t NextAttempt(TrialNumber trial) const;
 
+  // The devices of one that has begun are held by others and are waited for; or are not any more.
+  void Waits(TrialNumber trial, bool waits);
+  // One that does, and that could be started on other hosts where none does: it is to be interrupted, and comes again.
+  std::optional<TrialNumber> NextToMove();
+  // How many that have begun do.
+  std::size_t waiting() const;
+  // How many devices these need.
+  std::uint32_t devices_awaited() const;
+
   // Whether it is to be stopped, and why.
   StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
 
@@ -118,6 +127,8 @@ class SweepCourse {
     TrialNeeds needs;
     std::vector<std::uint32_t> hosts;
     TrialProgress progress;
+    bool waits = false;  // for devices
+    bool moves = false;  // it is ended to be started elsewhere
   };
 
   bool Record(const SweepEntry& entry);
@@ -142,7 +153,8 @@ class SweepCourse {
   std::map<TrialNumber, TrialNeeds> planned_;  // they wait for earlier ones that are being planned
   std::map<TrialNumber, std::string> plans_;   // of those and of all that are ready
   std::map<TrialNumber, Running> running_;
-  std::set<std::string> left_alone_;  // hosts, by this head
+  std::set<std::string> left_alone_;                          // hosts, by this head
+  std::map<TrialNumber, std::set<std::uint32_t>> waited_on_;  // hosts that trials were moved away from
   bool judging_ = false;
   bool stopping_ = false;
 };

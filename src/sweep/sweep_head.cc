@@ -14,7 +14,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -31,6 +30,7 @@
 #include "sweep/impossible_reasons.h"
 #include "sweep/left_attempt.h"
 #include "sweep/live_trial.h"
+#include "sweep/many_descriptors.h"
 #include "sweep/sweep_control.h"
 #include "sweep/sweep_course.h"
 #include "sweep/sweep_directory.h"
@@ -55,24 +55,9 @@ HostPool PoolOf(const SweepRequest& request) {
   std::vector<PoolHost> hosts;
   for (const SiteHost& host : request.hosts) hosts.push_back({host.name, host.devices.value_or(request.devices), 1});
   if (hosts.empty()) hosts.push_back({"", request.devices, 1});
-  return {std::move(hosts), request.description.budget.slots, request.description.budget.devices};
+  const BudgetChoice& budget = request.description.budget;
+  return {std::move(hosts), budget.slots, budget.devices, budget.per_device.value_or(1)};
 }
-
-// As many as this process may have, for as long as it lives; what it starts gets what it had (transport/local.h).
-class ManyDescriptors {
- public:
-  ManyDescriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit raised = {before_.rlim_max, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &raised);
-  }
-  ~ManyDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  ManyDescriptors(const ManyDescriptors&) = delete;
-  ManyDescriptors& operator=(const ManyDescriptors&) = delete;
-
- private:
-  rlimit before_ = {};
-};
 
 class SweepHead {
  public:
@@ -118,6 +103,7 @@ class SweepHead {
   void OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made);
   void Start(TrialQueue::Start start);
   void OnReport(TrialNumber trial, const MetricReport& report);
+  void OnWaits(TrialNumber trial, const std::string& holders);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
   bool DiskHasRoom();
   // Ends what runs; it is tried again when the sweep goes on. The first reason counts.
@@ -150,7 +136,9 @@ class SweepHead {
   std::uint64_t over_at_begin_ = 0;
   bool going_on_ = false;
   bool index_told_ = false;
-  bool kept_ = true;  // nothing has been written since the last Keep()
+  bool wait_told_ = false;
+  std::string holders_;  // of devices that a trial waits for; empty if none does
+  bool kept_ = true;     // nothing has been written since the last Keep()
   bool ending_ = false;
   bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
@@ -194,9 +182,10 @@ SweepStatus SweepHead::Status() const {
   SweepStatus status;
   status.account = &course_.account();
   status.sweep = &request_.description;
-  status.running = live_.size();
-  status.devices_in_use = course_.pool().devices_in_use();
-  for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices;
+  status.waiting = course_.waiting();
+  status.running = live_.size() - status.waiting;
+  status.devices_in_use = course_.pool().devices_in_use() - course_.devices_awaited();
+  for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices * course_.pool().per_device();
   status.seconds = static_cast<double>(MonotonicNowNs() - began_ns_) / 1e9;
   status.over_at_begin = over_at_begin_;
   return status;
@@ -227,6 +216,9 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
       if (error || ending_) return;
       if (why_.empty()) why_ = "its time is up";
       course_.Stop();  // what runs may end
+      for (const auto& [trial, live] : live_) {
+        if (live->waits()) live->Interrupt(true, why_);  // it has not begun
+      }
       GoOn();
     });
   }
@@ -252,6 +244,9 @@ void SweepHead::GoOn() {
     const bool settled = hosts_.settled();
     if (settled && DiskHasRoom()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
+      while (const auto trial = course_.NextToMove()) {
+        live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
+      }
     }
     if ((!settled || hosts_.connects_again()) && !course_.stopping()) return;
     if (live_.empty() && course_.over()) End();
@@ -323,6 +318,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
                                hosts_.TransportFor(start.hosts),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+                                .waits = [this, trial](const std::string& holders) { OnWaits(trial, holders); },
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
     // It is this machine: the trial is tried again when the sweep goes on.
@@ -342,6 +338,15 @@ void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
   rows_.Changed();
 }
 
+// Said once: with other sweeps beside this one it is so for most of the time.
+void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
+  course_.Waits(trial, !holders.empty());
+  if (!holders.empty() || course_.waiting() == 0) holders_ = holders;
+  if (!holders.empty() && !std::exchange(wait_told_, true)) Say("waiting for devices: " + Printable(holders));
+  rows_.Changed();
+  GoOn();
+}
+
 void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   auto live = live_.extract(trial);
   if (live.empty()) return;
@@ -349,6 +354,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   SweepCourse::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // it says nothing of the trial
   course_.Ended(trial, std::move(end));
+  if (course_.waiting() == 0) holders_.clear();
   GoOn();
 }
 
@@ -375,7 +381,8 @@ void SweepHead::AwaitSignal() {
 void SweepHead::ListenForCommands() {
   auto control = ListenForSweep(io_, request_.folder_fd,
                                 {.account = course_.account(),
-                                 .running = [this] { return live_.size(); },
+                                 .running = [this] { return live_.size() - course_.waiting(); },
+                                 .waits = [this] { return holders_; },
                                  .stopping = [this] { return course_.stopping(); },
                                  .records = [this] { return journal_.position().seq; },
                                  .stops = [this] { return stops_asked_; },

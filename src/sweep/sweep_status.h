@@ -17,8 +17,9 @@ struct SweepStatus {
   const SweepAccount* account = nullptr;
   const SweepDescription* sweep = nullptr;
   std::size_t running = 0;
+  std::size_t waiting = 0;  // that have begun, for devices
   std::uint32_t devices_in_use = 0;
-  std::uint32_t devices = 0;        // of all hosts
+  std::uint32_t devices = 0;        // of all hosts, each as often as trials may share it
   double seconds = 0;               // since this head began
   std::uint64_t over_at_begin = 0;  // trials that were over then
 };

@@ -19,10 +19,10 @@ std::pair<std::uint32_t, std::uint32_t> SizeOf(const TrialNeeds& needs) {
 
 }  // namespace
 
-void TrialQueue::Add(TrialNumber trial, TrialNeeds needs) {
+void TrialQueue::Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid) {
   const auto behind = std::find_if(waiting_.begin(), waiting_.end(),
                                    [&](const Waiting& other) { return SizeOf(other.needs) < SizeOf(needs); });
-  waiting_.insert(behind, {trial, std::move(needs), 0});
+  waiting_.insert(behind, {trial, std::move(needs), std::move(avoid), 0});
 }
 
 std::vector<TrialNumber> TrialQueue::trials() const {
@@ -34,7 +34,10 @@ std::vector<TrialNumber> TrialQueue::trials() const {
 std::optional<TrialQueue::Start> TrialQueue::Next(HostPool& pool) {
   std::set<std::uint32_t> kept;  // for those that were passed over too often
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    auto hosts = pool.Place(waiting_[i].needs, kept);
+    std::set<std::uint32_t> avoided = waiting_[i].avoid;
+    avoided.insert(kept.begin(), kept.end());
+    auto hosts = pool.Place(waiting_[i].needs, avoided);
+    if (!hosts && !waiting_[i].avoid.empty()) hosts = pool.Place(waiting_[i].needs, kept);
     if (!hosts) {
       if (waiting_[i].overtaken < kMostOvertaken) continue;
       if (const auto later = pool.PlaceWhenEmpty(waiting_[i].needs)) kept.insert(later->begin(), later->end());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "sweep/host_pool.h"
@@ -16,8 +17,8 @@ class TrialQueue {
   // A trial that others have overtaken so often is overtaken no more where it could start.
   static constexpr std::uint32_t kMostOvertaken = 8;
 
-  // Of equal ones the earlier added comes first.
-  void Add(TrialNumber trial, TrialNeeds needs);
+  // Of equal ones the earlier added comes first. Hosts of `avoid` are taken only where no others will do.
+  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {});
   bool empty() const { return waiting_.empty(); }
   std::size_t size() const { return waiting_.size(); }
   // What the waiting ones need.
@@ -37,6 +38,7 @@ class TrialQueue {
   struct Waiting {
     TrialNumber trial = 0;
     TrialNeeds needs;
+    std::set<std::uint32_t> avoid;
     std::uint32_t overtaken = 0;
   };
   std::vector<Waiting> waiting_;  // the largest first

@@ -36,7 +36,7 @@ using ChannelMessage =
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
                  PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable,
                  FileBytes, Inspected, PathsOpen, PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent,
-                 AgentGone, StrayMessage>;
+                 AgentGone, StrayMessage, DevicesAwaited>;
 
 class Channel {
  public:

@@ -73,7 +73,10 @@ void GivenToAgent::Note(const Hello& command) {
 
 void GivenToAgent::Note(const HoldPorts& command) { holds_.push_back(command); }
 
-void GivenToAgent::Note(const Allot& command) { allots_ = command; }
+void GivenToAgent::Note(const Allot& command) {
+  allots_ = command;
+  awaits_ = command.wait_ms > 0 && !command.devices.empty();
+}
 
 void GivenToAgent::Note(const Activate& command) {
   activates_ = true;
@@ -289,6 +292,7 @@ GivenToAgent::Verdict GivenToAgent::On(const PtyTaken& message) {
 GivenToAgent::Verdict GivenToAgent::On(const Allotted& message) {
   if (!allots_) return Unasked("devices and cores");
   allots_.reset();
+  awaits_ = false;
   if (!message.error.empty()) return {};
   for (const std::string& device : message.devices) {
     if (device.empty() || !IsPlain(device)) return Unfit("a device that it gave has no name of a device");
@@ -296,6 +300,11 @@ GivenToAgent::Verdict GivenToAgent::On(const Allotted& message) {
   if (!std::all_of(message.cores.begin(), message.cores.end(), AreCores))
     return Unfit("the cores that it gave are none");
   return {};
+}
+
+GivenToAgent::Verdict GivenToAgent::On(const DevicesAwaited& message) {
+  static_cast<void>(message);
+  return std::exchange(awaits_, false) ? Verdict() : Unasked("a wait for devices");
 }
 
 GivenToAgent::Verdict GivenToAgent::On(const HostActivated& message) {

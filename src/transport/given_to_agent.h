@@ -109,6 +109,7 @@ class GivenToAgent {
   Verdict On(const PtyBytes& message);
   Verdict On(const PtyTaken& message);
   Verdict On(const Allotted& message);
+  Verdict On(const DevicesAwaited& message);
   Verdict On(const HostActivated& message);
   Verdict On(const FileBytes& message);
   Verdict On(const FilesSent& message);
@@ -153,6 +154,7 @@ class GivenToAgent {
   std::vector<HoldPorts> holds_;                             // PortsHeld that are to come, in order
   std::map<std::string, std::uint16_t, std::less<>> ports_;  // that it holds, or held
   std::optional<Allot> allots_;
+  bool awaits_ = false;           // DevicesAwaited may come
   std::uint32_t code_lists_ = 0;  // CodeWanted that may come
   bool code_ready_ = false;       // CodeReady is to come
   std::map<ProcessId, Attempt> attempts_;

@@ -18,14 +18,18 @@ namespace {
 using Taken = std::vector<std::size_t>;
 
 DeviceLeases::Wish Any(std::size_t count, std::vector<std::string> of, bool shared = false) {
-  return {std::move(of), count, shared, "run a1 of ann"};
+  return {{std::move(of), count, shared}, "run a1 of ann", "run:a1", {}};
+}
+
+DeviceLeases::Wish Of(const std::string& party, std::size_t count = 1) {
+  return {{{"0", "1"}, count}, party + " of ann", party, {}};
 }
 
 class Leases : public ::testing::Test {
  protected:
   std::string ErrorOf(DeviceLeases& leases, const DeviceLeases::Wish& wish) {
     const auto taken = leases.Take(wish);
-    return taken ? "taken" : taken.error();
+    return taken ? "taken" : taken.error().why;
   }
 
   testing::TempDir temp_;
@@ -118,7 +122,117 @@ TEST_F(Leases, GiveUpWaitingForOneWhoChoosesForEver) {
   ASSERT_EQ(::flock(choosing.get(), LOCK_EX), 0);
   const auto taken = other_.Take(Any(1, {"1"}), 1);
   ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error(), "somebody has been choosing devices for too long: \"" + folder_ + "/choosing\" is locked");
+  EXPECT_EQ(taken.error().why,
+            "somebody has been choosing devices for too long: \"" + folder_ + "/choosing\" is locked");
+}
+
+TEST_F(Leases, AreWaitedForInTurn) {
+  DeviceLeases third(folder_);
+  ASSERT_EQ(one_.Take(Of("a", 2)), (Taken{0, 1}));
+  EXPECT_FALSE(other_.TakeInTurn(Of("b")));
+  EXPECT_FALSE(third.TakeInTurn(Of("c")));
+  DeviceLeases late(folder_);
+  one_.GiveUp();
+  const auto refused = late.Take(Of("d"));
+  ASSERT_FALSE(refused) << "both are due to those that wait";
+  EXPECT_TRUE(refused.error().passes);
+  EXPECT_EQ(refused.error().why,
+            "device 0 is kept for b of ann, which waits longer; device 1 is kept for c of ann, which waits longer");
+  EXPECT_EQ(third.TakeInTurn(Of("c")), Taken{1}) << "whoever looks first";
+  EXPECT_EQ(other_.TakeInTurn(Of("b")), Taken{0});
+  other_.GiveUp();
+  EXPECT_EQ(late.Take(Of("d")), Taken{0});
+}
+
+TEST_F(Leases, AreNotKeptForOneThatWaitsNoMore) {
+  ASSERT_TRUE(one_.Take(Of("a", 2)));
+  ASSERT_FALSE(other_.TakeInTurn(Of("b")));
+  {
+    DeviceLeases killed(folder_);
+    ASSERT_FALSE(killed.TakeInTurn(Of("c")));
+  }
+  other_.Withdraw();
+  one_.GiveUp();
+  DeviceLeases late(folder_);
+  EXPECT_EQ(late.Take(Of("d", 2)), (Taken{0, 1}));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("waiting-")) << entry.path();
+  }
+}
+
+TEST_F(Leases, GoToThePartyThatHoldsLess) {
+  // Two trials of one sweep hold both, and a third waits longer than another sweep's.
+  DeviceLeases second(folder_);
+  DeviceLeases third(folder_);
+  ASSERT_TRUE(one_.Take(Of("sweep:a")));
+  ASSERT_TRUE(second.Take(Of("sweep:a")));
+  ASSERT_FALSE(third.TakeInTurn(Of("sweep:a")));
+  ASSERT_FALSE(other_.TakeInTurn(Of("sweep:b")));
+  one_.GiveUp();
+  EXPECT_FALSE(third.TakeInTurn(Of("sweep:a")));
+  EXPECT_EQ(other_.TakeInTurn(Of("sweep:b")), Taken{0});
+}
+
+TEST_F(Leases, ComeToALargeJobAfterSoManyOvertookIt) {
+  ASSERT_TRUE(one_.Take(Of("x")));
+  DeviceLeases large(folder_);
+  ASSERT_FALSE(large.TakeInTurn(Of("large", 2)));
+  std::uint32_t overtakes = 0;
+  for (;; ++overtakes) {
+    DeviceLeases small(folder_);
+    if (!small.Take(Of("small" + std::to_string(overtakes)))) break;
+    ASSERT_LE(overtakes, kMostDeviceOvertakes);
+  }
+  EXPECT_EQ(overtakes, kMostDeviceOvertakes);
+  one_.GiveUp();
+  EXPECT_EQ(large.TakeInTurn(Of("large", 2)), (Taken{0, 1}));
+}
+
+TEST_F(Leases, AreNotWaitedForByTheirOwnHolder) {
+  DeviceLeases::Wish wish = Of("run:a", 2);
+  wish.job = "a";
+  ASSERT_TRUE(one_.Take(wish));
+  const auto refused = other_.TakeInTurn(wish);
+  ASSERT_FALSE(refused);
+  EXPECT_FALSE(refused.error().passes);
+}
+
+TEST_F(Leases, ThatAreSharedAreSpread) {
+  std::vector<DeviceLeases> leases;
+  std::vector<std::size_t> given;
+  for (int i = 0; i < 6; ++i) {
+    const auto taken = leases.emplace_back(folder_).Take(Any(1, {"0", "1", "2"}, true));
+    ASSERT_TRUE(taken);
+    given.push_back(taken->front());
+  }
+  EXPECT_EQ(given, (Taken{0, 1, 2, 0, 1, 2}));
+  leases[1].GiveUp();
+  DeviceLeases next(folder_);
+  EXPECT_EQ(next.Take(Any(1, {"0", "1", "2"}, true)), Taken{1});
+}
+
+TEST_F(Leases, AreSharedByNoMoreThanIsSaid) {
+  DeviceLeases::Wish wish = Any(1, {"0", "1"}, true);
+  wish.devices.per_device = 2;
+  std::vector<DeviceLeases> leases;
+  for (const unsigned device : {0U, 1U, 0U, 1U}) EXPECT_EQ(leases.emplace_back(folder_).Take(wish), Taken{device});
+  EXPECT_FALSE(leases.emplace_back(folder_).Take(wish));
+  leases.front().GiveUp();
+  EXPECT_EQ(leases.back().Take(wish), Taken{0});
+}
+
+TEST_F(Leases, BelieveNothingOfWhatStrangersWriteAboutWaiting) {
+  ASSERT_TRUE(one_.Take(Of("a")));
+  const UniqueFd ticket(::open((folder_ + "/waiting-7").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_EQ(::flock(ticket.get(), LOCK_EX), 0);
+  for (const std::string text : {std::string(), std::string("\n"), std::string("x\ncount=-1 arrival=z\n0,1\n"),
+                                 std::string("x\ncount=1 arrival=0\n../../etc/passwd\n"),
+                                 std::string("x\ncount=99999999999999999999\n0\n"), std::string(200'000, ',')}) {
+    ASSERT_EQ(::ftruncate(ticket.get(), 0), 0);
+    ASSERT_EQ(::pwrite(ticket.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    DeviceLeases late(folder_);
+    EXPECT_EQ(late.Take(Of("b")), Taken{1}) << text.substr(0, 40);
+  }
 }
 
 TEST(LeaseFolder, IsTheSameForEverybody) {

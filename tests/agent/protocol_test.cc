@@ -38,7 +38,18 @@ std::vector<AgentCommand> EveryCommand() {
       PtyBytes{3, 1, std::string("\x03\0", 2)},
       PtyTaken{3, 1, 65'536},
       PtyResized{3, 1, {65535, 0}},
-      Allot{{0, 2}, 8, true, {4, 6}, true, "cuda", "run a1", {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}}},
+      Allot{{0, 2},
+            8,
+            true,
+            {4, 6},
+            true,
+            "cuda",
+            "run a1",
+            {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}},
+            kWaitForEver,
+            2,
+            "sweep:a",
+            "b"},
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
       HeadBeat{7},
       PlaceFile{"files/a", 1ULL << 40, "x"},
@@ -105,7 +116,8 @@ std::vector<AgentMessage> EveryMessage() {
           CodeReady{"/root/.cache", "why"},
           FilesSent{true},
           FromAgent{4'294'967'295U, std::string("\0x", 2)},
-          AgentGone{7, "ended by signal 9 (SIGKILL)", 3}};
+          AgentGone{7, "ended by signal 9 (SIGKILL)", 3},
+          DevicesAwaited{1, 2, "device 0 is held by run a1"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

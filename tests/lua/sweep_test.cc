@@ -73,7 +73,8 @@ TEST(SweepFile, SaysWhatElseASweepIs) {
       "early_stop = muster.asha { resource = \"epoch\", min = 1, max = 9, eta = 3 },\n"
       "metrics = { stdout = { accuracy = [[acc (\\S+)]] }, role = \"worker\", result = \"r.json\" },\n"
       "retry = { max = 2, on = { \"timeout\", \"host_lost\" }, patterns = { oom_device = \"OOM\" } },\n"
-      "budget = { devices = 4, time = \"1h\", trials = 6, slots = 2 }, where = function() return true end");
+      "budget = { devices = 4, time = \"1h\", trials = 6, slots = 2, per_device = 3 }, where = function() return true "
+      "end");
   EXPECT_EQ(sweep.name, "lr");
   EXPECT_EQ(sweep.doc, "why");
   EXPECT_EQ(sweep.sampler.kind, SamplerChoice::Kind::kSobol);
@@ -95,6 +96,7 @@ TEST(SweepFile, SaysWhatElseASweepIs) {
   EXPECT_EQ(sweep.budget.devices, 4U);
   EXPECT_EQ(sweep.budget.trials, 6U);
   EXPECT_EQ(sweep.budget.slots, 2U);
+  EXPECT_EQ(sweep.budget.per_device, 3U);
   EXPECT_TRUE(sweep.has_where);
 }
 

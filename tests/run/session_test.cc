@@ -342,6 +342,82 @@ TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
   EXPECT_EQ(MakeReport(outcome.run_dir)->why, "host0: device 0 is held by ann");
 }
 
+TEST_F(SessionTest, TellsOnceWhoHoldsTheDevicesThatItWaitsFor) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.hosts[0].devices = 1;
+  plan.processes[0].devices = {0};
+  RunRequest request = Request(plan);
+  request.devices.wait_ms = kWaitForEver;
+  std::vector<std::string> told;
+  request.on_wait = [&](const std::string&, const std::string&, const std::string& holders) {
+    told.push_back(holders);
+  };
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<Allot>(command)) agent.Say(DevicesAwaited{7, 9, "device 0 is held by \x1b[31mann"});
+    agent.Obey(command);
+    if (std::holds_alternative<StartProcess>(command)) agent.SayExited(0, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  const auto asked = Heard<Allot>();
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].wait_ms, kWaitForEver);
+  EXPECT_EQ(asked[0].party, "run:3f9a1c2b4d5e");
+  const auto records = JournalOf(outcome);
+  const auto awaited = std::find_if(records.begin(), records.end(), [](const JournalRecord& record) {
+    return std::holds_alternative<DevicesAwaited>(record.entry);
+  });
+  ASSERT_NE(awaited, records.end());
+  EXPECT_EQ(std::get<DevicesAwaited>(awaited->entry), (DevicesAwaited{0, 1, "device 0 is held by \\x1b[31mann"}));
+  EXPECT_NE(TextOf(err).find("waiting for 1 device: device 0 is held by \\x1b[31mann\n"), std::string::npos)
+      << TextOf(err);
+  EXPECT_EQ(told, (std::vector<std::string>{"device 0 is held by \\x1b[31mann", ""}));
+}
+
+TEST_F(SessionTest, DoesNotListenToAnAgentThatWaitsUnasked) {
+  Plan plan = SamplePlan({{"worker", 1}});
+  plan.hosts[0].devices = 1;
+  plan.processes[0].devices = {0};
+  const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<Allot>(command)) agent.Say(DevicesAwaited{0, 1, "nobody"});
+    agent.Obey(command);
+    if (std::holds_alternative<StartProcess>(command)) agent.SayExited(0, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  const std::vector<std::string> events = EventsOf(outcome);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "devices_awaited"), 0);
+}
+
+// Two runs that hold what the other waits for would wait for ever.
+TEST_F(SessionTest, WaitsForDevicesOfOneHostAfterTheOtherInTheOrderOfTheirNames) {
+  Plan plan = SamplePlan({{"worker", 3}});
+  plan.hosts.resize(3);
+  for (std::uint32_t host = 0; host < 3; ++host) {
+    plan.hosts[host] = {"host" + std::to_string(host), 1};
+    plan.processes[host].host = host;
+    plan.processes[host].devices = {0};
+  }
+  RunRequest request = Request(plan);
+  request.devices.wait_ms = 60'000;
+  std::vector<std::string> order;
+  const RunOutcome outcome = Run(request, [&](ScriptedAgent& agent, const AgentCommand& command) {
+    if (std::holds_alternative<Hello>(command)) {
+      AgentReady ready;
+      ready.host_name = std::string(1, static_cast<char>('c' - agent.host));
+      return agent.Say(ready);
+    }
+    if (std::holds_alternative<Allot>(command)) {
+      order.push_back("ask " + std::to_string(agent.host));
+      clock->now += 10'000'000'000;
+    }
+    agent.Obey(command);
+    if (const auto* start = std::get_if<StartProcess>(&command)) agent.SayExited(start->process, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+  EXPECT_EQ(order, (std::vector<std::string>{"ask 2", "ask 1", "ask 0"}));
+  EXPECT_EQ(Heard<Allot>(2)[0].wait_ms, 60'000U);
+  EXPECT_EQ(Heard<Allot>(0)[0].wait_ms, 40'000U) << "the time is that of all of them together";
+}
+
 TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.ports["rpc"] = {0, 0, ""};

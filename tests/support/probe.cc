@@ -14,6 +14,7 @@
 //   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES for as long as it lives;
 //   exit
 //                                         with 92 if somebody else has locked one
+//   record FILE WORD                      append one line to FILE: WORD, $MUSTER_DEVICES and CLOCK_MONOTONIC in ns
 //   stop                                  stop itself (SIGSTOP)
 //   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
 //   listen PORT                           listen on that TCP port of 127.0.0.1
@@ -116,6 +117,18 @@ void HoldDevices(const std::string& folder) {
       std::exit(92);
     }
   }
+}
+
+// With one write, so that lines of several processes stay whole.
+void Record(const std::string& path, const std::string& word) {
+  const char* devices = std::getenv("MUSTER_DEVICES");
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::string line = word + " " + (devices == nullptr ? "-" : devices) + " " +
+                           std::to_string(now.tv_sec * 1'000'000'000LL + now.tv_nsec) + "\n";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0 || ::write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::exit(93);
+  ::close(file);
 }
 
 [[noreturn]] void WaitForEver() {
@@ -280,6 +293,7 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
         }}},
       {"cores", {0, [](char**) { PrintJson(Cores()); }}},
       {"hold", {1, [](char** a) { HoldDevices(a[0]); }}},
+      {"record", {2, [](char** a) { Record(a[0], a[1]); }}},
       {"print", {1, [](char** a) { PrintLine(a[0]); }}},
       {"exit", {1, [](char** a) { ::_exit(Number(a[0])); }}},
       {"die",

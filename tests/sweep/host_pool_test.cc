@@ -41,6 +41,16 @@ TEST(HostPool, NeverGivesADeviceTwice) {
   EXPECT_FALSE(pool.Place(Gang(1, 4)));
 }
 
+TEST(HostPool, GivesADeviceToSoManyTrialsAsMayShareIt) {
+  HostPool pool({{"n1", 2, 16}}, std::nullopt, std::nullopt, 2);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(pool.Place(Gang(1, 1))) << i;
+    pool.Take(Gang(1, 1), {0});
+  }
+  EXPECT_FALSE(pool.Place(Gang(1, 1)));
+  EXPECT_EQ(pool.WhyNever(Gang(1, 3)), "it needs 3 devices of a host, and no host of the sweep has more than 2");
+}
+
 TEST(HostPool, DealsTrialsWithoutDevicesOutByTheirCores) {
   HostPool pool({{"n1", 0, 4}, {"n2", 0, 4}}, std::nullopt, std::nullopt);
   const TrialNeeds three = {{0, 3}};

@@ -101,6 +101,46 @@ SweepAccount AccountOf(const std::vector<SweepEntry>& entries) {
   return account;
 }
 
+TEST(SweepCourse, BeginsNoSecondTrialWhereOneWaitsForDevices) {
+  const TrialNeeds one_device = {{1, 1}};
+  Course course(6, {}, {{"", 4, 8}});
+  course.TakeUp();
+  course.Judge();
+  EXPECT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1, 2, 3}));
+  course.course->Waits(3, true);
+  EXPECT_EQ(course.course->waiting(), 1U);
+  EXPECT_EQ(course.course->devices_awaited(), 1U);
+  course.End(0);
+  EXPECT_TRUE(course.Start(one_device).empty()) << "it would only wait behind that one";
+  course.course->Waits(3, false);
+  EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{4});
+  course.course->Waits(4, true);
+  course.End(4);
+  EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{5}) << "one that has ended waits no more";
+}
+
+TEST(SweepCourse, MovesATrialThatWaitsToAHostWhereItNeedNot) {
+  const TrialNeeds one_device = {{1, 1}};
+  Course course(2, {}, {{"n1", 1, 8}, {"n2", 1, 8}});
+  course.TakeUp();
+  course.Judge();
+  ASSERT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1}));
+  course.course->Waits(0, true);
+  EXPECT_FALSE(course.course->NextToMove()) << "the other host is in use";
+  course.End(1);
+  ASSERT_EQ(course.course->NextToMove(), 0U);
+  EXPECT_FALSE(course.course->NextToMove()) << "it is on its way";
+  SweepCourse::AttemptEnd end;
+  end.interrupted = true;
+  course.course->Ended(0, std::move(end));
+  EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).counted, false);
+  ASSERT_EQ(course.Start(one_device), std::vector<TrialNumber>{0});
+  course.course->Waits(0, true);
+  EXPECT_FALSE(course.course->NextToMove()) << "it has left the first host already";
+  course.End(0);
+  EXPECT_TRUE(course.course->over());
+}
+
 TEST(SweepCourse, BeginsTrialsInOrderWhateverPlanComesFirst) {
   Course course(4);
   course.TakeUp();

@@ -165,6 +165,20 @@ TEST_F(GivenToAgentTest, AnswersWhatItWasAsked) {
   EXPECT_EQ(Of(PathsTried{}), "unfit: it tried other ways than asked");
 }
 
+TEST_F(GivenToAgentTest, WaitsForDevicesWhereItWasToldTo) {
+  Allot allot;
+  allot.devices = {0};
+  given.Gave(allot);
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for");
+  allot.wait_ms = 1;
+  given.Gave(allot);
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "");
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for") << "told once";
+  given.Gave(allot);
+  EXPECT_EQ(Of(Allotted{{"0"}, {}, {}, ""}), "");
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for") << "it has them";
+}
+
 TEST_F(GivenToAgentTest, WantsCodeOnceItWasOffered) {
   given.Gave(OfferCode{"h", {}, true});
   for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Of(CodeWanted{{0, 1}}), "");

@@ -368,6 +368,57 @@ TEST_F(HostAgentsTest, GivesNoDeviceToTwoRuns) {
   EXPECT_EQ(Await<Allotted>(*next)->error, "");
 }
 
+TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
+  Begin();
+  const auto allot = [](const std::string& run, std::uint64_t wait_ms) {
+    Allot allot;
+    allot.devices = {0};
+    allot.host_devices = 1;
+    allot.whose = run;
+    allot.wait_ms = wait_ms;
+    allot.party = allot.job = run;
+    return allot;
+  };
+  const auto first = Open("first");
+  first->channel->Send(allot("first", kWaitForEver));
+  ASSERT_EQ(Await<Allotted>(*first)->error, "");
+  EXPECT_TRUE(first->All<DevicesAwaited>().empty()) << "there was nothing to wait for";
+
+  // One run's process, the whole agent of another, and a run that waits and is stopped: each lets the next one have it.
+  const auto second = Open("second");
+  second->channel->Send(allot("second", kWaitForEver));
+  const auto awaited = Await<DevicesAwaited>(*second);
+  ASSERT_TRUE(awaited);
+  EXPECT_EQ(awaited->count, 1U);
+  EXPECT_TRUE(awaited->holders.starts_with("device 0 is held by first of ")) << awaited->holders;
+  const auto impatient = Open("impatient");
+  impatient->channel->Send(allot("impatient", 1));
+  const auto refused = Await<Allotted>(*impatient);
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(refused->error.starts_with("1 device is wanted after 1 ms: device 0 is held by first of "))
+      << refused->error;
+  const auto third = Open("third");
+  third->channel->Send(allot("third", kWaitForEver));
+  ASSERT_TRUE(Await<DevicesAwaited>(*third));
+  first->channel->Send(Finish{});
+  ASSERT_TRUE(Await<AgentEmpty>(*first));
+  ASSERT_TRUE(Await<Allotted>(*second));
+  EXPECT_EQ(Await<Allotted>(*second)->error, "");
+  EXPECT_TRUE(third->All<Allotted>().empty());
+
+  const auto stopped = Open("stopped");
+  stopped->channel->Send(allot("stopped", kWaitForEver));
+  ASSERT_TRUE(Await<DevicesAwaited>(*stopped));
+  stopped->channel->Send(Finish{});
+  ASSERT_TRUE(Await<AgentEmpty>(*stopped));
+  EXPECT_TRUE(stopped->All<Allotted>().empty());
+
+  const auto pid = Await<AgentReady>(*second)->pid;
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  ASSERT_TRUE(Await<Allotted>(*third)) << "of a holder that was killed";
+  EXPECT_EQ(Await<Allotted>(*third)->error, "");
+}
+
 TEST_F(HostAgentsTest, HoldsNoPortTwice) {
   Begin();
   std::set<std::uint16_t> numbers;

@@ -1,4 +1,4 @@
-#include "agent/visible_devices.h"
+#include "base/visible_devices.h"
 
 #include <algorithm>
 #include <cctype>
