@@ -7,7 +7,8 @@
 namespace muster::benchmark {
 namespace {
 
-constexpr const char* kMissing = "not measured: it is not here, or never ended well (tools/setup --all installs the others)";
+constexpr const char* kMissing =
+    "not measured: it is not here, or never ended well (tools/setup --all installs the others)";
 
 std::string Line(const std::string& label, int width, const std::string& rest) {
   std::string line = "  " + label;
@@ -33,8 +34,8 @@ Figures FiguresOf(std::vector<double> samples) {
 std::string FiguresText(const std::string& label, const Figures& figures) {
   if (figures.count == 0) return Line(label, 44, kMissing);
   return Line(label, 44,
-              Formatted("min %8.2f ms   median %8.2f ms   max %8.2f ms   (n %zu)", figures.min * 1e3, figures.median * 1e3,
-                        figures.max * 1e3, figures.count));
+              Formatted("min %8.2f ms   median %8.2f ms   max %8.2f ms   (n %zu)", figures.min * 1e3,
+                        figures.median * 1e3, figures.max * 1e3, figures.count));
 }
 
 std::string RatioText(const std::string& label, double ratio, const std::string& wanted) {

@@ -174,7 +174,7 @@ local INSTEAD = {
   package = 'require "MODULE" finds modules beside the recipe and in libraries of the site',
   module = "a module returns a table: local m = {} … return m",
 }
-for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "jit", "ffi", "collectgarbage", "newproxy", "bit" } do
+for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "jit", "ffi", "collectgarbage", "gcinfo", "newproxy", "bit" } do
   INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: docs/recipes.md lists what is there"
 end
 

@@ -18,8 +18,8 @@ std::string_view FirstColumns(std::string_view text, std::size_t columns);
 // The text in exactly so many columns: cut, its last column then "…", or filled with blanks. Tabs become blanks.
 std::string InColumns(std::string_view text, std::size_t columns);
 
-// The text with each of its lines broken at blanks where it would take more than so many columns; what goes on is indented
-// by so many blanks. A word that is longer than a line is cut. `columns` 0: as it is.
+// The text with each of its lines broken at blanks where it would take more than so many columns; what goes on is
+// indented by so many blanks. A word that is longer than a line is cut. `columns` 0: as it is.
 std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t indent);
 
 }  // namespace muster

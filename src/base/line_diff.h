@@ -20,8 +20,9 @@ struct LineChange {
 // quickly (millions of pairs), all of these are given as removed and added.
 std::vector<LineChange> DiffLines(std::string_view before, std::string_view after);
 
-// The same as `diff -U CONTEXT` prints it, without the two lines that name the files: "@@ -1,4 +1,5 @@", then lines that begin
-// with ' ', '-' or '+'. A text that does not end with a newline has "\\ No newline at end of file" behind its last line.
+// The same as `diff -U CONTEXT` prints it, without the two lines that name the files: "@@ -1,4 +1,5 @@", then lines
+// that begin with ' ', '-' or '+'. A text that does not end with a newline has "\\ No newline at end of file" behind
+// its last line.
 std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view after, std::uint32_t context = 3);
 
 }  // namespace muster

@@ -49,11 +49,13 @@ Diagnostics MissingPrograms(const Plan& plan) {
     spec.search_dirs = {std::filesystem::path(BesideOwnProgram("muster")).parent_path().string()};
     if (FindProgram(spec)) continue;
     const bool named = sought.name.find('/') != std::string::npos;
-    missing.push_back(Warning("program", {},
-                              fmt::format("{}: the program {} {} on this machine", RolesWith(plan, sought.name),
-                                          Quoted(sought.name), named ? "is not there" : "is not on PATH"),
-                              named ? "a relative path is taken from the folder that muster is called from"
-                                    : "install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host"));
+    missing.push_back(Warning(
+        "program", {},
+        fmt::format("{}: the program {} {} on this machine", RolesWith(plan, sought.name), Quoted(sought.name),
+                    named ? "is not there" : "is not on PATH"),
+        named
+            ? "a relative path is taken from the folder that muster is called from"
+            : "install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host"));
   }
   return missing;
 }

@@ -32,7 +32,11 @@ int Run(const Options& options) {
     PrintDiagnostics(report.error());
     return ExitCodeFor(report.error());
   }
-  std::fputs((options.json ? ReportJson(*report) : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr})).c_str(), stdout);
+  std::fputs(
+      (options.json ? ReportJson(*report)
+                    : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
+          .c_str(),
+      stdout);
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder)) std::fputs(RehearsalText(*rehearsal).c_str(), stdout);
   }

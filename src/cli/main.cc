@@ -117,8 +117,8 @@ int UnknownCommand(const char* word) {
   return Usage("there is no command " + Quoted(word), instead.empty() ? DidYouMean(word, names) : instead);
 }
 
-// "did you mean --run-dir?" for the first word that looks like an option and is none; or how a parameter is written, where
-// the command takes parameters and no option is near.
+// "did you mean --run-dir?" for the first word that looks like an option and is none; or how a parameter is written,
+// where the command takes parameters and no option is near.
 std::string OptionHint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
@@ -129,7 +129,8 @@ std::string OptionHint(const CLI::App& app, const std::vector<std::string>& word
     const std::string name = words[i].substr(0, words[i].find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (!takes_parameters || Nearest(name, known)) return DidYouMean(name, known);
-    const std::string as_parameter = AsParameter(words[i], {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()});
+    const std::string as_parameter =
+        AsParameter(words[i], {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()});
     return as_parameter.empty() ? DidYouMean(name, known) : as_parameter;
   }
   return {};

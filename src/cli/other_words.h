@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// What to use instead of a command that muster does not have: "muster ps shows the running runs, muster ls all of them".
-// Empty if the word is not known elsewhere either.
+// What to use instead of a command that muster does not have: "muster ps shows the running runs, muster ls all of
+// them". Empty if the word is not known elsewhere either.
 std::string InsteadOfCommand(std::string_view word);
 
 // For an unknown option of a command that takes parameters: "a parameter is written without dashes: workers=3". `rest`:

@@ -38,7 +38,8 @@ class Summary {
     Items("parameters", parameters, 3);
     Besides();
     Example();
-    if (facts_.warnings > 0) Line("warnings", Counted(facts_.warnings, "warning is", "warnings are") + " printed above");
+    if (facts_.warnings > 0)
+      Line("warnings", Counted(facts_.warnings, "warning is", "warnings are") + " printed above");
     Line("", "all of it: --full; variables of one process: --env ROLE:RANK; for programs: --json");
     return std::move(text_);
   }
@@ -122,7 +123,8 @@ class Summary {
       }
       if (!role.ranks.empty()) {
         std::sort(role.ranks.begin(), role.ranks.end());
-        line += fmt::format(", rank{} {} of {}", role.ranks.size() == 1 ? "" : "s", NumberListText(role.ranks), role.world);
+        line +=
+            fmt::format(", rank{} {} of {}", role.ranks.size() == 1 ? "" : "s", NumberListText(role.ranks), role.world);
       }
       Line(i == 0 ? "roles" : "", line);
     }
@@ -138,7 +140,8 @@ class Summary {
       devices += fmt::format("{}{} × {}", devices.empty() ? "" : ", ", end - i, plan_.hosts[i].devices);
       i = end;
     }
-    std::string line = devices + (plan_.device_use.kind.empty() ? " devices" : " devices (" + plan_.device_use.kind + ")");
+    std::string line =
+        devices + (plan_.device_use.kind.empty() ? " devices" : " devices (" + plan_.device_use.kind + ")");
     std::vector<SiteHost> named;
     for (const PlanHost& host : plan_.hosts) {
       if (!host.name.empty()) named.push_back({host.name, {}, {}});
@@ -151,7 +154,8 @@ class Summary {
   void Meshes() {
     if (facts_.meshes.empty()) return;
     std::string line;
-    for (const MeshAxis& axis : facts_.meshes.front()) line += fmt::format("{}{} {}", line.empty() ? "" : " × ", axis.name, axis.size);
+    for (const MeshAxis& axis : facts_.meshes.front())
+      line += fmt::format("{}{} {}", line.empty() ? "" : " × ", axis.name, axis.size);
     if (facts_.meshes.size() > 1) line += fmt::format("  and {} more", facts_.meshes.size() - 1);
     Line("mesh", line);
   }
@@ -180,12 +184,14 @@ class Summary {
     const Process& process = *std::find_if(plan_.processes.begin(), plan_.processes.end(),
                                            [most](const Process& one) { return one.role == most; });
     std::string line = ProcessName(plan_, process) + " on " + plan_.hosts[process.host].label;
-    if (!process.devices.empty()) line += (process.devices.size() == 1 ? ", device " : ", devices ") + NumberListText(process.devices);
+    if (!process.devices.empty())
+      line += (process.devices.size() == 1 ? ", device " : ", devices ") + NumberListText(process.devices);
     if (process.rank) line += fmt::format(", rank {} of {}", *process.rank, process.world_size);
     Line("example", line);
     std::vector<std::string> words;
     for (const Text& word : EffectiveCommand(plan_, process)) words.push_back(word.marked);
-    Line("  command", plan_.roles[most].shell && !words.empty() ? "/bin/sh -c " + ShellQuoted(words.front()) : ShellQuoted(words));
+    Line("  command",
+         plan_.roles[most].shell && !words.empty() ? "/bin/sh -c " + ShellQuoted(words.front()) : ShellQuoted(words));
     if (const Text& cwd = EffectiveCwd(plan_, process); !cwd.marked.empty()) Line("  folder", cwd.marked);
     std::vector<std::string> variables;
     for (const auto& [name, value] : EffectiveEnv(plan_, process)) {
@@ -195,7 +201,8 @@ class Summary {
     }
     Items("  variables", variables, 2);
     std::vector<std::string> context;
-    for (const auto& [name, value] : EffectiveContext(plan_, process)) context.push_back(name.substr(name.rfind('.') + 1) + "=" + ToText(value));
+    for (const auto& [name, value] : EffectiveContext(plan_, process))
+      context.push_back(name.substr(name.rfind('.') + 1) + "=" + ToText(value));
     Items("  context", context, 2);
   }
 

@@ -1,5 +1,5 @@
-// A plan on one screen: roles, hosts, derived values, and one process as an example. For people; what compares plans reads
-// the canonical text (plan_text.h). Pure.
+// A plan on one screen: roles, hosts, derived values, and one process as an example. For people; what compares plans
+// reads the canonical text (plan_text.h). Pure.
 #pragma once
 
 #include <cstddef>

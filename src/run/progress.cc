@@ -24,8 +24,8 @@ std::string LastLineOf(const Plan& plan, ProcessId process, std::uint32_t attemp
   return lines.empty() ? std::string() : std::move(lines.back());
 }
 
-// "step 100, loss 0.25": what the first process of the role reported last, what counts steps first. The whole file is not
-// read: values that were reported long ago are not news.
+// "step 100, loss 0.25": what the first process of the role reported last, what counts steps first. The whole file is
+// not read: values that were reported long ago are not news.
 std::string NewestMetrics(const Plan& plan, const Supervisor& supervisor, std::uint32_t role, int run_folder) {
   constexpr std::size_t kWindow = 4U << 10;
   constexpr std::size_t kMostValues = 4;
@@ -33,7 +33,8 @@ std::string NewestMetrics(const Plan& plan, const Supervisor& supervisor, std::u
                                   [role](const Process& process) { return process.role == role; });
   if (first == plan.processes.end()) return {};
   const auto id = static_cast<ProcessId>(first - plan.processes.begin());
-  const std::vector<std::string> lines = LastLines(run_folder, MetricsPath(plan, id, supervisor.attempt(id)), 1, kWindow);
+  const std::vector<std::string> lines =
+      LastLines(run_folder, MetricsPath(plan, id, supervisor.attempt(id)), 1, kWindow);
   const auto values = lines.empty() ? std::nullopt : MetricsLine(lines.back());
   if (!values) return {};
   std::string text;

@@ -188,8 +188,8 @@ std::string ReportJson(const Report& report);
 
 // How much of a report is wanted.
 struct ReportView {
-  // Receipt, times and start-up, also of a run that succeeded; else such a run has one line, where it lies, and what went
-  // wrong on the way.
+  // Receipt, times and start-up, also of a run that succeeded; else such a run has one line, where it lies, and what
+  // went wrong on the way.
   bool details = true;
   // What the processes wrote was shown where the text goes: neither the traceback nor the last lines come once more.
   bool output_shown = false;

@@ -207,9 +207,8 @@ std::string Aside(const Report& report) {
 }  // namespace
 
 std::string ReportText(const Report& report, const ReportView& view) {
-  std::string text =
-      fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
-                  Coloured(Printable(Headline(report)), report.outcome, view.colour));
+  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
+                                 Coloured(Printable(Headline(report)), report.outcome, view.colour));
   if (report.outcome == "ok" && !view.details) return text + Aside(report) + RunLine(report);
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;

@@ -69,8 +69,8 @@ std::string_view TypePhrase(ParameterType type) {
   return kPhrases[static_cast<std::size_t>(type)];
 }
 
-// A text that was meant for a list or a map, as JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty if it does not
-// look like one.
+// A text that was meant for a list or a map, as JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty if it does
+// not look like one.
 std::string AsJson(ParameterType type, std::string_view text) {
   if (text.empty() || text.find_first_of("[]{}\"'") != std::string_view::npos) return {};
   const auto one = [](std::string_view part) {
@@ -84,7 +84,8 @@ std::string AsJson(ParameterType type, std::string_view text) {
     const std::size_t colon = part.find_first_of(":=");
     if (part.empty() || (type == ParameterType::kMap && colon == std::string_view::npos)) return {};
     if (!json.empty()) json += ',';
-    json += type == ParameterType::kList ? one(part) : Quoted(part.substr(0, colon)) + ":" + one(part.substr(colon + 1));
+    json +=
+        type == ParameterType::kList ? one(part) : Quoted(part.substr(0, colon)) + ":" + one(part.substr(colon + 1));
     if (comma == text.size()) break;
     text.remove_prefix(comma + 1);
   }

@@ -225,9 +225,9 @@ TEST_F(Leases, BelieveNothingOfWhatStrangersWriteAboutWaiting) {
   ASSERT_TRUE(one_.Take(Of("a")));
   const UniqueFd ticket(::open((folder_ + "/waiting-7").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   ASSERT_EQ(::flock(ticket.get(), LOCK_EX), 0);
-  for (const std::string text : {std::string(), std::string("\n"), std::string("x\ncount=-1 arrival=z\n0,1\n"),
-                                 std::string("x\ncount=1 arrival=0\n../../etc/passwd\n"),
-                                 std::string("x\ncount=99999999999999999999\n0\n"), std::string(200'000, ',')}) {
+  for (const std::string& text : {std::string(), std::string("\n"), std::string("x\ncount=-1 arrival=z\n0,1\n"),
+                                  std::string("x\ncount=1 arrival=0\n../../etc/passwd\n"),
+                                  std::string("x\ncount=99999999999999999999\n0\n"), std::string(200'000, ',')}) {
     ASSERT_EQ(::ftruncate(ticket.get(), 0), 0);
     ASSERT_EQ(::pwrite(ticket.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
     DeviceLeases late(folder_);

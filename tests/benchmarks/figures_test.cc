@@ -23,7 +23,8 @@ TEST(Figures, SayThatAPeerIsMissing) {
 
 TEST(Figures, AreShownInMilliseconds) {
   EXPECT_EQ(FiguresText("a", FiguresOf({0.003, 0.001, 0.002})),
-            "  a                                            min     1.00 ms   median     2.00 ms   max     3.00 ms   (n 3)\n");
+            "  a                                            min     1.00 ms   median     2.00 ms   max     3.00 ms   "
+            "(n 3)\n");
   EXPECT_EQ(PerTrialText("a", FiguresOf({2.0}), 1000), "  a                              2.00 ms a trial\n");
   EXPECT_EQ(RatioText("a / b", 1.5, "at most 2"),
             "  a / b                                        1.50   (of the medians; wanted: at most 2)\n");

@@ -65,7 +65,8 @@ TEST(CommandLine, ParametersWrittenLikeOptionsAreShownAsParameters) {
     std::vector<std::string> words;
     const char* hint;
   } cases[] = {
-      {{"run", "recipes/hello.lua", "--greetings", "3"}, "hint: a parameter of the recipe is written without dashes: greetings=3\n"},
+      {{"run", "recipes/hello.lua", "--greetings", "3"},
+       "hint: a parameter of the recipe is written without dashes: greetings=3\n"},
       {{"plan", "recipes/hello.lua", "--batch-size=a b"}, "without dashes: 'batch_size=a b'\n"},
       {{"check", "recipes/hello.lua", "--workers", "--json"}, "without dashes: workers=VALUE\n"},
       {{"sweep", "recipes/hello.lua", "--learning-rate", "0.1"}, "without dashes: learning_rate=0.1\n"},
@@ -84,9 +85,10 @@ TEST(CommandLine, CheckWarnsOfProgramsThatAreNotOnPath) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'no-such-program-anywhere' } }");
   const CommandResult result = Muster({"check", recipe.path()});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err,
-            "muster: warning: role worker: the program \"no-such-program-anywhere\" is not on PATH on this machine\n"
-            "hint: install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host\n");
+  EXPECT_EQ(
+      result.err,
+      "muster: warning: role worker: the program \"no-such-program-anywhere\" is not on PATH on this machine\n"
+      "hint: install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host\n");
   EXPECT_EQ(Muster({"check", recipe.path(), "--host", "n1"}).err, "");
   const OneRecipe found("job:workers { count = 1, command = { 'sh' } } job:role 'other' { command = { '/bin/sh' } }");
   EXPECT_EQ(Muster({"check", found.path()}).err, "");

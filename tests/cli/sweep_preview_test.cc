@@ -82,11 +82,13 @@ TEST(SweepCommand, RefusesAnEmptySpace) { ExpectRefused("empty_space", {"tests/g
 // Prevents: a sweep whose condition rejects every point ends without saying which condition that was.
 TEST(SweepCommand, NamesTheConditionThatRejectsEveryPoint) {
   const TempDir folder;
-  const CommandResult result = Muster({"sweep", "recipes/hello.lua", "--grid", "greetings=1,2", "--where", "greetings > 5"},
-                                      {"MUSTER_HOME=" + folder.path()});
+  const CommandResult result =
+      Muster({"sweep", "recipes/hello.lua", "--grid", "greetings=1,2", "--where", "greetings > 5"},
+             {"MUSTER_HOME=" + folder.path()});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("no point is possible: greetings > 5 does not hold; `--preview` counts the points that each condition "
-                            "rejects\n"),
+  EXPECT_NE(result.err.find(
+                "no point is possible: greetings > 5 does not hold; `--preview` counts the points that each condition "
+                "rejects\n"),
             std::string::npos)
       << result.err;
 }

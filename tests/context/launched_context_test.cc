@@ -30,7 +30,7 @@ TEST_F(LaunchedContext, IsAppliedInBothShapesOfTheApi) {
     SCOPED_TRACE(standin);
     PythonJob job(standin, OneWorker("\"python3\", \"train.py\""), fields);
     job.Put("train.py", "import mindspore\n");
-    const CommandResult result = job.Run();
+    const CommandResult result = job.Run({"--verbose"});
     ASSERT_EQ(result.exit_code, 0) << result.err << job.Log("worker.0");
     EXPECT_EQ(job.SettersCalled(),
               (Words{"set_context(device_target)", "set_context(mode)", "set_context(max_call_depth)"}));

@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: collectgarbage is not defined
+-- message: collectgarbage is not available in a recipe
 return collectgarbage("stop")

@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: debug is not defined
+-- message: debug is not available in a recipe
 return debug.getregistry()

@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: dofile is not defined
+-- message: dofile is not available in a recipe
 return dofile("/etc/passwd")

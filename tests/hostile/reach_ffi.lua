@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: ffi is not defined
+-- message: ffi is not available in a recipe
 return ffi.C.system("id")

@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: getfenv is not defined
+-- message: getfenv is not available in a recipe
 return getfenv(0)

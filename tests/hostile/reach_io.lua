@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: io is not defined
+-- message: io is not available in a recipe
 return io.open("/etc/passwd")

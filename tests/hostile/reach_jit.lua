@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: jit is not defined
+-- message: jit is not available in a recipe
 return jit.on()

@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: load is not defined
+-- message: load is not available in a recipe
 return load("return 1")

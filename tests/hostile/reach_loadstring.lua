@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: loadstring is not defined
+-- message: loadstring is not available in a recipe
 return loadstring("return 1")

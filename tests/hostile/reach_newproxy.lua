@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: newproxy is not defined
+-- message: newproxy is not available in a recipe
 return newproxy(true)

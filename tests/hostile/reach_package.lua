@@ -1,3 +1,3 @@
 -- expect: undefined
--- message: package is not defined
+-- message: package is not available in a recipe
 return package.loadlib("libc.so.6", "*")

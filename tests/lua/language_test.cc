@@ -90,7 +90,7 @@ TEST(Globals, AreStrict) {
   for (const char* name : {"io", "os", "debug", "package", "jit", "ffi", "bit", "load", "loadstring", "loadfile",
                            "dofile", "collectgarbage", "getfenv", "setfenv", "newproxy", "module", "gcinfo"}) {
     EXPECT_EQ(ProblemsOf(std::string("local x = ") + name),
-              Lines{std::string("recipe.lua:4 error undefined: ") + name + " is not defined"});
+              Lines{std::string("recipe.lua:4 error undefined: ") + name + " is not available in a recipe"});
   }
 }
 

@@ -54,7 +54,7 @@ TEST(SiteFiles, ThatAreNoneAreRefused) {
   EXPECT_EQ(problems("return require('muster').site 'x'"),
             Lines{"recipe.lua:1 error type: muster.site wants a table, got \"x\""});
   EXPECT_EQ(problems("hosts = 'n1'"), Lines{"recipe.lua:1 error global: hosts is assigned but not local"});
-  EXPECT_EQ(problems("return os.getenv 'HOME'"), Lines{"recipe.lua:1 error undefined: os is not defined"})
+  EXPECT_EQ(problems("return os.getenv 'HOME'"), Lines{"recipe.lua:1 error undefined: os is not available in a recipe"})
       << "it is locked in as a recipe is";
 }
 

@@ -127,7 +127,7 @@ TEST(SweepFile, StandsForItsRecipeWithWhatIsFixed) {
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().params.at("layers"), Value(8));
   EXPECT_EQ(evaluated.plan().hosts.size(), 2U);
-  EXPECT_EQ(Evaluate({Sweep("fixed = { layer = 8 }, space = {}")}).problems(),
+  EXPECT_EQ(Evaluate({Sweep("fixed = { layer = 8 }, space = { lr = { 1 } }")}).problems(),
             Lines{"recipe.lua:7 error unknown_parameter: the recipe has no parameter \"layer\" (from the extension)"});
 }
 

@@ -79,12 +79,14 @@ TEST(PlanDiff, HasAllChangedLinesOfAFile) {
   const auto changes = DiffPlans(a, b);
   const PlanChange* change = Find(changes, Kind::kFile, "conf.txt");
   ASSERT_NE(change, nullptr);
-  EXPECT_EQ(change->lines, (std::vector<std::string>{"@@ -1,8 +1,9 @@", " a", "-b", "+B", " c", " d", " e", " f", " g", "-h", "+H", "+i"}));
+  EXPECT_EQ(change->lines, (std::vector<std::string>{"@@ -1,8 +1,9 @@", " a", "-b", "+B", " c", " d", " e", " f", " g",
+                                                     "-h", "+H", "+i"}));
   ToldDiff diff;
   diff.a = {"a", "1"};
   diff.b = {"b", "2"};
   diff.changes = changes;
-  EXPECT_NE(DiffText(diff).find("conf.txt  2 lines removed, 3 added\n    @@ -1,8 +1,9 @@\n     a\n    -b\n    +B\n"), std::string::npos)
+  EXPECT_NE(DiffText(diff).find("conf.txt  2 lines removed, 3 added\n    @@ -1,8 +1,9 @@\n     a\n    -b\n    +B\n"),
+            std::string::npos)
       << DiffText(diff);
   EXPECT_NE(DiffText(diff).find("    -h\n    +H\n    +i\n"), std::string::npos) << DiffText(diff);
   EXPECT_NE(DiffJson(diff).find("\"+i\""), std::string::npos) << DiffJson(diff);

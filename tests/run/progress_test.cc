@@ -43,7 +43,7 @@ TEST(ProgressRows, TellOfEachRole) {
   EXPECT_EQ(ProgressRows(progress, 100, 2), (Lines{"scheduler  1 running  1 min 3 s stopping", "… and 2 more roles"}));
   EXPECT_EQ(ProgressRows({}, 80, 5), Lines{});
   progress.roles[2].metrics = "step 100, loss 0.25";
-  EXPECT_EQ(ProgressRows(progress, 100, 5)[2],
+  EXPECT_EQ(ProgressRows(progress, 120, 5)[2],
             "worker     6 running, 2 ended, 1 restart  1 min 3 s stopping  step 100, loss 0.25  worker.3: Loss is NaN");
 }
 
@@ -66,7 +66,8 @@ TEST(Progress, HasTheNewestMetricsOfARole) {
   const ProcessRoll roll(plan);
   const ScratchFolder folder;
   ASSERT_EQ(::mkdir((folder / "metrics").c_str(), 0700), 0);
-  PutFile(folder / MetricsPath(plan, 0, 0), "{\"step\": 1, \"loss\": 2.5}\n{\"acc\": 0.5, \"loss\": 0.123456789, \"step\": 200, \"tag\": \"x\"}\n");
+  PutFile(folder / MetricsPath(plan, 0, 0),
+          "{\"step\": 1, \"loss\": 2.5}\n{\"acc\": 0.5, \"loss\": 0.123456789, \"step\": 200, \"tag\": \"x\"}\n");
   const UniqueFd open(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Progress progress = ProgressNow(plan, supervisor, roll, open.get(), 0, 1);
   ASSERT_EQ(progress.roles.size(), 1U);

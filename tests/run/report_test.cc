@@ -313,6 +313,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
    "plan": 0.003,
    "agent": 0.002,
    "activate": 0.0,
+   "wait": 0.0,
    "bind": 0.002,
    "roles": [
     {
@@ -434,7 +435,8 @@ TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
   EXPECT_NE(ReportText(report).find("receipt"), std::string::npos);
 }
 
-// Prevents: the same traceback stands in a report as the error and once more as last lines, below the output that had it.
+// Prevents: the same traceback stands in a report as the error and once more as last lines, below the output that had
+// it.
 TEST_F(ReportTest, HasATracebackOnce) {
   Report report;
   report.name = "sample";
@@ -447,7 +449,8 @@ TEST_F(ReportTest, HasATracebackOnce) {
   note.message = "ValueError: bad";
   note.traceback = {"Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad"};
   failure.account.error = note;
-  failure.last_lines = {"step 1", "Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad", "bye"};
+  failure.last_lines = {"step 1", "Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad",
+                        "bye"};
   report.first_failure = failure;
   const auto count = [](const std::string& text, const std::string& part) {
     std::size_t found = 0;

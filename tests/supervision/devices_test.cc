@@ -115,7 +115,7 @@ void KillHead(const Spawned& head) {
 TEST(Devices, GivenAreWhatTheProcessesFind) {
   DeviceHost host(8);
   host.Recipe("job", kShow, kCuda);
-  const CommandResult result = host.Run("job", "run", {"--devices", "4,6"});
+  const CommandResult result = host.Run("job", "run", {"--devices", "4,6", "--verbose"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "4,6");
   EXPECT_EQ(host.Variable("run", "worker.0", "MUSTER_DEVICES"), "4");

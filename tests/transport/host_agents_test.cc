@@ -371,13 +371,13 @@ TEST_F(HostAgentsTest, GivesNoDeviceToTwoRuns) {
 TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   Begin();
   const auto allot = [](const std::string& run, std::uint64_t wait_ms) {
-    Allot allot;
-    allot.devices = {0};
-    allot.host_devices = 1;
-    allot.whose = run;
-    allot.wait_ms = wait_ms;
-    allot.party = allot.job = run;
-    return allot;
+    Allot wish;
+    wish.devices = {0};
+    wish.host_devices = 1;
+    wish.whose = run;
+    wish.wait_ms = wait_ms;
+    wish.party = wish.job = run;
+    return wish;
   };
   const auto first = Open("first");
   first->channel->Send(allot("first", kWaitForEver));
@@ -395,7 +395,7 @@ TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   impatient->channel->Send(allot("impatient", 1));
   const auto refused = Await<Allotted>(*impatient);
   ASSERT_TRUE(refused);
-  EXPECT_TRUE(refused->error.starts_with("1 device is wanted after 1 ms: device 0 is held by first of "))
+  EXPECT_TRUE(refused->error.starts_with("1 device is wanted after 1.0 ms: device 0 is held by first of "))
       << refused->error;
   const auto third = Open("third");
   third->channel->Send(allot("third", kWaitForEver));
