@@ -39,7 +39,10 @@ inline std::vector<SweepEntry> MadeSweep(unsigned seed, TrialNumber trials) {
                                         point,
                                         std::string(64, 'a'),
                                         "run" + std::to_string(trial),
-                                        {trial % 3 == 0 ? "n1" : "n2"}});
+                                        {trial % 3 == 0 ? "n1" : "n2"},
+                                        attempt > 0 && trial % 2 == 0
+                                            ? ResumedFrom{attempt - 1, "/c/step_" + std::to_string(attempt)}
+                                            : ResumedFrom{}});
       AttemptEnded ended;
       ended.trial = trial;
       ended.attempt = attempt;
