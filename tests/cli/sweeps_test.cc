@@ -152,7 +152,7 @@ TEST(Sweeps, AreComparedSideBySide) {
   ASSERT_EQ(told["sweeps"].size(), 2U);
   EXPECT_EQ(told["sweeps"][0]["best"]["value"], 0.25);
   EXPECT_EQ(told["sweeps"][1]["classes"]["ok"], 4);
-  EXPECT_EQ(told["sweeps"][1]["axes"]["lr"], "0.5, 9.0");
+  EXPECT_EQ(told["sweeps"][1]["axes"]["lr"], "0.5, 9");
   ASSERT_EQ(told["points"].size(), 3U) << told["points"];
   EXPECT_EQ(told["points"][0]["trials"][0]["value"], 0.25);
   EXPECT_EQ(told["points"][0]["trials"][1]["value"], 0.125);

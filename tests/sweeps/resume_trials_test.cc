@@ -92,13 +92,13 @@ TEST_F(ResumedTrial, GoesOnFromTheCheckpointThatTheStopAskedFor) {
 }
 
 TEST_F(ResumedTrial, GoesOnAfterItsHeadWasKilled) {
-  StartedProgram muster = Held(3);
+  StartedProgram muster = Held(4);
   muster.Signal(SIGKILL);
   EXPECT_EQ(muster.End(), 128 + SIGKILL);
   EXPECT_TRUE(sweep_.NothingLeft());
   GoOn();
-  EXPECT_EQ(From(1), "0: checkpoints/step_2.txt");
-  EXPECT_EQ(Log("1.2"), "from 2\nstep 3\nstep 4\nstep 5\nstep 6\n");
+  EXPECT_EQ(From(1), "0: checkpoints/step_4.txt");
+  EXPECT_EQ(Log("1.2"), "from 4\nstep 5\nstep 6\n");
   EXPECT_EQ(sweep_.Of(1, "attempt_ended").back()["class"], "ok");
 }
 

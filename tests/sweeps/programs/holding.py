@@ -3,7 +3,7 @@ the one that it is given.
 
     holding.py --dir DIR --steps N [--from CHECKPOINT] [--hold-at N --held FILE] [--die-at N] [--rate RATE]
 
-With --hold-at it makes FILE after that step and waits, unless it began there or later: at SIGUSR1 it writes one more
+With --hold-at it makes FILE after that step and waits: at SIGUSR1 it writes one more
 checkpoint, at SIGTERM it ends. With --die-at it kills itself after that step, unless it goes on from a checkpoint.
 """
 
