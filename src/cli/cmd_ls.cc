@@ -207,7 +207,7 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       "them");
   app.add_option("--where", options->where,
                  "only runs of which this holds: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
-                 "or ~ (a regular expression); NAME alone: it has that tag or value")
+                 "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
   app.add_option("--columns", options->columns,
