@@ -68,15 +68,11 @@ int Run(const Options& options) {
     return kExitOk;
   }
   nlohmann::json list = nlohmann::json::array();
-  for (const TrialFacts& trial : trials) list.push_back(trial.Json());
-  nlohmann::json objective;
-  if (sweep->file.objective) {
-    objective = {{"metric", Readable(sweep->file.objective->metric)}, {"maximize", sweep->file.objective->maximize}};
-  }
+  for (const TrialFacts& trial : trials) list.push_back(trial.Json(trial.State()));
   const nlohmann::json object = {{"format", 1},
                                  {"sweep", sweep->file.sweep_id},
                                  {"sweep_dir", Readable(sweep->dir)},
-                                 {"objective", std::move(objective)},
+                                 {"objective", ObjectiveJson(*sweep)},
                                  {"trials", std::move(list)}};
   std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return kExitOk;

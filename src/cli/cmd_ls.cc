@@ -21,6 +21,7 @@
 #include "cli/run_conditions.h"
 #include "cli/run_facts.h"
 #include "cli/run_list.h"
+#include "cli/sweep_comparison.h"
 #include "cli/trial_list.h"
 #include "run/json_text.h"
 
@@ -141,6 +142,15 @@ int SayNothing(const Options& options, const std::string& what) {
   return asked ? kExitNothing : kExitOk;
 }
 
+int Compare(const Options& options, const ListChoice& choice, const std::vector<std::string>& sweeps) {
+  if (!choice.conditions.empty() || !choice.columns.empty() || !choice.keys.empty()) {
+    return Refuse(options, {Error("usage", {}, "--where, --columns and --sort are for the trials of one sweep",
+                                  "muster ls SWEEP SWEEP compares sweeps as they are")});
+  }
+  const auto compared = CompareSweeps(sweeps, options.limit, options.json);
+  return compared ? kExitOk : Refuse(options, compared.error());
+}
+
 int Run(const Options& options) {
   if (options.recipes) return ShowRecipes(options.json);
   const auto choice = ReadListChoice(options.where, options.columns, options.sort);
@@ -154,6 +164,9 @@ int Run(const Options& options) {
     if (!trials) return Refuse(options, trials.error());
     return *trials > 0 ? kExitOk : SayNothing(options, "trial");
   }
+  const auto sweeps = SweepsMeant(options.folders);
+  if (!sweeps) return Refuse(options, sweeps.error());
+  if (!sweeps->empty()) return Compare(options, *choice, *sweeps);
   auto listed = ListRuns(options.folders, false, false);
   if (!listed) return Refuse(options, listed.error());
   std::vector<RunFacts> runs;
@@ -176,9 +189,9 @@ int Run(const Options& options) {
     choice->columns.empty() ? PrintUsual(runs) : PrintColumns(choice->columns, runs);
   }
   if (all && !options.json) {
-    const auto sweeps = ListSweeps(false, false);
-    if (!sweeps) return Refuse(options, sweeps.error());
-    unreadable.insert(unreadable.end(), sweeps->begin(), sweeps->end());
+    const auto after = ListSweeps(false, false);
+    if (!after) return Refuse(options, after.error());
+    unreadable.insert(unreadable.end(), after->begin(), after->end());
   }
   return runs.empty() && unreadable.empty() ? SayNothing(options, "run") : ExitListed(unreadable);
 }
@@ -189,10 +202,12 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
   app.get_option("FOLDERS")->description(
-      "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials");
+      "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
+      "compare "
+      "them");
   app.add_option("--where", options->where,
                  "only runs of which this holds: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
-                 "or ~ (a regular expression); NAME alone: it has that tag or value")
+                 "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
   app.add_option("--columns", options->columns,

@@ -203,23 +203,12 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
                          {"running", sweep.live ? RunningOf(account) : 0},
                          {"attempts", account.attempts()},
                          {"seconds", static_cast<double>(account.trial_ms()) / 1000},
-                         {"best", nullptr},
-                         {"classes", nlohmann::json::object()},
+                         {"best", BestJson(sweep)},
+                         {"classes", ClassesJson(account)},
                          {"reasons", nlohmann::json::array()},
                          {"rungs", nlohmann::json::array()},
                          {"quarantined", nlohmann::json::array()},
                          {"failures", nlohmann::json::object()}};
-  if (const auto& best = account.best()) {
-    json["best"] = {{"trial", best->trial},
-                    {"attempt", best->attempt},
-                    {"id", best->id},
-                    {"value", ObjectiveValue(sweep.file.objective, best->loss)},
-                    {"point", ToJson(Value(best->point))}};
-  }
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
-    if (count > 0) json["classes"][std::string(kTrialClassNames[i])] = count;
-  }
   for (const auto& reason : told.reasons) {
     json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
   }
@@ -252,10 +241,8 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
   }
   for (const AttemptRow& row : attempts) {
     const TrialFacts attempt(sweep, row);
-    const std::string state = row.ended.empty() ? attempt.State()
-                              : row.interrupted ? "interrupted"
-                                                : std::string(TrialClassName(row.trial_class));
-    std::printf("\nattempt %u: %s\n", row.attempt + 1, state.c_str());
+    std::printf("\nattempt %u: %s\n", row.attempt + 1, attempt.AttemptState().c_str());
+    if (const std::string from = attempt.FromText(); !from.empty()) Say("  from", Printable(from));
     Say("  started",
         TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
     if (!row.hosts.empty()) Say("  hosts", Printable(*attempt.Of("hosts").AsString()));
@@ -269,6 +256,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     }
     if (!row.why.empty()) Say("  why", Printable(row.why));
     if (!row.blamed.empty()) Say("  blamed", Printable(row.blamed));
+    if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr) Say("  tags", Printable(*tags.AsString()));
     Say("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");
@@ -298,7 +286,10 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool j
                            {"trial", chosen->trial},
                            {"attempts", nlohmann::json::array()},
                            {"decisions", *decisions}};
-  for (const AttemptRow& row : attempts) object["attempts"].push_back(TrialFacts(sweep, row).Json());
+  for (const AttemptRow& row : attempts) {
+    const TrialFacts attempt(sweep, row);
+    object["attempts"].push_back(attempt.Json(attempt.AttemptState()));
+  }
   std::printf("%s\n", object.dump(2, ' ', false, kReplace).c_str());
   return {};
 }

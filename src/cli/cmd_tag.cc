@@ -44,10 +44,10 @@ int Run(const Options& options) {
 
 std::function<int()> SetupTag(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  app.add_option(
-         "RUN", options->words,
-         "a RUN, then the changes: TAG adds one, a word or NAME=VALUE, and NAME- takes one away; the tags that the "
-         "run has then are printed")
+  app.add_option("RUN", options->words,
+                 "a RUN or SWEEP:12, then the changes: TAG adds one, a word or NAME=VALUE, and NAME- takes one away; "
+                 "the tags that the "
+                 "run has then are printed")
       ->type_name("RUN [TAG …]")
       ->required();
   return [options] { return Run(*options); };

@@ -107,12 +107,6 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
                     "muster run --resume RUN goes on from another one"));
 }
 
-bool UsesCheckpoint(const Plan& plan) {
-  const std::string text = PlanText(plan);
-  return text.find(HoleText({Hole::Kind::kCheckpoint, {}, 0})) != std::string::npos ||
-         text.find(HoleText({Hole::Kind::kNewestCheckpoint, {}, 0})) != std::string::npos;
-}
-
 Result<void> CheckUsesCheckpoint(const Plan& plan) {
   if (UsesCheckpoint(plan)) return {};
   return Fail(Error("resume", {}, "the recipe tells its processes of no checkpoint, so they would begin from nothing",

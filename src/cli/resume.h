@@ -28,9 +28,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options);
 // What the run itself went on from, if it did. Kind "resume" if that is gone.
 Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir);
 
-// Whether processes of the plan are told the checkpoint. Where they are not, and one was to be gone on from, they would
-// begin from nothing: kind "resume".
-bool UsesCheckpoint(const Plan& plan);
+// Kind "resume" for a plan that gives its processes no checkpoint: they would begin from nothing.
 Result<void> CheckUsesCheckpoint(const Plan& plan);
 
 }  // namespace muster

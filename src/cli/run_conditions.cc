@@ -1,5 +1,6 @@
 #include "cli/run_conditions.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -136,6 +137,11 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
 bool Holds(const RunCondition& condition, const RunValue& value_of) {
   using Op = RunCondition::Op;
   const Value value = value_of(condition.name);
+  if (const Value::List* list = value.AsList()) {
+    const auto of_one = [&](const Value& one) { return Holds(condition, [&](const std::string&) { return one; }); };
+    return condition.op == Op::kUnequal ? std::all_of(list->begin(), list->end(), of_one)
+                                        : std::any_of(list->begin(), list->end(), of_one);
+  }
   if (condition.op == Op::kSet) {
     if (const bool* truth = value.AsBool()) return *truth;
     return !value.IsNull() && !(value.AsString() != nullptr && value.AsString()->empty());
@@ -163,6 +169,10 @@ bool Holds(const RunCondition& condition, const RunValue& value_of) {
 
 bool CanBeAsked(const RunCondition& condition, const Value& value) {
   using Op = RunCondition::Op;
+  if (const Value::List* list = value.AsList()) {
+    return list->empty() ||
+           std::any_of(list->begin(), list->end(), [&](const Value& one) { return CanBeAsked(condition, one); });
+  }
   if (condition.op == Op::kSet || condition.op == Op::kMatches || Compare(value, condition.value)) return true;
   return value.AsString() != nullptr && (condition.op == Op::kEqual || condition.op == Op::kUnequal);
 }

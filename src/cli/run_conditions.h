@@ -28,8 +28,8 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text);
 // Null where a run has no such value.
 using RunValue = std::function<Value(const std::string& name)>;
 
-// Numbers are compared as numbers, texts byte by byte; beside a number a duration ("5m") is a number of seconds and a
-// size
+// Of a list the condition holds if it holds for one element, != if it holds for all. Numbers are compared as numbers,
+// texts byte by byte; beside a number a duration ("5m") is a number of seconds and a size
 // ("30GiB") one of bytes. What is not there, and what cannot be compared, is only unequal.
 bool Holds(const RunCondition& condition, const RunValue& value);
 

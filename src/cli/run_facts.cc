@@ -3,9 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
-
-#include "base/unique_fd.h"
 #include "cli/small_file.h"
 #include "plan/plan_json.h"
 #include "run/run_tags.h"
@@ -36,10 +33,6 @@ const Values& RunFacts::Line() {
   if (line_) return *line_;
   line_.emplace();
   const bool running = summary_.outcome == "running";
-  std::string tags;
-  for (const auto& [name, value] : Tags()) {
-    tags += (tags.empty() ? "" : ",") + name + (value.AsString() != nullptr ? "=" + *value.AsString() : "");
-  }
   *line_ = {{"name", summary_.name},
             {"run", summary_.run},
             {"id", summary_.run},
@@ -48,7 +41,7 @@ const Values& RunFacts::Line() {
             {"started", summary_.started_at},
             {"outcome", summary_.outcome},
             {"why", summary_.why},
-            {"tags", tags},
+            {"tags", TagsText(Tags())},
             {"took", running ? Value() : Value(summary_.seconds)},
             {"exit", running ? Value() : Value(std::int64_t{summary_.exit_code})}};
   return *line_;
@@ -65,12 +58,7 @@ const Values& RunFacts::Planned(bool derived) {
 
 const Values& RunFacts::Tags() {
   if (tags_) return *tags_;
-  tags_.emplace();
-  const UniqueFd folder(::open(summary_.run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  for (const std::string& tag : ReadTags(folder.get())) {
-    const std::string name(TagName(tag));
-    tags_->emplace(name, name.size() == tag.size() ? Value(true) : Value(tag.substr(name.size() + 1)));
-  }
+  tags_ = TagValues(TagsOfRun(summary_.run_dir));
   return *tags_;
 }
 
@@ -109,6 +97,7 @@ const Value* RunFacts::Find(const std::string& name) {
   if (const Value* found = FieldOf(Line(), name)) return found;
   if (const Value* found = FieldOf(Planned(false), name)) return found;
   if (const Value* found = FieldOf(Planned(true), name)) return found;
+  if (name == "tag") return &tag_list_.emplace(TagList(Tags()));
   if (const Value* found = FieldOf(Tags(), name)) return found;
   return Metric(name);
 }
@@ -124,6 +113,7 @@ void RunFacts::AddNames(std::set<std::string>& names) {
   for (const Values* values : {&Line(), &Planned(false), &Planned(true), &Tags()}) {
     for (const auto& [name, unused] : *values) names.insert(name);
   }
+  names.insert("tag");
   for (const auto& [name, unused] : Metrics()) names.insert(name.substr(name.find('.') + 1));
 }
 

@@ -22,8 +22,8 @@ class RunFacts {
 
   // Of a fact of the run's line (name, run or id, plan, started, took, outcome, exit, why, dir, tags), else a
   // parameter, a derived value, a tag (true for a word) or a metric (of the first role that has it), in this order;
-  // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME are those alone. Null if the run has no such
-  // value.
+  // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME are those alone, and `tag` is a list of all
+  // tags. Null if the run has no such value.
   Value Of(const std::string& name);
   bool Has(const std::string& name);
   // All that can be asked for.
@@ -39,6 +39,7 @@ class RunFacts {
   const Value* Metric(const std::string& name);
 
   RunSummary summary_;
+  std::optional<Value> tag_list_;
   std::optional<std::map<std::string, Value>> line_, params_, derived_, tags_, metrics_;
 };
 

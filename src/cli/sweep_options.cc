@@ -268,7 +268,7 @@ Result<void> CheckNoSpares(const RecipeOptions& options) {
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
   if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
-    return Fail(UsageError("--resume and --checkpoint are for one run: trials begin from nothing",
+    return Fail(UsageError("--resume and --checkpoint are for one run, not for a sweep",
                            "muster resume SWEEP goes on with a sweep"));
   }
   if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());

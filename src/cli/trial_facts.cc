@@ -9,6 +9,7 @@
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
 #include "run/journal_line.h"
+#include "run/run_tags.h"
 #include "settings/value_field.h"
 #include "settings/value_json.h"
 
@@ -33,6 +34,31 @@ std::string OpenedSweep::State() const {
 
 std::string OpenedSweep::ValueName() const {
   return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
+}
+
+nlohmann::json ObjectiveJson(const OpenedSweep& sweep) {
+  const auto& objective = sweep.file.objective;
+  if (!objective) return nullptr;
+  return {{"metric", Readable(objective->metric)}, {"maximize", objective->maximize}};
+}
+
+nlohmann::json ClassesJson(const SweepAccount& account) {
+  nlohmann::json classes = nlohmann::json::object();
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
+  }
+  return classes;
+}
+
+nlohmann::json BestJson(const OpenedSweep& sweep) {
+  const auto& best = sweep.view.account().best();
+  if (!best) return nullptr;
+  return {{"trial", best->trial},
+          {"attempt", best->attempt + 1},
+          {"id", best->id},
+          {"value", ObjectiveValue(sweep.file.objective, best->loss)},
+          {"point", ToJson(Value(best->point))}};
 }
 
 void WarnOfDamage(const SweepView& view, const std::string& sweep_dir) {
@@ -66,12 +92,30 @@ std::string TrialFacts::State() const {
   return row_.interrupted ? "interrupted" : "again";
 }
 
+std::string TrialFacts::AttemptState() const {
+  if (row_.ended.empty()) return State();
+  return row_.interrupted ? "interrupted" : std::string(TrialClassName(row_.trial_class));
+}
+
+std::string TrialFacts::FromText() const {
+  std::string path = row_.resumed.checkpoint;
+  if (path.empty()) return path;
+  const std::string folder = "/" + TrialFolder(row_.id, row_.resumed.attempt) + "/";
+  if (const std::size_t at = path.find(folder); at != std::string::npos) path = path.substr(at + folder.size());
+  return fmt::format("{} of attempt {}", path, row_.resumed.attempt + 1);
+}
+
+const Value::Map& TrialFacts::Tags() const {
+  if (!tags_) tags_ = TagValues(TagsOfRun(RunDir()));
+  return *tags_;
+}
+
 std::string TrialFacts::RunDir() const { return sweep_->dir + "/" + TrialFolder(row_.id, row_.attempt); }
 
 const std::vector<std::string>& TrialFacts::LineNames() {
-  static const std::vector<std::string> names = {"trial",  "id",      "state", "attempt", "value",
-                                                 "loss",   "started", "ended", "took",    "hosts",
-                                                 "blamed", "why",     "run",   "plan",    "dir"};
+  static const std::vector<std::string> names = {"trial",   "id",    "state", "attempt", "value",  "loss",
+                                                 "started", "ended", "took",  "hosts",   "blamed", "why",
+                                                 "run",     "plan",  "dir",   "tags"};
   return names;
 }
 
@@ -92,6 +136,7 @@ Value TrialFacts::OfLine(const std::string& name) const {
   if (name == "run") return Value(row_.run_id);
   if (name == "plan") return Value(row_.plan);
   if (name == "dir") return Value(RunDir());
+  if (name == "tags") return TextOrNull(TagsText(Tags()));
   return {};
 }
 
@@ -99,27 +144,32 @@ Value TrialFacts::Of(const std::string& name) const {
   const auto found = [](const Value* value) { return value == nullptr ? Value() : *value; };
   if (name.starts_with("param.")) return found(FieldOf(row_.point, name.substr(6)));
   if (name.starts_with("metric.")) return found(FieldOf(row_.metrics, name.substr(7)));
+  if (name.starts_with("tag.")) return found(FieldOf(Tags(), name.substr(4)));
   const std::vector<std::string>& line = LineNames();
   // What the sweep itself calls loss is one of its metrics.
   const bool own = std::find(line.begin(), line.end(), name) != line.end();
   if (own && !(name == "loss" && sweep_->file.objective && row_.metrics.contains("loss"))) return OfLine(name);
   if (const Value* value = FieldOf(row_.point, name)) return *value;
+  if (name == "tag") return TagList(Tags());
+  if (const Value* value = FieldOf(Tags(), name)) return *value;
   return found(FieldOf(row_.metrics, name));
 }
 
 void TrialFacts::AddNames(std::set<std::string>& names) const {
   names.insert(LineNames().begin(), LineNames().end());
-  for (const Value::Map* values : {&row_.point, &row_.metrics}) {
+  names.insert("tag");
+  for (const Value::Map* values : {&row_.point, &row_.metrics, &Tags()}) {
     for (const auto& [name, unused] : *values) names.insert(name);
   }
 }
 
-nlohmann::json TrialFacts::Json() const {
+nlohmann::json TrialFacts::Json(const std::string& state) const {
   const auto text = [](const std::string& bytes) { return Readable(bytes); };
   nlohmann::json json = {{"trial", row_.trial},
                          {"id", row_.id},
-                         {"state", State()},
+                         {"state", state},
                          {"attempt", row_.attempt + 1},
+                         {"resumed", nullptr},
                          {"point", ToJson(Value(row_.point))},
                          {"value", ToJson(OfLine("value"))},
                          {"loss", ToJson(OfLine("loss"))},
@@ -132,7 +182,11 @@ nlohmann::json TrialFacts::Json() const {
                          {"why", ToJson(OfLine("why"))},
                          {"run", row_.run_id},
                          {"plan", row_.plan},
-                         {"run_dir", text(RunDir())}};
+                         {"run_dir", text(RunDir())},
+                         {"tags", ToJson(TagList(Tags()))}};
+  if (!row_.resumed.checkpoint.empty()) {
+    json["resumed"] = {{"attempt", row_.resumed.attempt + 1}, {"checkpoint", text(row_.resumed.checkpoint)}};
+  }
   return json;
 }
 

@@ -87,6 +87,14 @@ Result<TrialFacts> LastAttempt(const OpenedSweep& sweep, TrialNumber trial) {
   return Fail(MachineError("sweep", fmt::format("the rows of trial {} are gone", trial)));
 }
 
+// A column in which no row has anything; `from_end` counts from the last column, which is 0.
+void LeaveOutIfEmpty(std::size_t from_end, std::vector<std::vector<std::string>>& rows) {
+  const std::size_t column = rows.front().size() - 1 - from_end;
+  const bool used = std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return !row[column].empty(); });
+  if (used) return;
+  for (std::vector<std::string>& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+}
+
 Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice, const std::vector<Picked>& picked) {
   const nlohmann::json id = sweep.file.sweep_id;
   const nlohmann::json dir = Readable(sweep.dir);
@@ -96,7 +104,7 @@ Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice,
   for (const Picked& one : picked) {
     const auto trial = LastAttempt(sweep, one.trial);
     if (!trial) return Fail(trial.error());
-    nlohmann::json json = trial->Json();
+    nlohmann::json json = trial->Json(trial->State());
     for (const std::string& column : choice.columns) json["columns"][column] = ToJson(trial->Of(column));
     std::printf("%s %s", comma, json.dump(-1, ' ', false, kReplace).c_str());
     comma = ",\n";
@@ -138,10 +146,9 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
       columns.push_back("param." + name);
       heads.push_back(Printable(name));
     }
-    for (const char* name : {"value", "took", "hosts", "why"}) columns.emplace_back(name);
-    for (std::string head :
-         {Printable(sweep->ValueName()), std::string("TOOK"), std::string("HOSTS"), std::string("WHY")})
-      heads.push_back(std::move(head));
+    for (const char* name : {"value", "took", "hosts", "tags", "why"}) columns.emplace_back(name);
+    heads.push_back(Printable(sweep->ValueName()));
+    for (const char* head : {"TOOK", "HOSTS", "TAGS", "WHY"}) heads.emplace_back(head);
   } else {
     heads = HeadOf(columns);
   }
@@ -152,6 +159,7 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
     std::vector<std::string>& row = rows.emplace_back();
     for (const std::string& column : columns) row.push_back(CellText(column, trial->Of(column)));
   }
+  if (choice.columns.empty()) LeaveOutIfEmpty(1, rows);  // TAGS
   PrintTable(rows);
   return picked->size();
 }

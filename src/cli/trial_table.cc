@@ -42,7 +42,9 @@ Result<std::vector<Column>> ColumnsOf(const OpenedSweep& sweep, bool attempts) {
   return columns;
 }
 
-Value CellOf(const TrialFacts& trial, const std::string& name) {
+// `attempts`: the rows are attempts, not trials.
+Value CellOf(const TrialFacts& trial, const std::string& name, bool attempts) {
+  if (attempts && name == "state") return Value(trial.AttemptState());
   // The sweep's own loss, whatever a metric is called.
   if (name == "loss") return trial.row().loss ? Value(*trial.row().loss) : Value();
   return trial.Of(name);
@@ -103,13 +105,14 @@ Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
       bool first = true;
       for (const Column& column : columns) {
         if (!std::exchange(first, false)) line += ',';
-        line += CsvField(CsvText(CellOf(trial, column.name)));
+        line += CsvField(CsvText(CellOf(trial, column.name, choice.attempts)));
       }
       return put(line + "\r\n");
     }
     nlohmann::ordered_json json;
     for (const Column& column : columns) {
-      json[Readable(column.head)] = nlohmann::ordered_json::parse(JsonText(CellOf(trial, column.name)));
+      json[Readable(column.head)] =
+          nlohmann::ordered_json::parse(JsonText(CellOf(trial, column.name, choice.attempts)));
     }
     return put(json.dump() + "\n");
   });
@@ -150,7 +153,7 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::s
     bool written = true;
     auto read = ForEach(sweep, attempts, [&](const TrialFacts& trial) {
       int parameter = 0;
-      for (const Column& column : columns) Bind(insert, ++parameter, CellOf(trial, column.name));
+      for (const Column& column : columns) Bind(insert, ++parameter, CellOf(trial, column.name, attempts));
       return written = insert.Run();
     });
     const auto reasons = sweep.view.Reasons();

@@ -237,6 +237,12 @@ std::string PlanNotesText(const Plan& plan) {
   return out;
 }
 
+bool UsesCheckpoint(const Plan& plan) {
+  const std::string text = PlanText(plan);
+  return text.find(HoleText({Hole::Kind::kCheckpoint, {}, 0})) != std::string::npos ||
+         text.find(HoleText({Hole::Kind::kNewestCheckpoint, {}, 0})) != std::string::npos;
+}
+
 std::string PlanId(const Plan& plan) { return Sha256Hex(PlanText(plan)); }
 
 std::string ShortPlanId(const Plan& plan) { return ShortPlanId(PlanId(plan)); }

@@ -16,6 +16,9 @@ std::string PlanText(const Plan& plan);
 // Doc, parameters and derived values, as lines of the same form.
 std::string PlanNotesText(const Plan& plan);
 
+// Whether processes of the plan are given a checkpoint to go on from, by either placeholder.
+bool UsesCheckpoint(const Plan& plan);
+
 // SHA-256 of PlanText in hex; its first 12 characters are what people type.
 std::string PlanId(const Plan& plan);
 std::string ShortPlanId(const Plan& plan);

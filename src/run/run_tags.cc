@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/shell_quote.h"
+#include "base/unique_fd.h"
 #include "base/utf8.h"
 #include "muster/value.h"
 #include "run/json_text.h"
@@ -80,6 +81,35 @@ std::vector<std::string> ReadTags(int folder) {
     if (tag.AsString() != nullptr && CheckTag(*tag.AsString())) tags.push_back(*tag.AsString());
   }
   return tags;
+}
+
+std::vector<std::string> TagsOfRun(const std::string& run_dir) {
+  const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder ? ReadTags(folder.get()) : std::vector<std::string>();
+}
+
+Value::Map TagValues(const std::vector<std::string>& tags) {
+  Value::Map values;
+  for (const std::string& tag : tags) {
+    const std::string name(TagName(tag));
+    values.emplace(name, name.size() == tag.size() ? Value(true) : Value(tag.substr(name.size() + 1)));
+  }
+  return values;
+}
+
+Value TagList(const Value::Map& tags) {
+  Value::List list;
+  for (const auto& [name, value] : tags) {
+    list.emplace_back(name + (value.AsString() != nullptr ? "=" + *value.AsString() : ""));
+  }
+  return Value(std::move(list));
+}
+
+std::string TagsText(const Value::Map& tags) {
+  std::string text;
+  const Value list = TagList(tags);
+  for (const Value& tag : *list.AsList()) text += (text.empty() ? "" : ",") + *tag.AsString();
+  return text;
 }
 
 }  // namespace muster

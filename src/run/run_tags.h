@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "muster/result.h"
+#include "muster/value.h"
 
 namespace muster {
 
@@ -27,5 +28,11 @@ Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, cons
 Result<void> WriteTags(int folder, const std::vector<std::string>& tags);
 // Of a run directory; none if it has no file, or one that is none.
 std::vector<std::string> ReadTags(int folder);
+std::vector<std::string> TagsOfRun(const std::string& run_dir);
+
+// By name: true for a word, else the value; as one text ("good,owner=ann"); and as a list of such texts.
+Value::Map TagValues(const std::vector<std::string>& tags);
+std::string TagsText(const Value::Map& tags);
+Value TagList(const Value::Map& tags);
 
 }  // namespace muster

@@ -22,7 +22,7 @@ namespace muster {
 namespace {
 
 // Changes with the tables and with the account's archive.
-constexpr std::int64_t kFormat = 2;
+constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and of what stands before the position
 constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's machine, to find out what an index is: under a second
 // An index is about as large as its journal.

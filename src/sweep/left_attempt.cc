@@ -1,6 +1,7 @@
 #include "sweep/left_attempt.h"
 
 #include <cmath>
+#include <utility>
 
 #include "run/run_summary.h"
 #include "sweep/sweep_directory.h"
@@ -30,6 +31,18 @@ std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, c
   if (sweep.early_stop && !end.metrics.contains(sweep.early_stop->resource)) return std::nullopt;
   if (number.number) end.loss = sweep.objective->maximize ? -*number.number : *number.number;
   return end;
+}
+
+void ForEachEarlierReport(TrialSetting& setting, const SweepAccount& account, const AttemptBegan& began,
+                          const Plan& plan, const std::function<void(const MetricReport&)>& report) {
+  const auto open = account.open().find(began.trial);
+  if (began.resumed.checkpoint.empty() || open == account.open().end()) return;
+  for (std::uint32_t earlier = open->second.first; earlier < began.attempt; ++earlier) {
+    MetricsWatch::Trial watched =
+        WatchedTrial(setting, plan, setting.request.folder + "/" + TrialFolder(began.id, earlier));
+    watched.report = report;
+    setting.watch.Watch(std::move(watched))->Finish();
+  }
 }
 
 }  // namespace muster

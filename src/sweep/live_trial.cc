@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "run/json_text.h"
 #include "run/private_files.h"
+#include "run/run_tags.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/trial_class.h"
 
@@ -19,13 +20,14 @@ namespace muster {
 namespace {
 
 // The run that the attempt is. Where it shows anything, it shows it in its directory.
-RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Evaluation evaluation,
+RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, TrialPlanner::Planned planned,
                      const std::vector<std::uint32_t>& hosts) {
   const SweepRequest& sweep = setting.request;
+  Evaluation& evaluation = planned.evaluation;
   RunRequest run = sweep.run;
   run.plan = std::move(evaluation.plan);
   if (sweep.hosts.empty()) {
-    run.plan_id = began.plan;
+    if (!planned.resumed) run.plan_id = began.plan;  // else that is the id of the plan without job.resume
   } else {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       run.hosts.push_back(sweep.hosts[hosts[i]]);
@@ -35,6 +37,11 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
   }
   EvaluationOptions options = sweep.evaluation;
   AddPoint(began.point, options.overrides);
+  if (planned.resumed) {
+    options.resumed = run.resumed = run.parent = planned.resumed->run;
+    run.checkpoint = planned.resumed->from.checkpoint;
+    evaluation.inputs.push_back({"checkpoint", run.checkpoint, {}});
+  }
   run.evaluation = sweep.evaluation_record(options);
   run.inputs = InputsValue(evaluation.inputs);
   run.sources = std::move(evaluation.sources);
@@ -47,6 +54,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Eva
                {"attempt", std::to_string(began.attempt + 1)},
                {"point", JsonText(Value(began.point))}};
   run.run_dir = sweep.folder + "/" + TrialFolder(began.id, began.attempt);
+  if (began.attempt > 0) run.tags = TagsOfRun(sweep.folder + "/" + TrialFolder(began.id, began.attempt - 1));
   run.devices.wait_ms = kWaitForEver;
   run.devices.per_device = sweep.description.budget.per_device.value_or(1);
   run.devices.sweep = sweep.began.sweep_id;
@@ -80,7 +88,8 @@ std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* prog
 }  // namespace
 
 Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
-                                                    Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
+                                                    TrialPlanner::Planned planned,
+                                                    const std::vector<std::uint32_t>& hosts,
                                                     std::unique_ptr<Transport> transport, Calls calls) {
   // Its run directory is made by the path.
   if (!LeadsTo(setting.request.folder, setting.request.folder_fd)) {
@@ -97,7 +106,7 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   }
   std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
   trial->began_ns_ = MonotonicNowNs();
-  RunRequest request = RequestOf(setting, began, std::move(evaluation), hosts);
+  RunRequest request = RequestOf(setting, began, std::move(planned), hosts);
   trial->run_dir_ = request.run_dir;
   trial->host_names_ = began.hosts;
   trial->plan_ = std::make_shared<Plan>(request.plan);
@@ -112,17 +121,23 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   return trial;
 }
 
-void LiveTrial::WatchMetrics(const Plan& plan) {
-  const SweepDescription& sweep = setting_.request.description;
+MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir) {
+  const SweepDescription& sweep = setting.request.description;
   MetricsWatch::Trial watched;
-  watched.run_dir = run_dir_;
-  if (!setting_.patterns.empty()) {
+  watched.run_dir = std::move(run_dir);
+  if (!setting.patterns.empty()) {
     if (const auto logging = LoggingProcess(plan, sweep.metrics)) {
-      watched.patterns = &setting_.patterns;
+      watched.patterns = &setting.patterns;
       watched.log_of = ProcessName(plan, plan.processes[*logging]);
     }
   }
   if (sweep.early_stop) watched.resource = sweep.early_stop->resource;
+  return watched;
+}
+
+void LiveTrial::WatchMetrics(const Plan& plan) {
+  const SweepDescription& sweep = setting_.request.description;
+  MetricsWatch::Trial watched = WatchedTrial(setting_, plan, run_dir_);
   watched.report = calls_.report;
   watched.at_once = sweep.objective || sweep.early_stop;  // else nothing follows from a report
   metrics_ = setting_.watch.Watch(std::move(watched));

@@ -8,13 +8,13 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "evaluator/evaluate.h"
 #include "muster/result.h"
 #include "run/run_in_progress.h"
 #include "sweep/log_patterns.h"
 #include "sweep/metrics_watch.h"
 #include "sweep/sweep_course.h"
 #include "sweep/sweep_head.h"
+#include "sweep/trial_planner.h"
 
 namespace muster {
 
@@ -27,6 +27,9 @@ struct TrialSetting {
   ClassPatterns classes;
 };
 
+// The metrics of a run of a trial, to be watched; without a function that takes the reports.
+MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir);
+
 class LiveTrial {
  public:
   struct Calls {
@@ -37,7 +40,8 @@ class LiveTrial {
 
   // `hosts`: of the request, by the plan's numbers. Fails, with nothing started, if the run cannot be begun at all.
   static Result<std::unique_ptr<LiveTrial>> Begin(TrialSetting& setting, const AttemptBegan& began,
-                                                  Evaluation evaluation, const std::vector<std::uint32_t>& hosts,
+                                                  TrialPlanner::Planned planned,
+                                                  const std::vector<std::uint32_t>& hosts,
                                                   std::unique_ptr<Transport> transport, Calls calls);
 
   // It is no short one: what it reports is read as it goes, and not all at its end.

@@ -152,6 +152,11 @@ void SweepAccount::Began(const AttemptBegan& entry) {
   trial.running = true;
   trial.run_id = entry.run_id;
   trial.hosts = entry.hosts;
+  trial.resumed = entry.resumed;
+  if (entry.resumed.checkpoint.empty()) {
+    trial.first = entry.attempt;
+    trial.rungs = 0;
+  }
   if (const auto id = PointNumber(entry.id)) ids_.insert(*id);
 }
 
@@ -163,6 +168,8 @@ void SweepAccount::Ended(const AttemptEnded& entry) {
   trial_ms_ += entry.ms;
   if (entry.again || entry.interrupted) {
     if (!entry.interrupted) ++(entry.counted ? trial.counted : trial.free);
+    // What it wrote before it diverged would diverge again.
+    if (entry.trial_class == TrialClass::kDiverged) trial.first = trial.attempts;
     return;
   }
   const bool well = entry.trial_class == TrialClass::kOk;
@@ -181,7 +188,8 @@ void SweepAccount::Reopened(const TrialsReopened& entry) {
     ends_.Remove(range, [this](TrialNumber trial, TrialEnds::End end) {
       --counts_[static_cast<std::size_t>(end.trial_class)];
       over_.Remove(trial);
-      open_[trial].attempts = end.attempts;
+      OpenTrial& open = open_[trial];
+      open.attempts = open.first = end.attempts;
     });
   }
 }
@@ -212,6 +220,10 @@ void SweepAccount::Take(const SweepEntry& entry) {
           Began(e);
         } else if constexpr (std::is_same_v<T, RungReached>) {
           rung_reports_.push_back({e.decision.rung, e.trial, e.loss});
+          const auto open = open_.find(e.trial);
+          if (open != open_.end() && !e.decision.stop) {
+            open->second.rungs = std::max<std::uint64_t>(open->second.rungs, e.decision.rung + 1);
+          }
         } else if constexpr (std::is_same_v<T, AttemptEnded>) {
           Ended(e);
         } else if constexpr (std::is_same_v<T, HostQuarantined>) {

@@ -69,6 +69,11 @@ struct OpenTrial {
   bool running = false;  // begun and not ended: the head died, if it is not this one
   std::string run_id;    // of the last attempt
   std::vector<std::string> hosts;
+  // The first of the attempts that belong together: it began from nothing, and each later one goes on from a checkpoint
+  // of one before it. The next attempt may do so too if `first` < `attempts`.
+  std::uint32_t first = 0;
+  ResumedFrom resumed;      // of the last attempt
+  std::uint64_t rungs = 0;  // that these attempts have passed
 
   bool operator==(const OpenTrial&) const = default;
 };

@@ -45,9 +45,14 @@ void Set(A& archive, TrialSet& set) {
 }  // namespace account_archive
 
 template <class A>
+void Fields(A& archive, ResumedFrom& resumed) {
+  archive(resumed.attempt, resumed.checkpoint);
+}
+
+template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
-          trial.hosts);
+          trial.hosts, trial.first, trial.resumed, trial.rungs);
 }
 
 template <class A>

@@ -172,7 +172,14 @@ std::uint32_t SweepCourse::NextAttempt(TrialNumber trial) const {
 bool SweepCourse::Began(const AttemptBegan& began) {
   plans_.erase(began.trial);
   waiting_ids_.erase(NumberOf(began.trial));
-  if (Record(began)) return true;
+  if (Record(began)) {
+    const auto running = running_.find(began.trial);
+    const auto open = account_.open().find(began.trial);
+    if (running != running_.end() && open != account_.open().end()) {
+      rules_.GoOn(running->second.progress, open->second.rungs);
+    }
+    return true;
+  }
   const auto running = running_.extract(began.trial);
   if (!running.empty()) pool_.Give(running.mapped().needs, running.mapped().hosts);
   return false;
@@ -218,6 +225,11 @@ std::uint32_t SweepCourse::devices_awaited() const {
     for (const HostShare& share : running.needs) devices += running.waits ? share.devices : 0;
   }
   return devices;
+}
+
+void SweepCourse::Recalled(TrialNumber trial, const MetricReport& report) {
+  const auto running = running_.find(trial);
+  if (running != running_.end()) rules_.Recall(running->second.progress, report);
 }
 
 StopRules::Outcome SweepCourse::Reported(TrialNumber trial, const MetricReport& report) {

@@ -77,6 +77,8 @@ class SweepCourse {
   // How many devices these need.
   std::uint32_t devices_awaited() const;
 
+  // What an earlier attempt reported that this one continues; nothing is decided by it.
+  void Recalled(TrialNumber trial, const MetricReport& report);
   // Whether it is to be stopped, and why.
   StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
 

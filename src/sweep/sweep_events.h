@@ -49,6 +49,13 @@ struct PointsJudged {
   bool operator==(const PointsJudged&) const = default;
 };
 
+// The checkpoint that an attempt goes on from, and the attempt of the same trial that wrote it.
+struct ResumedFrom {
+  std::uint32_t attempt = 0;
+  std::string checkpoint;  // absolute path; empty: the attempt begins from nothing
+  bool operator==(const ResumedFrom&) const = default;
+};
+
 // Written before anything of it is started.
 struct AttemptBegan {
   TrialNumber trial = 0;
@@ -58,6 +65,7 @@ struct AttemptBegan {
   std::string plan;  // PlanId
   std::string run_id;
   std::vector<std::string> hosts;  // empty: this machine
+  ResumedFrom resumed = {};
   bool operator==(const AttemptBegan&) const = default;
 };
 

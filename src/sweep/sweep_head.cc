@@ -51,14 +51,6 @@ constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
 
 int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 
-HostPool PoolOf(const SweepRequest& request) {
-  std::vector<PoolHost> hosts;
-  for (const SiteHost& host : request.hosts) hosts.push_back({host.name, host.devices.value_or(request.devices), 1});
-  if (hosts.empty()) hosts.push_back({"", request.devices, 1});
-  const BudgetChoice& budget = request.description.budget;
-  return {std::move(hosts), budget.slots, budget.devices, budget.per_device.value_or(1)};
-}
-
 class SweepHead {
  public:
   SweepHead(const SweepRequest& request, Transport& transport, Sampler& sampler, SweepIndex index, LoadedSweep loaded,
@@ -67,14 +59,18 @@ class SweepHead {
         index_(std::move(index)),
         journal_(std::move(journal)),
         sampler_(sampler),
-        course_(request.description, sampler, std::move(loaded.account), PoolOf(request),
+        course_(request.description, sampler, std::move(loaded.account),
+                PoolOf(request.hosts, request.devices, request.description.budget),
                 [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        planner_(io_, request.evaluation, request.description, sampler, std::move(files), request.has_context),
+        planner_(io_, request.evaluation, request.description, sampler, std::move(files), request.has_context,
+                 [this](TrialNumber trial, const CheckpointPlace& place) {
+                   return ResumptionOfTrial(request_.folder, course_.account(), trial, place);
+                 }),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         hosts_(io_, transport, request.hosts, request.began.sweep_id, course_,
@@ -127,7 +123,7 @@ class SweepHead {
   boost::asio::steady_timer keeping_;
   boost::asio::steady_timer time_is_up_;
   TrialPlanner planner_;
-  std::map<TrialNumber, Evaluation> planned_;
+  std::map<TrialNumber, TrialPlanner::Planned> planned_;
   MetricsWatch watch_;
   TrialSetting trial_setting_;
   std::map<TrialNumber, std::unique_ptr<LiveTrial>> live_;
@@ -287,7 +283,7 @@ void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made)
   if (!planned) {
     Stop(Sentence(planned.error()), 2, false);
   } else {
-    planned_[trial] = std::move(made->evaluation);
+    planned_[trial] = *std::move(made);
   }
   GoOn();
 }
@@ -314,7 +310,10 @@ void SweepHead::Start(TrialQueue::Start start) {
   for (const std::uint32_t host : start.hosts) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
   }
+  if (const auto& resumed = planned.mapped().resumed) began.resumed = resumed->from;
   if (!course_.Began(began)) return;
+  ForEachEarlierReport(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
+                       [this, trial](const MetricReport& report) { course_.Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
                                hosts_.TransportFor(start.hosts),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },

@@ -19,6 +19,13 @@ std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
 
 }  // namespace
 
+HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const BudgetChoice& budget) {
+  std::vector<PoolHost> pool;
+  for (const SiteHost& host : hosts) pool.push_back({host.name, host.devices.value_or(devices), 1});
+  if (pool.empty()) pool.push_back({"", devices, 1});
+  return {std::move(pool), budget.slots, budget.devices, budget.per_device.value_or(1)};
+}
+
 SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
                        const std::string& id, SweepCourse& course, Calls calls)
     : io_(io),

@@ -19,6 +19,10 @@
 
 namespace muster {
 
+// What trials are packed onto; `hosts` none: this machine. `devices`: of hosts without a number of their own. Each has
+// one core until more is known.
+HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const BudgetChoice& budget);
+
 class SweepHosts {
  public:
   struct Calls {

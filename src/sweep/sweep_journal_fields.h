@@ -22,9 +22,13 @@ void JournalFields(A& a, PointsJudged::Reason& e) {
   a("text", e.text), a("place", e.place), a("trials", e.trials);
 }
 template <class A>
+void JournalFields(A& a, ResumedFrom& e) {
+  a("attempt", e.attempt), a("checkpoint", e.checkpoint);
+}
+template <class A>
 void JournalFields(A& a, AttemptBegan& e) {
   a("trial", e.trial), a("attempt", e.attempt), a("id", e.id), a("point", e.point), a("plan", e.plan),
-      a("run", e.run_id), a.Unless("hosts", e.hosts);
+      a("run", e.run_id), a.Unless("hosts", e.hosts), a.Unless("resumed", e.resumed);
 }
 template <class A>
 void JournalFields(A& a, StopDecision& e) {

@@ -27,7 +27,7 @@ constexpr int kWaitMs = 5000;
 constexpr std::uint64_t kLongestValue = 64U << 20;  // of what a line of the journal can hold
 constexpr char kColumns[] =
     "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
-    "loss, metrics, ms";
+    "loss, metrics, ms, resumed, checkpoint";
 constexpr const char* kTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
 
 Value FromJson(std::string_view text) {
@@ -54,6 +54,7 @@ AttemptRow RowOf(const Statement& row) {
   if (const Value::List* list = hosts.AsList()) {
     for (const Value& host : *list) attempt.hosts.push_back(host.AsString() == nullptr ? "" : *host.AsString());
   }
+  attempt.resumed = {static_cast<std::uint32_t>(row.Integer(19)), std::string(row.Text(20))};
   attempt.began = row.Text(9);
   if (row.IsNull(10)) return attempt;
   attempt.ended = row.Text(10);

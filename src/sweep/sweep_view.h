@@ -32,6 +32,7 @@ struct AttemptRow {
   std::string plan;
   std::string run_id;
   std::vector<std::string> hosts;
+  ResumedFrom resumed;
   std::string began;  // UTC
   std::string ended;  // empty: it has not
   // From here on of what has ended.

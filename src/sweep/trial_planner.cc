@@ -40,12 +40,14 @@ bool IsNotOfThePoint(const Diagnostics& problems) {
 }
 
 TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
-                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files, bool schema_too)
+                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files, bool schema_too,
+                           Resumption resumption)
     : io_(io),
       evaluation_(evaluation),
       sweep_(sweep),
       sampler_(sampler),
       files_(std::move(files)),
+      resumption_(std::move(resumption)),
       stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation), schema_too)),
       staying_(stem_, files_.Again()) {}
 
@@ -88,8 +90,19 @@ void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<v
 
 void TrialPlanner::Plan(TrialNumber trial, std::vector<TrialNumber> next, std::function<void(Result<Planned>)> done) {
   next_ = std::move(next);
+  PlanFresh(trial, OptionsOf(trial), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
+    if (!evaluation) return done(Fail(std::move(evaluation.error())));
+    Compare(trial, *std::move(evaluation), [this, trial, done](Result<Planned> made) {
+      if (!made) return done(std::move(made));
+      Resume(trial, *std::move(made), done);
+    });
+  });
+}
+
+void TrialPlanner::PlanFresh(TrialNumber trial, EvaluationOptions options,
+                             std::function<void(Result<Evaluation>)> done) {
   Evaluator fresh(stem_, files_.Again());
-  auto pending = fresh.Begin(OptionsOf(trial), true);
+  auto pending = fresh.Begin(options, true);
   if (!pending) {
     boost::asio::post(io_, [done = std::move(done), why = pending.error()] { done(Fail(why)); });
     return;
@@ -97,13 +110,29 @@ void TrialPlanner::Plan(TrialNumber trial, std::vector<TrialNumber> next, std::f
   planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
       io_, *std::move(pending), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
         planning_.erase(trial);
-        if (!evaluation) return done(Fail(std::move(evaluation.error())));
-        Compare(trial, *std::move(evaluation), done);
+        done(std::move(evaluation));
       });
 }
 
+void TrialPlanner::Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
+  fresh.resumed = resumption_(trial, fresh.evaluation.plan.checkpoints);
+  if (!fresh.resumed) return done(std::move(fresh));
+  EvaluationOptions options = OptionsOf(trial);
+  options.resumed = fresh.resumed->run;
+  auto made = std::make_shared<Planned>(std::move(fresh));
+  PlanFresh(trial, std::move(options), [made, done](Result<Evaluation> evaluation) {
+    if (!evaluation) return done(Fail(std::move(evaluation.error())));
+    if (UsesCheckpoint(evaluation->plan)) {
+      made->evaluation = *std::move(evaluation);
+    } else {
+      made->resumed.reset();  // its processes begin from nothing, whatever there is
+    }
+    done(std::move(*made));
+  });
+}
+
 void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done) {
-  auto made = std::make_shared<Planned>(Planned{std::move(fresh), {}});
+  auto made = std::make_shared<Planned>(Planned{std::move(fresh), {}, {}});
   made->plan_id = PlanId(made->evaluation.plan);
   if (CompareKnown(trial, *made, done)) return;
   Ask([this, trial, made, done] {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "space/sampler.h"
 #include "sweep/await_pending.h"
 #include "sweep/sweep_events.h"
+#include "sweep/trial_resumption.h"
 
 namespace muster {
 
@@ -35,15 +37,18 @@ bool IsNotOfThePoint(const Diagnostics& problems);
 class TrialPlanner {
  public:
   // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_stem.h).
+  // `resumption`: what the trial's next attempt goes on from, where its checkpoints are in that place.
+  using Resumption = std::function<std::optional<TrialResumption>(TrialNumber trial, const CheckpointPlace& place)>;
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
-               Sampler& sampler, RecipeFiles files, bool schema_too);
+               Sampler& sampler, RecipeFiles files, bool schema_too, Resumption resumption);
 
   // Trials from `first` on, `count` of them or fewer, at least one.
   void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
 
   struct Planned {
     Evaluation evaluation;
-    std::string plan_id;
+    std::string plan_id;                       // of the plan without job.resume, the same for all attempts
+    std::optional<TrialResumption> resumed{};  // `evaluation` was made with job.resume
   };
   // Kind "plan_differs": the two evaluators made different plans of it. What the one that stays alive says of `next`,
   // trials that are likely to be planned soon, is asked with it.
@@ -54,6 +59,9 @@ class TrialPlanner {
 
  private:
   EvaluationOptions OptionsOf(TrialNumber trial);
+  void PlanFresh(TrialNumber trial, EvaluationOptions options, std::function<void(Result<Evaluation>)> done);
+  // With job.resume, if there is a checkpoint and processes are given it; else `fresh` is done.
+  void Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done);
   void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done);
   // False if it is not known what the plan is to be.
   bool CompareKnown(TrialNumber trial, Planned& made, const std::function<void(Result<Planned>)>& done);
@@ -67,6 +75,7 @@ class TrialPlanner {
   const SweepDescription& sweep_;
   Sampler& sampler_;
   RecipeFiles files_;
+  Resumption resumption_;
   std::shared_ptr<EvaluatorStem> stem_;
   Evaluator staying_;
   std::deque<std::function<void()>> questions_;

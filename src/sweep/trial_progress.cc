@@ -21,11 +21,9 @@ StopRules::StopRules(const SweepDescription& sweep, const SweepAccount& account)
   }
 }
 
-StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress,
-                                   const MetricReport& report) {
-  Outcome outcome;
+bool StopRules::Note(TrialProgress& progress, const MetricReport& report) const {
   for (const auto& [metric, value] : report) progress.metrics_[metric] = value;
-  if (!objective_) return outcome;
+  if (!objective_) return true;
   const auto number = [&](const std::string& metric) -> std::optional<double> {
     const auto found = report.find(metric);
     return found != report.end() && found->second.IsNumber() ? std::optional(found->second.Number()) : std::nullopt;
@@ -35,17 +33,29 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
       progress.resource_ = resource;
     }
   }
-  if (!report.contains(objective_->metric)) return outcome;
+  if (!report.contains(objective_->metric)) return true;
   const auto value = number(objective_->metric);
-  if (!value || !std::isfinite(*value)) {
+  if (!value || !std::isfinite(*value)) return false;
+  const double loss = objective_->maximize ? -*value : *value;
+  progress.loss_ = loss;
+  progress.best_ = std::min(loss, progress.best_.value_or(loss));
+  if (median_ && progress.resource_) progress.losses_[*progress.resource_] = loss;
+  return true;
+}
+
+void StopRules::Recall(TrialProgress& progress, const MetricReport& report) const { Note(progress, report); }
+
+StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress,
+                                   const MetricReport& report) {
+  Outcome outcome;
+  if (!Note(progress, report)) {
     progress.diverged_ = true;
     outcome.stop = true;
     outcome.why = objective_->metric + " is no finite number";
     return outcome;
   }
-  const double loss = objective_->maximize ? -*value : *value;
-  progress.loss_ = loss;
-  progress.best_ = std::min(loss, progress.best_.value_or(loss));
+  if (!objective_ || !report.contains(objective_->metric)) return outcome;
+  const double loss = *progress.loss_;
   if (!progress.resource_) return outcome;
   const double resource = *progress.resource_;
   if (asha_) {
@@ -63,7 +73,6 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
     }
   }
   if (median_) {
-    progress.losses_[resource] = loss;
     const MedianRule::Decision decision = median_->At(resource, *progress.best_);
     outcome.stop = decision.stop;
     if (decision.stop) {

@@ -53,10 +53,18 @@ class StopRules {
     std::string why;  // "rung 2 of 4: rank 9 of 12, the best 3 go on"; only with `stop`
   };
   Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricReport& report);
+  // For an attempt that goes on from a checkpoint: what earlier ones reported counts for it until it reports itself,
+  // and the first `rungs` rungs, which they passed, are not decided about again. Values that are not finite are left
+  // out.
+  void GoOn(TrialProgress& progress, std::uint64_t rungs) const { progress.next_rung_ = rungs; }
+  void Recall(TrialProgress& progress, const MetricReport& report) const;
   // An attempt has ended well.
   void Finished(TrialNumber trial, const TrialProgress& progress);
 
  private:
+  // Notes the values of a report; false if its objective is no finite number.
+  bool Note(TrialProgress& progress, const MetricReport& report) const;
+
   std::optional<Objective> objective_;
   std::optional<EarlyStopChoice> choice_;
   std::optional<Asha> asha_;
