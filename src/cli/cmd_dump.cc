@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
-#include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
 #include "run/control_client.h"
 #include "run/dump_json.h"
 #include "run/dump_report.h"
@@ -21,6 +21,7 @@
 #include "run/private_files.h"
 #include "run/rank_set.h"
 #include "run/run_directory.h"
+#include "sweep/sweep_look.h"
 
 namespace muster {
 namespace {
@@ -67,16 +68,14 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
 }
 
 // One that goes on is asked for a dump; of one that is over, of another user too, the last one is read.
-Result<std::string> Find(const std::string& run) {
-  auto own = FindRun(run, DirectoryUse::kControl);
+Result<NamedWork> Find(const std::string& run) {
+  auto own = FindWork(run, DirectoryUse::kControl, Prefer::kLive);
   if (own) return own;
-  auto read = FindRun(run);
-  return read && !IsRunLive(*read) ? read : own;
+  auto read = FindWork(run, DirectoryUse::kRead, Prefer::kLive);
+  return read && !IsRunLive(read->folder) ? read : own;
 }
 
-Result<int> Show(const Options& options) {
-  const auto folder = Find(options.run);
-  if (!folder) return Fail(folder.error());
+Result<int> ShowRun(const std::string& folder, const Options& options) {
   DumpFilter filter{options.role, {}};
   if (!options.ranks.empty()) {
     filter.ranks = RankSet::Parse(options.ranks);
@@ -86,21 +85,49 @@ Result<int> Show(const Options& options) {
     }
   }
   std::uint32_t number = 0;
-  if (IsRunLive(*folder)) {
-    const Result<std::uint32_t> taken = TakeDump(*folder);
-    if (!taken && IsRunLive(*folder)) return Fail(taken.error());
+  if (IsRunLive(folder)) {
+    const Result<std::uint32_t> taken = TakeDump(folder);
+    if (!taken && IsRunLive(folder)) return Fail(taken.error());
     if (taken) number = *taken;
   }
-  const Result<DumpReport> dump = FindDump(*folder, number, filter);
+  const Result<DumpReport> dump = FindDump(folder, number, filter);
   if (!dump) return Fail(dump.error());
   if (options.json) {
-    std::fputs(DumpJsonText(*folder, *dump).c_str(), stdout);
+    std::fputs(DumpJsonText(folder, *dump).c_str(), stdout);
     return kExitOk;
   }
   std::fputs(DumpText(*dump, kMostPlaces).c_str(), stdout);
   const bool alone = dump->groups.size() == 1 && dump->groups.front().who.indices.size() == 1;
-  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(*folder, *dump);
+  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, *dump);
   return kExitOk;
+}
+
+// Its running trials, one after the other: with --json one text in JSON after the other.
+Result<int> ShowSweep(const std::string& folder, const Options& options) {
+  const auto look = LookAtSweep(folder);
+  if (!look) return Fail(look.error());
+  const std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
+  if (look->running.empty()) {
+    return Fail(Error("dump", {}, "no trial of the sweep runs", "muster dump SWEEP:12 shows the last dump of a trial"));
+  }
+  int code = kExitOk;
+  for (const RunningTrial& running : look->running) {
+    const std::string name = word + ":" + running.Word();
+    const auto trial = FindWork(name, DirectoryUse::kControl, Prefer::kLive);
+    if (!options.json) std::printf("%s%s\n", &running == &look->running.front() ? "" : "\n", Printable(name).c_str());
+    const auto shown = trial ? ShowRun(trial->folder, options) : Result<int>(Fail(trial.error()));
+    if (shown) continue;  // one that ended meanwhile hinders no other
+    std::fflush(stdout);
+    PrintDiagnostics(shown.error());
+    code = ExitCodeFor(shown.error());
+  }
+  return code;
+}
+
+Result<int> Show(const Options& options) {
+  const auto work = Find(options.run);
+  if (!work) return Fail(work.error());
+  return work->is_sweep ? ShowSweep(work->folder, options) : ShowRun(work->folder, options);
 }
 
 int Run(const Options& options) {
@@ -114,7 +141,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupDump(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_option("--role", options->role, "only processes of this role");
   app.add_option("--rank", options->ranks, "only processes with these ranks; of a single one everything is shown")
       ->type_name("0-3,7");
