@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/shell_quote.h"
 #include "cli/command.h"
@@ -18,6 +20,7 @@
 #include "run/dump_json.h"
 #include "run/dump_report.h"
 #include "run/journal_feed.h"
+#include "run/journal_line.h"
 #include "run/private_files.h"
 #include "run/rank_set.h"
 #include "run/run_directory.h"
@@ -75,51 +78,76 @@ Result<NamedWork> Find(const std::string& run) {
   return read && !IsRunLive(read->folder) ? read : own;
 }
 
-Result<int> ShowRun(const std::string& folder, const Options& options) {
+Result<DumpFilter> FilterOf(const Options& options) {
   DumpFilter filter{options.role, {}};
-  if (!options.ranks.empty()) {
-    filter.ranks = RankSet::Parse(options.ranks);
-    if (!filter.ranks) {
-      return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
-                        "numbers and ranges without blanks: 0-3,7"));
-    }
-  }
+  if (options.ranks.empty()) return filter;
+  filter.ranks = RankSet::Parse(options.ranks);
+  if (filter.ranks) return filter;
+  return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
+                    "numbers and ranges without blanks: 0-3,7"));
+}
+
+// Of a run that goes on one that is taken now, else its last.
+Result<DumpReport> DumpOf(const std::string& folder, const DumpFilter& filter) {
   std::uint32_t number = 0;
   if (IsRunLive(folder)) {
     const Result<std::uint32_t> taken = TakeDump(folder);
     if (!taken && IsRunLive(folder)) return Fail(taken.error());
     if (taken) number = *taken;
   }
-  const Result<DumpReport> dump = FindDump(folder, number, filter);
+  return FindDump(folder, number, filter);
+}
+
+void PrintDump(const std::string& folder, const DumpReport& dump, const DumpFilter& filter) {
+  std::fputs(DumpText(dump, kMostPlaces).c_str(), stdout);
+  const bool alone = dump.groups.size() == 1 && dump.groups.front().who.indices.size() == 1;
+  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, dump);
+}
+
+Result<int> ShowRun(const std::string& folder, const DumpFilter& filter, bool json) {
+  const Result<DumpReport> dump = DumpOf(folder, filter);
   if (!dump) return Fail(dump.error());
-  if (options.json) {
+  if (json) {
     std::fputs(DumpJsonText(folder, *dump).c_str(), stdout);
-    return kExitOk;
+  } else {
+    PrintDump(folder, *dump, filter);
   }
-  std::fputs(DumpText(*dump, kMostPlaces).c_str(), stdout);
-  const bool alone = dump->groups.size() == 1 && dump->groups.front().who.indices.size() == 1;
-  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, *dump);
   return kExitOk;
 }
 
-// Its running trials, one after the other: with --json one text in JSON after the other.
-Result<int> ShowSweep(const std::string& folder, const Options& options) {
+// Its running trials, one after the other. One that has ended meanwhile hinders no other.
+Result<int> ShowSweep(const std::string& folder, const DumpFilter& filter, bool json) {
   const auto look = LookAtSweep(folder);
   if (!look) return Fail(look.error());
-  const std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
   if (look->running.empty()) {
     return Fail(Error("dump", {}, "no trial of the sweep runs", "muster dump SWEEP:12 shows the last dump of a trial"));
   }
+  const std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
+  nlohmann::ordered_json object = {
+      {"format", 1}, {"sweep", look->file.sweep_id}, {"trials", nlohmann::ordered_json::array()}};
   int code = kExitOk;
+  bool first = true;
   for (const RunningTrial& running : look->running) {
     const std::string name = word + ":" + running.Word();
     const auto trial = FindWork(name, DirectoryUse::kControl, Prefer::kLive);
-    if (!options.json) std::printf("%s%s\n", &running == &look->running.front() ? "" : "\n", Printable(name).c_str());
-    const auto shown = trial ? ShowRun(trial->folder, options) : Result<int>(Fail(trial.error()));
-    if (shown) continue;  // one that ended meanwhile hinders no other
-    std::fflush(stdout);
-    PrintDiagnostics(shown.error());
-    code = ExitCodeFor(shown.error());
+    const auto dump = trial ? DumpOf(trial->folder, filter) : Result<DumpReport>(Fail(trial.error()));
+    if (!dump) {
+      std::fflush(stdout);
+      PrintDiagnostics(dump.error());
+      code = ExitCodeFor(dump.error());
+    } else if (json) {
+      object["trials"].push_back({{"name", Readable(name)},
+                                  {"trial", running.trial},
+                                  {"attempt", running.attempt + 1},
+                                  {"run_dir", Readable(trial->folder)},
+                                  {"dump", DumpJson(*dump)}});
+    } else {
+      std::printf("%s%s\n", std::exchange(first, false) ? "" : "\n", Printable(name).c_str());
+      PrintDump(trial->folder, *dump, filter);
+    }
+  }
+  if (json) {
+    std::printf("%s\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   }
   return code;
 }
@@ -127,7 +155,9 @@ Result<int> ShowSweep(const std::string& folder, const Options& options) {
 Result<int> Show(const Options& options) {
   const auto work = Find(options.run);
   if (!work) return Fail(work.error());
-  return work->is_sweep ? ShowSweep(work->folder, options) : ShowRun(work->folder, options);
+  const auto filter = FilterOf(options);
+  if (!filter) return Fail(filter.error());
+  return work->is_sweep ? ShowSweep(work->folder, *filter, options.json) : ShowRun(work->folder, *filter, options.json);
 }
 
 int Run(const Options& options) {

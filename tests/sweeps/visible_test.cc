@@ -121,6 +121,12 @@ TEST_F(VisibleSweep, ADumpOfItIsOneOfEachRunningTrial) {
   EXPECT_EQ(dump.exit_code, 0) << dump.err;
   EXPECT_TRUE(dump.out.starts_with("job:1\n")) << dump.out;
   EXPECT_TRUE(Says(dump.out, "\njob:2\n")) << dump.out;
+  const CommandResult both = sweep_.Muster({"dump", "job", "--json"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  const json dumps = json::parse(both.out)["trials"];
+  ASSERT_EQ(dumps.size(), 2U) << both.out;
+  EXPECT_EQ(dumps[1]["name"], "job:2");
+  EXPECT_FALSE(dumps[1]["dump"]["groups"].empty()) << both.out;
   const CommandResult one = sweep_.Muster({"dump", "job:2", "--json"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(json::parse(one.out)["format"], 1);
