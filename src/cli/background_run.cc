@@ -44,31 +44,44 @@ void Tell(UniqueFd& line, const Beginning& beginning) {
   line.reset();
 }
 
-int HeadInBackground(RunRequest request, Transport& transport, UniqueFd line) {
+class LineToCaller final : public BackgroundLine {
+ public:
+  explicit LineToCaller(UniqueFd line) : line_(std::move(line)) {}
+
+  void Begun(const std::string& id, const std::string& folder, const std::string& waits) override {
+    if (!line_) return;
+    OutliveCaller();
+    Tell(line_, {kExitOk, {}, id, folder, waits});
+  }
+  void Failed(int exit_code, Diagnostics why) override {
+    if (line_) Tell(line_, {exit_code, std::move(why), {}, {}, {}});
+  }
+
+ private:
+  UniqueFd line_;
+};
+
+int HeadInBackground(RunRequest request, Transport& transport, BackgroundLine& line) {
   request.keep_words = true;
   request.console.output = false;
   request.console.progress = false;
-  const auto begun = [&line](const std::string& run_id, const std::string& run_dir, const std::string& waits) {
-    if (!line) return;
-    OutliveCaller();
-    Tell(line, {kExitOk, {}, run_id, run_dir, waits});
+  request.on_begun = [&line](const std::string& run_id, const std::string& run_dir) {
+    line.Begun(run_id, run_dir, {});
   };
-  request.on_begun = [&begun](const std::string& run_id, const std::string& run_dir) { begun(run_id, run_dir, {}); };
-  request.on_wait = begun;
+  request.on_wait = [&line](const std::string& run_id, const std::string& run_dir, const std::string& waits) {
+    line.Begun(run_id, run_dir, waits);
+  };
   const Result<RunOutcome> outcome = RunPlan(request, transport);
   if (!outcome) {
-    if (line) Tell(line, {ExitCodeFor(outcome.error()), outcome.error(), {}, {}, {}});
+    line.Failed(ExitCodeFor(outcome.error()), outcome.error());
     return ExitCodeFor(outcome.error());
   }
-  if (line) {
-    Diagnostic why =
-        MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir);
-    Tell(line, {outcome->exit_code, {std::move(why)}, outcome->run_id, outcome->run_dir, {}});
-  }
+  line.Failed(outcome->exit_code,
+              {MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir)});
   return outcome->exit_code;
 }
 
-int AwaitBeginning(const UniqueFd& line) {
+int AwaitBeginning(const UniqueFd& line, const std::string& what) {
   std::string bytes;
   char block[4096];
   for (;;) {
@@ -79,7 +92,7 @@ int AwaitBeginning(const UniqueFd& line) {
   }
   const std::optional<Beginning> beginning = Unarchived<Beginning>(bytes);
   if (!beginning) {
-    PrintDiagnostics({MachineError("spawn", "the head in the background ended before the run began")});
+    PrintDiagnostics({MachineError("spawn", "the head in the background ended before the " + what + " began")});
     return kExitMachine;
   }
   PrintDiagnostics(beginning->problems);
@@ -90,15 +103,22 @@ int AwaitBeginning(const UniqueFd& line) {
 
 }  // namespace
 
-int RunInBackground(RunRequest request, Transport& transport) {
+int InBackground(const std::string& what, const std::function<int(BackgroundLine& line)>& head) {
   tl::expected<Detached, int> detached = DetachFromCaller();
   if (!detached) {
-    const Diagnostics problem = {SystemError("spawn", "the run cannot go into the background", detached.error())};
+    const Diagnostics problem = {
+        SystemError("spawn", "the " + what + " cannot go into the background", detached.error())};
     PrintDiagnostics(problem);
     return ExitCodeFor(problem);
   }
-  if (!detached->in_background) return AwaitBeginning(detached->line);
-  return HeadInBackground(std::move(request), transport, std::move(detached->line));
+  if (!detached->in_background) return AwaitBeginning(detached->line, what);
+  LineToCaller line(std::move(detached->line));
+  return head(line);
+}
+
+int RunInBackground(RunRequest request, Transport& transport) {
+  return InBackground("run",
+                      [&](BackgroundLine& line) { return HeadInBackground(std::move(request), transport, line); });
 }
 
 }  // namespace muster

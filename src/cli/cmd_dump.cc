@@ -4,23 +4,27 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/shell_quote.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
-#include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
 #include "run/control_client.h"
 #include "run/dump_json.h"
 #include "run/dump_report.h"
 #include "run/journal_feed.h"
+#include "run/journal_line.h"
 #include "run/private_files.h"
 #include "run/rank_set.h"
 #include "run/run_directory.h"
+#include "sweep/sweep_look.h"
 
 namespace muster {
 namespace {
@@ -67,40 +71,93 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
 }
 
 // One that goes on is asked for a dump; of one that is over, of another user too, the last one is read.
-Result<std::string> Find(const std::string& run) {
-  auto own = FindRun(run, DirectoryUse::kControl);
+Result<NamedWork> Find(const std::string& run) {
+  auto own = FindWork(run, DirectoryUse::kControl, Prefer::kLive);
   if (own) return own;
-  auto read = FindRun(run);
-  return read && !IsRunLive(*read) ? read : own;
+  auto read = FindWork(run, DirectoryUse::kRead, Prefer::kLive);
+  return read && !IsRunLive(read->folder) ? read : own;
+}
+
+Result<DumpFilter> FilterOf(const Options& options) {
+  DumpFilter filter{options.role, {}};
+  if (options.ranks.empty()) return filter;
+  filter.ranks = RankSet::Parse(options.ranks);
+  if (filter.ranks) return filter;
+  return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
+                    "numbers and ranges without blanks: 0-3,7"));
+}
+
+// Of a run that goes on one that is taken now, else its last.
+Result<DumpReport> DumpOf(const std::string& folder, const DumpFilter& filter) {
+  std::uint32_t number = 0;
+  if (IsRunLive(folder)) {
+    const Result<std::uint32_t> taken = TakeDump(folder);
+    if (!taken && IsRunLive(folder)) return Fail(taken.error());
+    if (taken) number = *taken;
+  }
+  return FindDump(folder, number, filter);
+}
+
+void PrintDump(const std::string& folder, const DumpReport& dump, const DumpFilter& filter) {
+  std::fputs(DumpText(dump, kMostPlaces).c_str(), stdout);
+  const bool alone = dump.groups.size() == 1 && dump.groups.front().who.indices.size() == 1;
+  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, dump);
+}
+
+Result<int> ShowRun(const std::string& folder, const DumpFilter& filter, bool json) {
+  const Result<DumpReport> dump = DumpOf(folder, filter);
+  if (!dump) return Fail(dump.error());
+  if (json) {
+    std::fputs(DumpJsonText(folder, *dump).c_str(), stdout);
+  } else {
+    PrintDump(folder, *dump, filter);
+  }
+  return kExitOk;
+}
+
+// Its running trials, one after the other. One that has ended meanwhile hinders no other.
+Result<int> ShowSweep(const std::string& folder, const DumpFilter& filter, bool json) {
+  const auto look = LookAtSweep(folder);
+  if (!look) return Fail(look.error());
+  if (look->running.empty()) {
+    return Fail(Error("dump", {}, "no trial of the sweep runs", "muster dump SWEEP:12 shows the last dump of a trial"));
+  }
+  const std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
+  nlohmann::ordered_json object = {
+      {"format", 1}, {"sweep", look->file.sweep_id}, {"trials", nlohmann::ordered_json::array()}};
+  int code = kExitOk;
+  bool first = true;
+  for (const RunningTrial& running : look->running) {
+    const std::string name = word + ":" + running.Word();
+    const auto trial = FindWork(name, DirectoryUse::kControl, Prefer::kLive);
+    const auto dump = trial ? DumpOf(trial->folder, filter) : Result<DumpReport>(Fail(trial.error()));
+    if (!dump) {
+      std::fflush(stdout);
+      PrintDiagnostics(dump.error());
+      code = ExitCodeFor(dump.error());
+    } else if (json) {
+      object["trials"].push_back({{"name", Readable(name)},
+                                  {"trial", running.trial},
+                                  {"attempt", running.attempt + 1},
+                                  {"run_dir", Readable(trial->folder)},
+                                  {"dump", DumpJson(*dump)}});
+    } else {
+      std::printf("%s%s\n", std::exchange(first, false) ? "" : "\n", Printable(name).c_str());
+      PrintDump(trial->folder, *dump, filter);
+    }
+  }
+  if (json) {
+    std::printf("%s\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  }
+  return code;
 }
 
 Result<int> Show(const Options& options) {
-  const auto folder = Find(options.run);
-  if (!folder) return Fail(folder.error());
-  DumpFilter filter{options.role, {}};
-  if (!options.ranks.empty()) {
-    filter.ranks = RankSet::Parse(options.ranks);
-    if (!filter.ranks) {
-      return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
-                        "numbers and ranges without blanks: 0-3,7"));
-    }
-  }
-  std::uint32_t number = 0;
-  if (IsRunLive(*folder)) {
-    const Result<std::uint32_t> taken = TakeDump(*folder);
-    if (!taken && IsRunLive(*folder)) return Fail(taken.error());
-    if (taken) number = *taken;
-  }
-  const Result<DumpReport> dump = FindDump(*folder, number, filter);
-  if (!dump) return Fail(dump.error());
-  if (options.json) {
-    std::fputs(DumpJsonText(*folder, *dump).c_str(), stdout);
-    return kExitOk;
-  }
-  std::fputs(DumpText(*dump, kMostPlaces).c_str(), stdout);
-  const bool alone = dump->groups.size() == 1 && dump->groups.front().who.indices.size() == 1;
-  if (alone && (filter.ranks || !filter.role.empty())) PrintFile(*folder, *dump);
-  return kExitOk;
+  const auto work = Find(options.run);
+  if (!work) return Fail(work.error());
+  const auto filter = FilterOf(options);
+  if (!filter) return Fail(filter.error());
+  return work->is_sweep ? ShowSweep(work->folder, *filter, options.json) : ShowRun(work->folder, *filter, options.json);
 }
 
 int Run(const Options& options) {
@@ -114,7 +171,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupDump(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_option("--role", options->role, "only processes of this role");
   app.add_option("--rank", options->ranks, "only processes with these ranks; of a single one everything is shown")
       ->type_name("0-3,7");

@@ -1,8 +1,10 @@
-// muster logs: what the processes of a run wrote, safe for a terminal unless --raw is given.
+// muster logs: what the processes of a run, or of the trials of a sweep, wrote, safe for a terminal unless --raw is
+// given.
 //
 // Knows options and in which order things are shown; which logs there are, their times, merging and following are
 // known in src/run/log_*.
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -27,12 +29,17 @@
 #include "cli/line_search.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
+#include "cli/trial_facts.h"
 #include "run/follow_run.h"
 #include "run/log_choice.h"
 #include "run/log_merge.h"
 #include "run/log_times.h"
 #include "run/private_files.h"
 #include "run/report.h"
+#include "run/run_directory.h"
+#include "sweep/sweep_feed.h"
+#include "sweep/sweep_look.h"
 
 namespace muster {
 namespace {
@@ -59,11 +66,14 @@ struct View {
   std::vector<LogFile> logs;
   Keeps keeps;  // empty: everything
   bool prefixed = false;
+  std::string prefix;  // before that of each process
   bool live = false;
 };
 
-Result<View> MakeView(Options& options) {
+// `prefix`: before that of each process.
+Result<View> MakeView(Options& options, const std::string& run_dir, const std::string& prefix = {}) {
   View view;
+  view.prefix = prefix;
   if (!options.ranks.empty()) {
     options.filter.ranks = RankSet::Parse(options.ranks);
     if (!options.filter.ranks) {
@@ -76,9 +86,7 @@ Result<View> MakeView(Options& options) {
     if (!search) return Fail(std::move(search.error()));
     view.keeps = *std::move(search);
   }
-  auto run_dir = FindRun(options.run);
-  if (!run_dir) return Fail(std::move(run_dir.error()));
-  view.run_dir = *std::move(run_dir);
+  view.run_dir = run_dir;
   const auto report = MakeReport(view.run_dir);
   if (!report) return Fail(report.error());
   view.live = report->outcome == "running";
@@ -93,7 +101,7 @@ Result<View> MakeView(Options& options) {
     return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
                       "attempts count from 0; muster report shows restarts"));
   }
-  view.prefixed = !options.raw && (view.logs.size() > 1 || view.choice.processes() > 1);
+  view.prefixed = !options.raw && (!prefix.empty() || view.logs.size() > 1 || view.choice.processes() > 1);
   return view;
 }
 
@@ -182,7 +190,7 @@ Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
 // False once nobody reads our output any more.
 bool Print(const View& view, const LogFile& log, std::string_view piece, bool continues) {
   if (view.keeps && !view.keeps(piece)) return true;
-  const std::string line = PrefixedLine(view.prefixed ? log.prefix : std::string(), piece, continues);
+  const std::string line = PrefixedLine(view.prefixed ? view.prefix + log.prefix : std::string(), piece, continues);
   return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
 }
 
@@ -232,13 +240,14 @@ void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector
       [&](std::size_t span, std::uint64_t bytes) { WarnOfDropped(spans[span].name, bytes); }, rest);
 }
 
-Result<int> Follow(const Options& options, View view, const std::vector<LogSpan>& spans) {
+// The run of the view from the spans on; with --merge, what they hold is shown.
+Result<FollowRequest> RequestOf(const Options& options, View view, const std::vector<LogSpan>& spans) {
   FollowRequest request;
   std::vector<LineCutter> cutters(spans.size());
   if (options.merge) {
     cutters.clear();
     ShowMerged(view, spans, &cutters);
-    if (std::fflush(stdout) != 0) return kExitMachine;
+    if (std::fflush(stdout) != 0) return Fail(SystemError("logs", "the output cannot be written", errno));
   }
   for (std::size_t i = 0; i < spans.size(); ++i) {
     request.from[spans[i].name] = {options.merge ? spans[i].end : spans[i].begin, std::move(cutters[i])};
@@ -246,25 +255,142 @@ Result<int> Follow(const Options& options, View view, const std::vector<LogSpan>
   request.run_dir = std::move(view.run_dir);
   request.choice = std::move(view.choice);
   request.prefixed = view.prefixed;
-  request.options = {false, options.raw, std::move(view.keeps), WarnOfDropped};
-  request.out = STDOUT_FILENO;
-  return FollowRun(std::move(request));
+  request.prefix = std::move(view.prefix);
+  return request;
 }
 
-Result<int> Show(Options& options) {
-  auto view = MakeView(options);
+FollowOptions OptionsOf(const Options& options, Keeps keeps) {
+  return {false, options.raw, std::move(keeps), WarnOfDropped};
+}
+
+// Whether more is wanted.
+bool ShowLogs(const Options& options, const View& view, const std::vector<LogSpan>& spans) {
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!ShowOne(view, view.logs[i], spans[i], options.raw)) return false;
+  }
+  return true;
+}
+
+Result<int> ShowRun(Options& options, const std::string& run_dir) {
+  auto view = MakeView(options, run_dir);
   if (!view) return Fail(std::move(view.error()));
   const auto spans = Spans(options, *view);
   if (!spans) return Fail(spans.error());
-  if (options.follow) return Follow(options, *std::move(view), *spans);
+  if (options.follow) {
+    Keeps keeps = std::move(view->keeps);
+    view->keeps = keeps;  // those that are merged are shown from here
+    auto request = RequestOf(options, *std::move(view), *spans);
+    if (!request) return Fail(request.error());
+    return FollowRun(*std::move(request), STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+  }
   if (options.merge) {
     ShowMerged(*view, *spans, nullptr);
-    return kExitOk;
-  }
-  for (std::size_t i = 0; i < spans->size(); ++i) {
-    if (!ShowOne(*view, view->logs[i], (*spans)[i], options.raw)) break;
+  } else {
+    ShowLogs(options, *view, *spans);
   }
   return kExitOk;
+}
+
+// --- sweeps ----------------------------------------------------------------------------------------
+
+struct TrialLogs {
+  std::string name;  // "job:12"
+  std::string run_dir;
+};
+
+// Those of the trials that run; of a sweep that is over, of all trials, of each the last attempt.
+Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::string& word) {
+  const auto sweep = OpenSweepAt(folder);
+  if (!sweep) return Fail(sweep.error());
+  std::vector<TrialLogs> logs;
+  auto read = sweep->view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (sweep->live && !row.ended.empty()) return true;
+    RunningTrial trial;
+    trial.trial = row.trial;
+    trial.attempt = row.attempt;
+    logs.push_back({word + ":" + trial.Word(), folder + "/" + TrialFolder(row.id, row.attempt)});
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  return logs;
+}
+
+// One that cannot be read hinders no other.
+void AddTrial(Options& options, const TrialLogs& trial, RunFollower& follower) {
+  auto view = MakeView(options, trial.run_dir, trial.name + " ");
+  const auto spans = view ? Spans(options, *view) : Result<std::vector<LogSpan>>(Fail(view.error()));
+  auto request = spans ? RequestOf(options, *std::move(view), *spans) : Result<FollowRequest>(Fail(spans.error()));
+  const auto added = request ? follower.Add(*std::move(request)) : Result<void>(Fail(request.error()));
+  if (!added) PrintDiagnostics(added.error());
+}
+
+Result<int> FollowSweep(Options& options, const std::string& folder, const std::string& word) {
+  Keeps keeps;
+  if (!options.grep.empty()) {
+    auto search = LineSearch(options.grep);
+    if (!search) return Fail(std::move(search.error()));
+    keeps = *std::move(search);
+  }
+  RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+  SweepFeed feed(follower.io());
+  SweepAccount account;
+  bool began = false;  // what was there has been read
+  const auto follow = [&](TrialNumber number) {
+    const auto open = account.open().find(number);
+    if (open == account.open().end() || open->second.attempts == 0) return;
+    RunningTrial trial;
+    trial.trial = number;
+    trial.attempt = open->second.attempts - 1;
+    const std::string name = word + ":" + trial.Word();
+    // Asks the head to have the trial listen: it answers once there is a run directory.
+    if (FindRun(folder + ":" + trial.Word())) {
+      AddTrial(options, {name, folder + "/" + TrialFolder(open->second.id, trial.attempt)}, follower);
+    }
+  };
+  const auto take = [&](const SweepRecord& record) {
+    account.Take(record.entry);
+    const auto* attempt = std::get_if<AttemptBegan>(&record.entry);
+    if (attempt != nullptr && began) follow(attempt->trial);
+  };
+  follower.ExpectMore(true);
+  const auto live = feed.Start(folder, {take, {}, [&] { follower.ExpectMore(false); }});
+  if (!live) return Fail(live.error());
+  if (!*live) return Fail(Error("logs", {}, "nobody is at the sweep: there is nothing to follow"));
+  began = true;
+  for (const auto& [number, open] : account.open()) {
+    if (open.running) follow(number);
+  }
+  return follower.Run();
+}
+
+Result<int> ShowSweep(Options& options, const std::string& folder) {
+  if (options.merge) {
+    return Fail(Error("usage", {}, "--merge: the logs of a sweep are shown trial by trial", "name a trial: SWEEP:12"));
+  }
+  const auto file = ReadSweepFile(folder);
+  if (!file) return Fail(file.error());
+  const std::string word = WordForSweep(folder, file->name, file->sweep_id);
+  if (options.follow && IsRunLive(folder)) return FollowSweep(options, folder, word);
+  const auto trials = LogsOf(folder, word);
+  if (!trials) return Fail(trials.error());
+  for (const TrialLogs& trial : *trials) {
+    const auto view = MakeView(options, trial.run_dir, trial.name + " ");
+    if (!view) {
+      PrintDiagnostics(view.error());
+      if (view.error().front().kind == "usage") return ExitCodeFor(view.error());
+      continue;  // it has just begun, or its directory is gone
+    }
+    const auto spans = Spans(options, *view);
+    if (!spans) return Fail(spans.error());
+    if (!ShowLogs(options, *view, *spans)) break;
+  }
+  return kExitOk;
+}
+
+Result<int> Show(Options& options) {
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) return Fail(work.error());
+  return work->is_sweep ? ShowSweep(options, work->folder) : ShowRun(options, work->folder);
 }
 
 int Run(Options& options) {
@@ -278,7 +404,7 @@ int Run(Options& options) {
 
 std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_option("--role", options->filter.role, "only processes of this role");
   auto* index = app.add_option("--index", options->filter.index, "only the process with this number in its role");
   app.add_option("--rank", options->ranks, "only processes with these ranks")->type_name("0-3,7")->excludes(index);

@@ -1,4 +1,4 @@
-// muster report: how a run went, told from its folder alone.
+// muster report: how a run or a sweep went, told from its folder alone.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +9,9 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
-#include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
+#include "cli/sweep_summary.h"
+#include "cli/trial_facts.h"
 #include "run/rehearsal.h"
 #include "run/report.h"
 
@@ -21,12 +23,22 @@ struct Options {
   bool json = false;
 };
 
+int ReportSweep(const std::string& folder, bool json) {
+  const auto sweep = OpenSweepAt(folder);
+  const auto shown = sweep ? ShowSweep(*sweep, json) : Result<void>(Fail(sweep.error()));
+  if (shown) return kExitOk;
+  PrintDiagnostics(shown.error());
+  return ExitCodeFor(shown.error());
+}
+
 int Run(const Options& options) {
-  const auto folder = FindRun(options.run);
-  if (!folder) {
-    PrintDiagnostics(folder.error());
-    return ExitCodeFor(folder.error());
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) {
+    PrintDiagnostics(work.error());
+    return ExitCodeFor(work.error());
   }
+  if (work->is_sweep) return ReportSweep(work->folder, options.json);
+  const std::string* const folder = &work->folder;
   const auto report = MakeReport(*folder);
   if (!report) {
     PrintDiagnostics(report.error());
@@ -47,7 +59,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
   return [options] { return Run(*options); };
 }

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
-#include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
 #include "cli/trial_facts.h"
 #include "run/control_client.h"
 #include "run/run_directory.h"
@@ -22,21 +22,6 @@ struct Options {
   bool wait = false;
   bool dump = false;
 };
-
-struct Target {
-  std::string folder;
-  bool is_sweep = false;
-};
-
-// A run that lives comes first, and what lives before what does not.
-Result<Target> FindTarget(const std::string& name) {
-  const auto run = FindRun(name, DirectoryUse::kControl);
-  if (run && IsRunLive(*run)) return Target{*run, false};
-  const auto sweep = FindSweep(name, DirectoryUse::kControl);
-  if (sweep && (!run || (!name.empty() && IsRunLive(*sweep)))) return Target{*sweep, true};
-  if (run) return Target{*run, false};
-  return Fail(!sweep && sweep.error().front().kind == "owner" ? sweep.error() : run.error());
-}
 
 // The same as TellOver, of a sweep.
 int TellSweepOver(const std::string& folder, const char* words) {
@@ -82,10 +67,16 @@ Result<ControlAnswer> Ask(const std::string& folder, const Options& options) {
 }
 
 int Run(const Options& options) {
-  const auto target = FindTarget(options.run);
+  const auto target = FindWork(options.run, DirectoryUse::kControl, Prefer::kLive);
   if (!target) {
     PrintDiagnostics(target.error());
     return ExitCodeFor(target.error());
+  }
+  if (target->is_sweep && options.dump) {
+    const Diagnostics none = {
+        Error("usage", {}, "--dump: a sweep has no processes of its own", "name a trial: SWEEP:12")};
+    PrintDiagnostics(none);
+    return ExitCodeFor(none);
   }
   const std::string* const folder = &target->folder;
   const auto tell_over = [&] {
@@ -123,10 +114,11 @@ int Run(const Options& options) {
 
 std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_flag("--now", options->now, "kill its processes at once, without their grace");
-  app.add_flag("--dump", options->dump, "first take down what every process is doing, for the report");
-  app.add_flag("--wait", options->wait, "return when the run is over");
+  app.add_flag("--dump", options->dump,
+               "first take down what every process of the run or trial is doing, for the report");
+  app.add_flag("--wait", options->wait, "return when the run or sweep is over");
   return [options] { return Run(*options); };
 }
 

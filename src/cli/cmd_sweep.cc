@@ -28,11 +28,11 @@ int Refuse(const Options& options, const Diagnostics& problems) {
 }
 
 int Run(const Options& options) {
-  Evaluator evaluator;
-  auto described = DescribeSweep(options.sweep, evaluator);
+  auto evaluator = std::make_unique<Evaluator>();
+  auto described = DescribeSweep(options.sweep, *evaluator);
   if (!described) return Refuse(options, described.error());
-  if (!options.preview) return RunSweep({options.sweep, *std::move(described), evaluator, options.start});
-  const auto preview = PreviewSweep(*described, evaluator);
+  if (!options.preview) return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start});
+  const auto preview = PreviewSweep(*described, *evaluator);
   if (!preview) return Refuse(options, preview.error());
   std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
              stdout);
@@ -46,6 +46,9 @@ void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
   auto* preview = app.add_flag("--preview", options.preview,
                                "show what the sweep comes to instead: points, those that are impossible and why, cost");
   app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
+  app.add_flag("--detach,-d", options.start.detach,
+               "return once a trial has begun; the sweep goes on in the background")
+      ->excludes(preview);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// muster top: a run while it goes on, process by process.
+// muster top: a run while it goes on, process by process, or a sweep, trial by trial.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +16,10 @@
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
 #include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
+#include "cli/sweep_top.h"
 #include "run/run_directory.h"
+#include "sweep/sweep_directory.h"
 #include "top/look.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -29,17 +34,33 @@ struct Options {
   bool json = false;
 };
 
-// Without RUN the newest that goes on, not the newest of all.
-Result<std::string> FindRunning(const std::string& run) {
-  if (!run.empty()) return FindRun(run);
-  const Result<std::string> folder = DefaultRunsFolder();
-  if (!folder) return folder;
-  const std::vector<FoundRun> runs = RunsBelow(*folder);
-  for (auto found = runs.rbegin(); found != runs.rend(); ++found) {
-    if (IsRunLive(found->path)) return found->path;
-  }
-  return Fail(Error("run", {}, fmt::format("no run is going on in {}", Quoted(*folder)),
+// The newest that goes on.
+std::optional<FoundRun> NewestLive(const std::string& folder, const DirectoryKind& kind) {
+  const std::vector<FoundRun> found = RunsBelow(folder, kind);
+  const auto live = std::find_if(found.rbegin(), found.rend(), [](const FoundRun& one) { return IsRunLive(one.path); });
+  return live == found.rend() ? std::nullopt : std::optional(*live);
+}
+
+// Without RUN the newest run or sweep that goes on, not the newest of all.
+Result<NamedWork> FindRunning(const std::string& word) {
+  if (!word.empty()) return FindWork(word, DirectoryUse::kRead, Prefer::kLive);
+  const Result<std::string> runs = DefaultRunsFolder();
+  if (!runs) return Fail(runs.error());
+  const Result<std::string> sweeps = DefaultSweepsFolder();
+  if (!sweeps) return Fail(sweeps.error());
+  const auto run = NewestLive(*runs, kRunDirectories);
+  const auto sweep = NewestLive(*sweeps, kSweepDirectories);
+  if (sweep && (!run || run->Age() < sweep->Age())) return NamedWork{sweep->path, true};
+  if (run) return NamedWork{run->path, false};
+  return Fail(Error("run", {}, fmt::format("no run is going on in {}", Quoted(*runs)),
                     "muster ls shows those that are over; name one, and its end is shown"));
+}
+
+Result<TopState> LookOnceAtSweep(const std::string& folder) {
+  auto look = LookAtSweep(folder);
+  if (!look) return Fail(std::move(look.error()));
+  std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
+  return TopStateOf(ListedSweep{*std::move(look), std::move(word)});
 }
 
 int Refuse(const Diagnostics& problems) {
@@ -48,9 +69,10 @@ int Refuse(const Diagnostics& problems) {
 }
 
 int Run(const Options& options) {
-  const Result<std::string> run_dir = FindRunning(options.run);
-  if (!run_dir) return Refuse(run_dir.error());
-  Result<TopState> state = LookOnce(*run_dir);
+  const Result<NamedWork> work = FindRunning(options.run);
+  if (!work) return Refuse(work.error());
+  const std::string& folder = work->folder;
+  Result<TopState> state = work->is_sweep ? LookOnceAtSweep(folder) : LookOnce(folder);
   if (!state) return Refuse(state.error());
   std::vector<std::string> roles;
   for (const TopRole& role : state->roles) roles.push_back(role.name);
@@ -58,7 +80,8 @@ int Run(const Options& options) {
     return Refuse({Error("usage", {}, fmt::format("the run has no role {}", Quoted(role)), DidYouMean(role, roles))});
   }
   if (!options.json && !options.once && ::isatty(STDOUT_FILENO) == 1) {
-    const Result<int> code = ShowTop(*run_dir, *std::move(state), options.view);
+    const SweepLooks looks = work->is_sweep ? [&folder] { return LookOnceAtSweep(folder); } : SweepLooks();
+    const Result<int> code = ShowTop(folder, *std::move(state), options.view, looks);
     return code ? *code : Refuse(code.error());
   }
   const TopState shown = OnlyShown(*std::move(state), options.view);
@@ -70,8 +93,10 @@ int Run(const Options& options) {
 
 std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  app.add_option("RUN", options->run,
-                 "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest that goes on");
+  AddWorkArgument(app, options->run);
+  app.get_option("RUN")->description(
+      "a run or sweep: a path, a name, name~1 (the one before), a prefix of an id; or a trial: SWEEP:12; left out: the "
+      "newest that goes on");
   app.add_option("--role", options->view.role, "only processes of this role");
   app.add_flag("--odd", options->view.odd_only, "only processes that failed, were started again or lag behind");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");

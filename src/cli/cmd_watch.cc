@@ -1,12 +1,15 @@
-// muster watch: follows a run until it is over.
+// muster watch: follows a run or a sweep until it is over.
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
-#include "cli/run_argument.h"
+#include "cli/run_or_sweep.h"
 #include "run/watch.h"
+#include "sweep/watch_sweep.h"
 
 namespace muster {
 namespace {
@@ -17,16 +20,22 @@ struct Options {
   bool verbose = false;
 };
 
+bool HasRows() {
+  const char* terminal = std::getenv("TERM");
+  return terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
 int Run(const Options& options) {
-  const auto folder = FindRun(options.run);
-  if (!folder) {
-    PrintDiagnostics(folder.error());
-    return ExitCodeFor(folder.error());
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) {
+    PrintDiagnostics(work.error());
+    return ExitCodeFor(work.error());
   }
   ConsoleOptions console;
   console.output = false;
   console.verbose = options.verbose;
-  const Result<int> code = WatchRun(*folder, console, options.json);
+  const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
+                                          : WatchRun(work->folder, console, options.json);
   if (code) return *code;
   PrintDiagnostics(code.error());
   return ExitCodeFor(code.error());
@@ -36,7 +45,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  AddRunArgument(app, options->run);
+  AddWorkArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
   app.add_flag("--verbose,-v", options->verbose,
                "end with the whole report where the run succeeded, too: receipt, times, start-up");

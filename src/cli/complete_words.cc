@@ -150,6 +150,9 @@ class Completer {
       Overrides();
     } else if (name == "RUN") {
       Runs();
+      if (TakesSweeps(words_.front())) {
+        for (const std::string& sweep : SweepNames()) Add(sweep, "the newest sweep of that name");
+      }
     } else if (name == "SWEEP") {
       Sweeps(words_.front() == "show");
     } else if (name == "FOLDERS" && words_.front() == "ls") {
@@ -223,6 +226,12 @@ class Completer {
     }
     for (const RunSummary& run : runs->runs) AddName(run.run, run.name + ", " + run.outcome);
     for (const std::string& sweep : SweepNames()) Add(sweep + ":best", "the best trial of the sweep");
+  }
+
+  // Whether its RUN may be a sweep (cli/run_or_sweep.h).
+  static bool TakesSweeps(const std::string& command) {
+    static const std::set<std::string> commands = {"top", "watch", "logs", "report", "dump", "stop"};
+    return commands.contains(command);
   }
 
   static std::set<std::string> SweepNames() {

@@ -12,6 +12,7 @@
 #include "cli/print_diagnostics.h"
 #include "cli/site_of_call.h"
 #include "cli/trial_facts.h"
+#include "run/control_client.h"
 #include "run/run_directory.h"
 #include "sweep/sweep_directory.h"
 #include "sweep/trial_choice.h"
@@ -56,6 +57,18 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use) {
 
 namespace {
 
+// A trial listens once it has lasted a while; its sweep's head makes it listen now, and answers once there is a run
+// directory. Where that fails, commands that ask the trial say so.
+void MakeTrialListen(const SweepAccount& account, const std::string& sweep_dir, const std::string& run_dir,
+                     TrialNumber trial) {
+  const auto open = account.open().find(trial);
+  std::error_code error;
+  if (open == account.open().end() || !open->second.running || !IsRunLive(sweep_dir)) return;
+  if (std::filesystem::exists(run_dir + "/control", error)) return;
+  auto head = ControlConnection::Open(sweep_dir);
+  if (head) static_cast<void>(head->Ask({.ask = ControlRequest::Ask::kOpen, .trial = trial}));
+}
+
 Result<std::string> FindAttempt(const std::string& sweep, const std::string& trial, DirectoryUse use) {
   const auto sweep_dir = FindSweep(sweep, use);
   if (!sweep_dir) return sweep_dir;
@@ -65,6 +78,7 @@ Result<std::string> FindAttempt(const std::string& sweep, const std::string& tri
   const auto chosen = ChooseTrial(*view, trial);
   if (!chosen) return Fail(chosen.error());
   auto run_dir = RunDirectoryOf(*view, *sweep_dir, *chosen);
+  if (run_dir) MakeTrialListen(view->account(), *sweep_dir, *run_dir, chosen->trial);
   const auto owner = run_dir ? OwnerOf(*run_dir) : std::nullopt;
   if (!owner) return run_dir;
   if (auto allowed = CheckUse(*run_dir, *owner, use, "run"); !allowed) return Fail(allowed.error());

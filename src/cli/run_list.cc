@@ -101,29 +101,34 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+nlohmann::json RunJson(const RunSummary& run, bool counted) {
+  nlohmann::json one = {{"run", run.run},
+                        {"plan", run.plan},
+                        {"name", run.name},
+                        {"run_dir", JsonSafe(run.run_dir)},
+                        {"pid", run.pid},
+                        {"started_at", run.started_at},
+                        {"seconds", run.seconds},
+                        {"outcome", run.outcome},
+                        {"exit_code", nullptr},
+                        {"why", nullptr},
+                        {"rehearsal", run.rehearsal}};
+  if (run.outcome != "running") one["exit_code"] = run.exit_code;
+  if (!run.why.empty()) one["why"] = run.why;
+  if (counted) {
+    one["phase"] = run.phase;
+    if (!run.waits.empty()) one["waits"] = run.waits;
+    one["running"] = run.running;
+    one["ended"] = run.ended;
+    one["restarts"] = run.restarts;
+  }
+  return one;
+}
+
 void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns) {
   nlohmann::json list = nlohmann::json::array();
   for (const RunSummary& run : runs) {
-    nlohmann::json one = {{"run", run.run},
-                          {"plan", run.plan},
-                          {"name", run.name},
-                          {"run_dir", JsonSafe(run.run_dir)},
-                          {"pid", run.pid},
-                          {"started_at", run.started_at},
-                          {"seconds", run.seconds},
-                          {"outcome", run.outcome},
-                          {"exit_code", nullptr},
-                          {"why", nullptr},
-                          {"rehearsal", run.rehearsal}};
-    if (run.outcome != "running") one["exit_code"] = run.exit_code;
-    if (!run.why.empty()) one["why"] = run.why;
-    if (counted) {
-      one["phase"] = run.phase;
-      if (!run.waits.empty()) one["waits"] = run.waits;
-      one["running"] = run.running;
-      one["ended"] = run.ended;
-      one["restarts"] = run.restarts;
-    }
+    nlohmann::json one = RunJson(run, counted);
     if (list.size() < columns.size() && !columns[list.size()].empty()) {
       one["columns"] = nlohmann::json::parse(columns[list.size()], nullptr, false);
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <CLI/App.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "muster/result.h"
 #include "run/run_summary.h"
@@ -35,6 +36,9 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows);
 
 // Reports what cannot be read of what was listed; what the command exits with.
 int ExitListed(const Diagnostics& unreadable);
+
+// One of the following list. `counted` as in SummarizeRun.
+nlohmann::json RunJson(const RunSummary& run, bool counted);
 
 // {"format": 1, "runs": […]}; `columns`: of each run an object in JSON for its key "columns", or an empty text.
 void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns = {});

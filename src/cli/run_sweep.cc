@@ -8,12 +8,15 @@
 #include <memory>
 #include <utility>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/shell_quote.h"
+#include "cli/background_run.h"
 #include "cli/blank_variable.h"
 #include "cli/exit_code.h"
 #include "cli/print_diagnostics.h"
@@ -108,9 +111,11 @@ struct Start {
   std::vector<SiteHost> hosts;
   const Plan& first_plan;
   std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
+  std::function<void()> on_begun = {};
 };
 
-int Run(Start start, const SweepStartOptions& options, const Without& without) {
+// From its directory to its end.
+Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const Without& without) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
   request.folder = start.directory.path();
@@ -119,21 +124,21 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   request.began.name = start.file.name;
   request.began.muster = MUSTER_VERSION;
   auto hash = RecipeHashOf(start.directory.path());
-  if (!hash) return Refuse(hash.error());
+  if (!hash) return Fail(hash.error());
   request.began.recipe = *std::move(hash);
   request.began.accepted = start.accepted;
   request.reopen = std::move(start.reopen);
   auto stored = EvaluationOfRun(start.directory.path());
-  if (!stored) return Refuse(stored.error());
+  if (!stored) return Fail(stored.error());
   request.evaluation = *std::move(stored);
   request.evaluation.without = without;
   request.evaluation_record = EvaluationRecord;
   request.has_context = !start.first_plan.mindspore.empty();
   auto surroundings = SurroundRun(request.run);
-  if (!surroundings) return Refuse(surroundings.error());
+  if (!surroundings) return Fail(surroundings.error());
   for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
   const auto site = GetSite();
-  if (!site) return Refuse(site.error());
+  if (!site) return Fail(site.error());
   request.run.for_group = site->facts.access == SiteAccess::kGroup;
   request.hosts = std::move(start.hosts);
   const DeviceUse& use = request.evaluation.devices;
@@ -145,7 +150,7 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   } else if (request.hosts.empty()) {
     // As it is now: a sweep that is gone on with may see other devices than when it began.
     auto own = OwnDevices(start.first_plan.device_use.kind);
-    if (!own) return Refuse(own.error());
+    if (!own) return Fail(own.error());
     if (*own > 0) request.devices = std::min(request.devices, *own);
   }
   request.quiet = options.quiet;
@@ -160,12 +165,26 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
     transport =
         std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs, without);
   }
-  const auto outcome = RunSweep(request, *transport);
+  request.on_begun = std::move(start.on_begun);
+  return RunSweep(request, *transport);
+}
+
+int Run(Start start, const SweepStartOptions& options, const Without& without) {
+  const std::string id = start.file.sweep_id;
+  const auto outcome = Carry(std::move(start), options, without);
   if (!outcome) return Refuse(outcome.error());
   if (!outcome->complete && !options.quiet) {
-    std::fprintf(stderr, "muster: to go on: muster resume %s\n", ShellQuoted(start.file.sweep_id).c_str());
+    std::fprintf(stderr, "muster: to go on: muster resume %s\n", ShellQuoted(id).c_str());
   }
   return outcome->exit_code;
+}
+
+// What its head says goes to head.log of the sweep's directory.
+Result<void> KeepWords(const RunDirectory& directory) {
+  const auto words = CreateFile(directory.folder(), "head.log", O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), STDERR_FILENO) < 0) return Fail(SystemError("file", "head.log", errno));
+  return {};
 }
 
 }  // namespace
@@ -176,48 +195,101 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
   AddAgentOption(app, options.agent);
 }
 
-int RunSweep(SweepCall call) {
-  DescribedSweep& described = call.described;
-  auto first = FirstOf(described, call.evaluator);
-  if (!first) return Refuse(first.error());
-  std::error_code error;
+namespace {
+
+// What a new sweep is, before it has a directory.
+struct NewSweep {
   SweepFile file;
+  std::string sweeps_folder;
+  bool for_group = false;
+};
+
+Result<NewSweep> DescribeNew(const SweepCall& call) {
+  const SweepDescription& sweep = call.described.sweep;
+  NewSweep made;
+  std::error_code error;
+  SweepFile& file = made.file;
   file.sweep_id = RandomHex(kSweepIdBytes);
-  file.name = described.sweep.name;
-  file.doc = described.sweep.doc;
-  file.objective = described.sweep.objective;
+  file.name = sweep.name;
+  file.doc = sweep.doc;
+  file.objective = sweep.objective;
   file.words = call.start.words;
   file.cwd = std::filesystem::current_path(error);
-  if (error) return Refuse({SystemError("cwd", "the current folder cannot be told", error.value())});
-  auto space = CompiledSpace::Of(described.sweep.space);
-  if (!space) return Refuse(space.error());
+  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return Fail(space.error());
   file.names = space->names();
-  if (const auto sampler = Sampler::Of(*space, described.sweep.sampler)) file.trials = sampler->size();
-
+  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = sampler->size();
   const auto site = GetSite();
-  if (!site) return Refuse(site.error());
+  if (!site) return Fail(site.error());
+  made.for_group = site->facts.access == SiteAccess::kGroup;
   auto sweeps_folder = DefaultSweepsFolder();
-  if (!sweeps_folder) return Refuse(sweeps_folder.error());
-  auto directory = MakeSweepDirectory(*sweeps_folder, file.name, StampText(WallNowNs()), file.sweep_id,
-                                      site->facts.access == SiteAccess::kGroup);
-  if (!directory) return Refuse(directory.error());
-  const Value inputs = InputsValue(first->inputs);
-  // The last of them: without it the directory is none.
-  auto written = WriteRecipe(directory->folder(), inputs, EvaluationRecord(described.evaluation), {}, first->sources);
+  if (!sweeps_folder) return Fail(sweeps_folder.error());
+  made.sweeps_folder = *std::move(sweeps_folder);
+  return made;
+}
+
+Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& described, const Evaluation& first) {
+  auto directory = MakeSweepDirectory(made.sweeps_folder, made.file.name, StampText(WallNowNs()), made.file.sweep_id,
+                                      made.for_group);
+  if (!directory) return directory;
+  // sweep.json is the last of them: without it the directory is none.
+  auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
+                             first.sources);
   if (written) {
-    written =
-        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
+    written = WriteNewFile(directory->folder(), "sweep.json",
+                           SweepFileText(made.file, SweepDescriptionValue(described.sweep)));
   }
-  if (!written) return Refuse(written.error());
+  if (!written) return Fail(written.error());
+  return directory;
+}
+
+int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
+  const auto fail = [&line](const Diagnostics& problems) {
+    line.Failed(ExitCodeFor(problems), problems);
+    return Refuse(problems);
+  };
+  const auto directory = MakeDirectory(made, call.described, first);
+  if (!directory) return fail(directory.error());
+  if (auto kept = KeepWords(*directory); !kept) return fail(kept.error());
+  const std::string id = made.file.sweep_id;
+  const auto begun = [&] { line.Begun(id, directory->path(), {}); };
+  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
+  const auto outcome = Carry(
+      {*directory, std::move(made.file), std::move(call.described), false, std::move(hosts), first.plan, {}, begun},
+      call.start, call.options.recipe.without);
+  if (!outcome) return fail(outcome.error());
+  if (outcome->exit_code != 0) {  // no trial has begun, if this is the first that the caller hears
+    line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
+                                                  "its account is in " + directory->path())});
+  }
+  begun();
+  return outcome->exit_code;
+}
+
+}  // namespace
+
+int RunSweep(SweepCall call) {
+  auto first = FirstOf(call.described, *call.evaluator);
+  if (!first) return Refuse(first.error());
+  auto made = DescribeNew(call);
+  if (!made) return Refuse(made.error());
+  if (call.start.detach) {
+    call.evaluator.reset();  // its process is this one's child, and no other's
+    return InBackground("sweep",
+                        [&](BackgroundLine& line) { return RunNewInBackground(call, *std::move(made), *first, line); });
+  }
+  auto directory = MakeDirectory(*made, call.described, *first);
+  if (!directory) return Refuse(directory.error());
+  const SweepFile& file = made->file;
   if (!call.start.quiet) {
     std::fprintf(stderr, "muster: sweep %s of %s: %llu trials, in %s\n", file.sweep_id.c_str(),
                  Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
                  Printable(directory->path()).c_str());
   }
-  const Without without = call.options.recipe.without;
-  std::vector<SiteHost> hosts = HostsToReach(std::move(described.hosts));
-  return Run({*directory, std::move(file), std::move(described), false, std::move(hosts), first->plan, {}}, call.start,
-             without);
+  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
+  return Run({*directory, std::move(made->file), std::move(call.described), false, std::move(hosts), first->plan, {}},
+             call.start, call.options.recipe.without);
 }
 
 int ContinueSweep(const SweepContinuation& continuation) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace muster {
 struct SweepStartOptions {
   bool quiet = false;
   bool no_progress = false;
+  bool detach = false;
   std::string agent;
   std::vector<std::string> words;  // of the call, for who goes on with it
 };
@@ -28,11 +30,12 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
 struct SweepCall {
   const SweepOptions& options;
   DescribedSweep described;
-  Evaluator& evaluator;  // that described it
+  std::unique_ptr<Evaluator> evaluator;  // that described it
   const SweepStartOptions& start;
 };
 
-// Makes the sweep's directory and runs it. Gives the exit code.
+// Makes the sweep's directory and runs it, with `detach` in the background: then it returns once a trial has begun,
+// with 0, or what the sweep exited with before. Gives the exit code.
 int RunSweep(SweepCall call);
 
 // What is done with a sweep that is there.

@@ -26,11 +26,7 @@ Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Valu
 
 }  // namespace
 
-std::string OpenedSweep::State() const {
-  if (live) return "running";
-  if (!view.account().ended()) return "lost";
-  return view.account().ended()->complete ? "complete" : "left";
-}
+std::string OpenedSweep::State() const { return SweepState(view.account(), live); }
 
 std::string OpenedSweep::ValueName() const {
   return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";

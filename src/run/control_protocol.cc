@@ -18,11 +18,12 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::array<std::pair<Ask, std::string_view>, 5> kAsks = {{{Ask::kStatus, "status"},
+constexpr std::array<std::pair<Ask, std::string_view>, 6> kAsks = {{{Ask::kStatus, "status"},
                                                                     {Ask::kStop, "stop"},
                                                                     {Ask::kWatch, "watch"},
                                                                     {Ask::kDump, "dump"},
-                                                                    {Ask::kProcesses, "processes"}}};
+                                                                    {Ask::kProcesses, "processes"},
+                                                                    {Ask::kOpen, "open"}}};
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -180,13 +181,16 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       request.now = *value.AsBool();
     } else if (key == "dump" && value.AsBool() != nullptr) {
       request.dump = *value.AsBool();
+    } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
+      request.trial = static_cast<std::uint64_t>(*value.AsInt());
     } else {
       return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
     }
   }
-  if (!asked) return No("the object does not say what is asked: status, stop, watch, dump or processes");
+  if (!asked) return No("the object does not say what is asked: status, stop, watch, dump, processes or open");
   if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
   if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
+  if (request.trial.has_value() != (request.ask == Ask::kOpen)) return No("open, and only open, names a trial");
   return request;
 }
 
@@ -197,6 +201,7 @@ std::string ControlRequestLine(const ControlRequest& request) {
   }
   if (request.now) object.emplace("now", true);
   if (request.dump) object.emplace("dump", true);
+  if (request.trial) object.emplace("trial", static_cast<std::int64_t>(*request.trial));
   return Line(std::move(object));
 }
 

@@ -20,10 +20,12 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // bytes of a line to
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and of one from it
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
+  // kOpen only, and always with it: the running trial of a sweep whose control socket is wanted now.
+  std::optional<std::uint64_t> trial = {};
 
   bool operator==(const ControlRequest&) const = default;
 };

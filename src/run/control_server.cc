@@ -173,6 +173,14 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
     }
     answer.dump = *dump;
   }
+  if (request->ask == ControlRequest::Ask::kOpen) {
+    const auto opened = calls_.open ? calls_.open(*request->trial)
+                                    : tl::make_unexpected(std::string("a run has no trials: ask the head of a sweep"));
+    if (!opened) {
+      answer.error = opened.error();
+      return answer;
+    }
+  }
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
   if (request->ask == ControlRequest::Ask::kProcesses) answer.processes = calls_.processes();
   answer.status = calls_.status();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ class ControlServer {
     // The number of the dump that is being taken; 0: none is.
     std::function<std::uint32_t()> dumping;
     std::function<ProcessStatuses()> processes;
+    // Makes the control socket of a running trial now. The error is a sentence. Empty: there are no trials.
+    std::function<tl::expected<void, std::string>(std::uint64_t trial)> open = {};
   };
 
   // Makes the socket in the folder, which the caller holds (run/run_directory.h) and whose descriptor must stay open

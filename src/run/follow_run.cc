@@ -1,95 +1,107 @@
 #include "run/follow_run.h"
 
-#include <cerrno>
 #include <csignal>
 #include <optional>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/post.hpp>
 #include <fcntl.h>
 
-#include "run/output.h"
 #include "run/private_files.h"
 #include "run/run_end_watch.h"
 
 namespace muster {
-namespace {
 
-class Following {
- public:
-  explicit Following(FollowRequest request)
-      : request_(std::move(request)),
-        path_(request_.run_dir + "/logs"),
-        out_(io_, request_.out),
-        follower_(io_, out_, request_.options),
-        end_(io_),
-        signals_(io_) {}
+// One run, until its logs have been shown to their ends.
+struct RunFollower::Followed {
+  Followed(boost::asio::io_context& io, Output& out, const FollowOptions& options, FollowRequest asked)
+      : request(std::move(asked)), path(request.run_dir + "/logs"), follower(io, out, options), end(io) {}
 
-  Result<int> Run() {
-    Result<UniqueFd> folder = OpenFolder(AT_FDCWD, path_);
-    if (!folder) return Fail(std::move(folder.error()));
-    folder_ = std::move(*folder);
+  Result<void> Start(std::function<void()> shown) {
+    Result<UniqueFd> opened = OpenFolder(AT_FDCWD, path);
+    if (!opened) return Fail(std::move(opened.error()));
+    folder = std::move(*opened);
     const auto created = [this](const std::string& name) {
-      if (const std::optional<LogFile> log = request_.choice.Find(name)) Add(*log);
+      if (const std::optional<LogFile> log = request.choice.Find(name)) AddLog(*log);
     };
-    if (Result<void> watched = follower_.Watch(folder_.get(), path_, created); !watched) {
-      return Fail(std::move(watched.error()));
-    }
-    if (Result<void> waits = end_.Start(request_.run_dir, [this] { ShowRest(); }); !waits) {
-      return Fail(std::move(waits.error()));
-    }
+    if (Result<void> watched = follower.Watch(folder.get(), path, created); !watched) return watched;
+    const auto ended = [this, shown = std::move(shown)] {
+      follower.Finish([this, shown] {
+        follower.Stop();  // what it holds of the kernel is wanted for others
+        shown();
+      });
+    };
+    if (Result<void> waits = end.Start(request.run_dir, ended); !waits) return waits;
     // After the watch, so that none is missed; one that is told of once more is added already.
-    for (const LogFile& log : request_.choice.In(path_)) Add(log);
-    CatchSignals();
-    io_.run();
-    return exit_code_;
+    for (const LogFile& log : request.choice.In(path)) AddLog(log);
+    return {};
   }
 
- private:
-  void Add(const LogFile& log) {
-    const auto from = request_.from.find(log.name);
-    follower_.Add(log.name, request_.prefixed ? log.prefix : std::string(),
-                  from == request_.from.end() ? FollowFrom{} : std::move(from->second));
+  void AddLog(const LogFile& log) {
+    const auto from = request.from.find(log.name);
+    follower.Add(log.name, request.prefixed ? request.prefix + log.prefix : std::string(),
+                 from == request.from.end() ? FollowFrom{} : std::move(from->second));
   }
 
-  void CatchSignals() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction now {};
-      boost::system::error_code ignored;
-      if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) signals_.add(signal, ignored);
-    }
-    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-      if (error) return;
-      exit_code_ = 128 + signal;
-      io_.stop();
-    });
-  }
-
-  void ShowRest() {
-    follower_.Finish([this] {
-      out_.OnProgress([this] { StopIfTaken(); });
-      StopIfTaken();
-    });
-  }
-
-  void StopIfTaken() {
-    if (out_.empty()) io_.stop();
-  }
-
-  FollowRequest request_;
-  std::string path_;
-  boost::asio::io_context io_{1};
-  UniqueFd folder_;
-  Output out_;
-  LogFollower follower_;
-  RunEndWatch end_;
-  boost::asio::signal_set signals_;
-  int exit_code_ = 0;
+  FollowRequest request;
+  std::string path;
+  UniqueFd folder;
+  LogFollower follower;
+  RunEndWatch end;
 };
 
-}  // namespace
+RunFollower::RunFollower(int out, FollowOptions options) : out_(io_, out), options_(std::move(options)), signals_(io_) {
+  out_.OnProgress([this] { StopIfOver(); });
+}
 
-Result<int> FollowRun(FollowRequest request) { return Following(std::move(request)).Run(); }
+RunFollower::~RunFollower() = default;
+
+Result<void> RunFollower::Add(FollowRequest request) {
+  auto& run = *runs_.emplace_back(std::make_unique<Followed>(io_, out_, options_, std::move(request)));
+  ++going_on_;
+  auto started = run.Start([this] {
+    --going_on_;
+    StopIfOver();
+  });
+  if (started) return {};
+  --going_on_;
+  run.follower.Stop();
+  return started;
+}
+
+void RunFollower::ExpectMore(bool more) {
+  more_ = more;
+  boost::asio::post(io_, [this] { StopIfOver(); });
+}
+
+int RunFollower::Run() {
+  CatchSignals();
+  StopIfOver();
+  io_.run();
+  return exit_code_;
+}
+
+void RunFollower::CatchSignals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    boost::system::error_code ignored;
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) signals_.add(signal, ignored);
+  }
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    exit_code_ = 128 + signal;
+    io_.stop();
+  });
+}
+
+void RunFollower::StopIfOver() {
+  if (going_on_ == 0 && !more_ && out_.empty()) io_.stop();
+}
+
+Result<int> FollowRun(FollowRequest request, int out, FollowOptions options) {
+  RunFollower follower(out, std::move(options));
+  if (auto added = follower.Add(std::move(request)); !added) return Fail(std::move(added.error()));
+  return follower.Run();
+}
 
 }  // namespace muster

@@ -27,6 +27,7 @@
 #include "run/control_server.h"
 #include "run/inspect_hosts.h"
 #include "run/journal.h"
+#include "run/live_heads.h"
 #include "run/path_matrix.h"
 #include "run/process_roll.h"
 #include "run/run_directory.h"
@@ -71,6 +72,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<void> Begin();
   // As `muster stop` does.
   void StopAsked(bool now) { CommandedToStop(now, false); }
+  // Where it would have listened for commands after a while.
+  void ListenNow();
 
  private:
   struct Agent {
@@ -258,6 +261,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<TerminalLink> terminal_;  // the user's, where a process is to have it
   std::string plan_id_;
   std::optional<RunDirectory> directory_;
+  LiveHead announced_;  // not of a trial: its sweep's head is
   std::optional<JournalWriter> journal_;
   std::optional<CheckpointPlace> checkpoints_;  // with its folder as a path
   std::set<Checkpoint> earlier_checkpoints_;

@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/columns.h"
-#include "base/shell_quote.h"
 #include "base/units.h"
 #include "run/last_lines.h"
-#include "run/metrics_line.h"
 #include "run/metrics_report.h"
+#include "run/newest_metrics.h"
 #include "run/run_status.h"
 #include "run/start_specs.h"
 
@@ -24,33 +23,14 @@ std::string LastLineOf(const Plan& plan, ProcessId process, std::uint32_t attemp
   return lines.empty() ? std::string() : std::move(lines.back());
 }
 
-// "step 100, loss 0.25": what the first process of the role reported last, what counts steps first. The whole file is
-// not read: values that were reported long ago are not news.
+// What the first process of the role reported last.
 std::string NewestMetrics(const Plan& plan, const Supervisor& supervisor, std::uint32_t role, int run_folder) {
-  constexpr std::size_t kWindow = 4U << 10;
-  constexpr std::size_t kMostValues = 4;
   const auto first = std::find_if(plan.processes.begin(), plan.processes.end(),
                                   [role](const Process& process) { return process.role == role; });
   if (first == plan.processes.end()) return {};
   const auto id = static_cast<ProcessId>(first - plan.processes.begin());
-  const std::vector<std::string> lines =
-      LastLines(run_folder, MetricsPath(plan, id, supervisor.attempt(id)), 1, kWindow);
-  const auto values = lines.empty() ? std::nullopt : MetricsLine(lines.back());
-  if (!values) return {};
-  std::string text;
-  std::size_t shown = 0;
-  const auto add = [&](const std::string& name, const Value& value) {
-    if (!value.IsNumber() || shown++ >= kMostValues) return;
-    text += fmt::format("{}{} {:.5g}", text.empty() ? "" : ", ", name, value.Number());
-  };
-  const auto counts = [](const std::string& name) { return name == "step" || name == "epoch" || name == "iteration"; };
-  for (const auto& [name, value] : *values) {
-    if (counts(name)) add(name, value);
-  }
-  for (const auto& [name, value] : *values) {
-    if (!counts(name)) add(name, value);
-  }
-  return Printable(text);
+  const auto values = NewestReport(run_folder, MetricsPath(plan, id, supervisor.attempt(id)));
+  return values ? MetricsText(*values) : std::string();
 }
 
 std::string RoleRow(const Progress::Role& role, const Progress& progress, std::size_t name_columns) {

@@ -54,6 +54,8 @@ RunInProgress::~RunInProgress() = default;
 
 void RunInProgress::Stop(bool now) { session_->StopAsked(now); }
 
+void RunInProgress::Listen() { session_->ListenNow(); }
+
 Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
   if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
   const PipeSignalIgnored no_pipe_signal;

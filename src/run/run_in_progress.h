@@ -36,6 +36,8 @@ class RunInProgress {
   // As `muster stop` asks for it: the run ends with outcome "stopped"; `now` without a grace period. May be asked
   // again.
   void Stop(bool now);
+  // Its control socket, which a terse run has after a second, is there from now on.
+  void Listen();
 
  private:
   explicit RunInProgress(std::shared_ptr<Session> session);

@@ -109,6 +109,7 @@ Result<void> Session::Begin() {
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;
   Record(std::move(began));
+  if (request_.catch_signals) announced_ = LiveHead::Announce(OwnLiveHeadsFolder(), binding_.run_dir, binding_.run_id);
   console_.Began(binding_.run_id, plan_id_, binding_.run_dir);
   console_.Follow(logs_.get(), FileBelow{logs_.get(), {}}.ThroughDescriptor());
   ListenForCommands();

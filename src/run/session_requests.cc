@@ -59,6 +59,12 @@ void Session::ListenForCommands() {
   });
 }
 
+void Session::ListenNow() {
+  if (ended_ || control_) return;
+  listening_.reset();
+  Listen();
+}
+
 void Session::Listen() {
   Result<std::unique_ptr<ControlServer>> control =
       ControlServer::Listen(io_, directory_->folder(),

@@ -181,9 +181,9 @@ SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialPro
   } else if (outcome.outcome != "ok" && !interrupted_.empty()) {
     end.interrupted = true;
     end.why = interrupted_;
-  } else if (outcome.outcome == "stopped" && !stopped_early_.empty()) {
+  } else if (outcome.outcome == "stopped") {
     end.trial_class = TrialClass::kStopped;
-    end.why = stopped_early_;
+    end.why = stopped_early_.empty() ? "another command stopped it" : stopped_early_;
   } else if (outcome.outcome != "ok") {
     TrialEnding ending = ClassOfRun(*plan_, outcome, setting_.classes, host_names_);
     end.trial_class = ending.trial_class;

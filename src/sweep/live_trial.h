@@ -52,6 +52,8 @@ class LiveTrial {
   // It is not the trial's end, but comes again; `why` is what is told of it.
   void Interrupt(bool now, const std::string& why = "the sweep was stopped");
   bool waits() const { return waits_; }
+  // Its control socket is there from now on.
+  void Listen() { run_->Listen(); }
 
   // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of
   // results.

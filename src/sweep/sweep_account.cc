@@ -237,4 +237,10 @@ void SweepAccount::Take(const SweepEntry& entry) {
       entry);
 }
 
+std::string SweepState(const SweepAccount& account, bool live) {
+  if (live) return "running";
+  if (!account.ended()) return "lost";
+  return account.ended()->complete ? "complete" : "left";
+}
+
 }  // namespace muster

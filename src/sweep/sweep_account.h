@@ -158,4 +158,7 @@ class SweepAccount {
   std::optional<SweepEnded> ended_;
 };
 
+// "running", "complete", "left" or "lost": its head died. `live`: a head is at the sweep.
+std::string SweepState(const SweepAccount& account, bool live);
+
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace muster {
@@ -37,7 +38,11 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        .stop = [shared](bool now, bool) { return shared->stop(now); },
        .dump = [] { return tl::make_unexpected(std::string("a sweep has no processes of its own: name a trial")); },
        .dumping = [] { return 0U; },
-       .processes = [] { return ProcessStatuses{}; }});
+       .processes = [] { return ProcessStatuses{}; },
+       .open = [shared](TrialNumber trial) -> tl::expected<void, std::string> {
+         if (shared->open(trial)) return {};
+         return tl::make_unexpected(fmt::format("trial {} does not run", trial));
+       }});
 }
 
 }  // namespace muster

@@ -23,6 +23,8 @@ struct SweepControlCalls {
   std::function<std::uint64_t()> records;
   std::function<std::uint32_t()> stops;
   std::function<bool(bool now)> stop;
+  // Makes the control socket of a trial that runs; false: it does not.
+  std::function<bool(TrialNumber trial)> open;
 };
 
 // As ControlServer::Listen.

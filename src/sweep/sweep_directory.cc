@@ -89,6 +89,11 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.words = TextsField(*json, "words");
   file.cwd = TextField(*json, "cwd");
   file.trials = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*json, "trials"), 0));
+  if (const Value* description = FieldOf(*json, "description")) {
+    const Value* budget = FieldOf(*description, "budget");
+    if (budget != nullptr)
+      file.slots = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*budget, "slots"), 0));
+  }
   if (const Value* objective = FieldOf(*json, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
     file.objective.emplace().metric = TextField(*objective, "metric");
     file.objective->maximize = TruthField(*objective, "maximize");

@@ -23,6 +23,7 @@
 #include "base/fingerprint.h"
 #include "base/self_count.h"
 #include "base/shell_quote.h"
+#include "run/live_heads.h"
 #include "run/output.h"
 #include "run/private_files.h"
 #include "run/progress_display.h"
@@ -34,6 +35,7 @@
 #include "sweep/sweep_control.h"
 #include "sweep/sweep_course.h"
 #include "sweep/sweep_directory.h"
+#include "sweep/sweep_ending.h"
 #include "sweep/sweep_hosts.h"
 #include "sweep/sweep_index.h"
 #include "sweep/sweep_journal.h"
@@ -206,6 +208,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
       std::move(reopened));
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
+  const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
   if (const auto ms = request_.description.budget.time_ms) {
     time_is_up_.expires_after(std::chrono::milliseconds(*ms));
     time_is_up_.async_wait([this](const boost::system::error_code& error) {
@@ -328,6 +331,7 @@ void SweepHead::Start(TrialQueue::Start start) {
     return course_.Ended(trial, std::move(end));
   }
   live_[trial] = *std::move(live);
+  if (request_.on_begun) request_.on_begun();
 }
 
 void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
@@ -392,6 +396,12 @@ void SweepHead::ListenForCommands() {
                                        stops_asked_ = times;
                                        Stop("another command stopped it", 128 + SIGTERM, now);
                                        return true;
+                                     },
+                                 .open =
+                                     [this](TrialNumber trial) {
+                                       const auto live = live_.find(trial);
+                                       if (live != live_.end()) live->second->Listen();
+                                       return live != live_.end();
                                      }});
   if (!control) return Say(Sentence(control.error()));
   control_ = *std::move(control);
@@ -418,23 +428,7 @@ void SweepHead::Keep() {
 void SweepHead::End() {
   ending_ = true;
   const SweepAccount& account = course_.account();
-  outcome_.complete = course_.complete();
-  const std::string hopeless = course_.Hopeless();
-  outcome_.exit_code = exit_code_;
-  outcome_.why = why_;
-  if (outcome_.why.empty() && outcome_.complete) outcome_.why = "all trials are over";
-  if (outcome_.why.empty() && !hopeless.empty()) {
-    outcome_.why = hopeless;
-    outcome_.exit_code = 3;
-  }
-  if (outcome_.why.empty()) outcome_.why = "so many trials were asked for";
-  if (outcome_.exit_code == 0 && account.failed() > 0) outcome_.exit_code = 4;
-  if (outcome_.complete && account.trials() == 0) {
-    outcome_.why = "there is no trial in this part";
-  } else if (outcome_.exit_code == 0 && outcome_.complete && account.begun() == 0) {
-    outcome_.why = reasons_.Text();
-    outcome_.exit_code = 2;
-  }
+  outcome_ = OutcomeOf(course_, reasons_, why_, exit_code_);
   planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();

@@ -48,6 +48,9 @@ struct SweepRequest {
   std::vector<SiteHost> hosts;
   std::uint32_t devices = 0;
 
+  // Called whenever a trial has begun.
+  std::function<void()> on_begun = {};
+
   // Nothing is shown but what went wrong; on a terminal, rows tell how far it is.
   bool quiet = false;
   bool progress = false;

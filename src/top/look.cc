@@ -1,6 +1,8 @@
 #include "top/look.h"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +19,24 @@ std::string LogName(const TopProcess& process, std::uint32_t attempt) {
   return fmt::format("{}.{}.log", process.name, attempt);
 }
 
+// Of the folder's logs the first by name; empty if there is none.
+std::string FirstLog(const std::string& folder) {
+  std::string first;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string path = it->path().string();
+    if (path.ends_with(".log") && (first.empty() || path < first)) first = path;
+  }
+  return first;
+}
+
 }  // namespace
 
 TopLook::TopLook(std::string run_dir)
     : run_dir_(std::move(run_dir)), own_host_(OwnHostName()), last_words_(run_dir_ + "/logs") {}
 
 std::string TopLook::LogPath(const TopProcess& process, std::uint32_t attempt) const {
-  return run_dir_ + "/logs/" + LogName(process, attempt);
+  return process.log_folder.empty() ? run_dir_ + "/logs/" + LogName(process, attempt) : FirstLog(process.log_folder);
 }
 
 void TopLook::AddLastLines(TopState& state) {
@@ -42,6 +55,7 @@ TopState TopLook::Living(const ControlAnswer& answer) {
   }
   AddLastLines(state);
   CountRoles(state);
+  state.metrics = NewestReports(run_dir_);
   return state;
 }
 

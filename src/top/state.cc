@@ -117,6 +117,16 @@ void CountRoles(TopState& state) {
   }
 }
 
+namespace {
+
+// Null where the role has reported nothing.
+Value MetricsValue(const RoleReports& reports, const std::string& role) {
+  const auto found = reports.find(role);
+  return found == reports.end() ? Value() : Value(found->second);
+}
+
+}  // namespace
+
 std::string TopJson(const TopState& state) {
   Value::List roles;
   for (const TopRole& role : state.roles) {
@@ -127,12 +137,14 @@ std::string TopJson(const TopState& state) {
                                   {"bad", static_cast<std::int64_t>(role.bad)},
                                   {"restarts", static_cast<std::int64_t>(role.restarts)},
                                   {"cpu_percent", role.cpu},
-                                  {"memory_kib", static_cast<std::int64_t>(role.memory_kib)}});
+                                  {"memory_kib", static_cast<std::int64_t>(role.memory_kib)},
+                                  {"metrics", MetricsValue(state.metrics, role.name)}});
   }
   Value::List processes;
   for (const TopProcess& process : state.processes) {
     processes.emplace_back(
-        Value::Map{{"role", process.role},
+        Value::Map{{"name", process.name},
+                   {"role", process.role},
                    {"index", std::int64_t{process.index}},
                    {"rank", OrNull(process.rank.has_value(), std::int64_t{process.rank.value_or(0)})},
                    {"host", process.host},
@@ -147,7 +159,7 @@ std::string TopJson(const TopState& state) {
                    {"last_line", process.last_line}});
   }
   return JsonText(Value(Value::Map{{"format", 1},
-                                   {"run", state.run},
+                                   {state.is_sweep ? "sweep" : "run", state.run},
                                    {"plan", state.plan},
                                    {"name", state.name},
                                    {"run_dir", state.run_dir},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "run/control_protocol.h"
+#include "run/newest_metrics.h"
 #include "run/report.h"
 
 namespace muster {
@@ -28,7 +29,8 @@ struct TopProcess {
   std::optional<double> seconds;  // how long the attempt has run, or ran
   std::optional<double> cpu;      // percent of one core
   std::optional<std::uint64_t> memory_kib;
-  std::string last_line;  // safe for a terminal
+  std::string last_line;   // safe for a terminal
+  std::string log_folder;  // of a trial of a sweep, whose logs are not the run's; else empty
   bool ended = false;
   bool bad = false;  // ended, and not with exit code 0
   // Bad, started again, or in another state than most of its role.
@@ -47,6 +49,7 @@ struct TopRole {
 };
 
 struct TopState {
+  bool is_sweep = false;  // its processes are running trials, and its id that of a sweep
   std::string name;
   std::string run;
   std::string plan;
@@ -57,6 +60,7 @@ struct TopState {
   double seconds = 0;  // the run's
   std::vector<TopRole> roles;
   std::vector<TopProcess> processes;  // in the plan's order
+  RoleReports metrics;                // the newest of each role, while it goes on
 };
 
 // CPU, memory and last lines are left out of both.

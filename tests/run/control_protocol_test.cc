@@ -24,7 +24,8 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
                                        {Ask::kStop, true, true},
                                        {Ask::kWatch, false},
                                        {Ask::kDump},
-                                       {Ask::kProcesses}}) {
+                                       {Ask::kProcesses},
+                                       {Ask::kOpen, false, false, 12}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
