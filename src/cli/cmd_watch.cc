@@ -33,6 +33,7 @@ int Run(const Options& options) {
   }
   ConsoleOptions console;
   console.output = false;
+  console.progress = HasRows();
   console.verbose = options.verbose;
   const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
                                           : WatchRun(work->folder, console, options.json);

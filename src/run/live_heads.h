@@ -22,8 +22,8 @@ std::string OwnLiveHeadsFolder();
 
 class LiveHead {
  public:
-  // Of this process, for as long as the object lives; in `heads_folder`, which is made if it is not there. `folder`: the
-  // run or sweep directory, absolute; `id`: the run's or sweep's.
+  // Of this process, for as long as the object lives; in `heads_folder`, which is made if it is not there. `folder`:
+  // the run or sweep directory, absolute; `id`: the run's or sweep's.
   static LiveHead Announce(const std::string& heads_folder, const std::string& folder, const std::string& id);
   LiveHead() = default;
   LiveHead(LiveHead&& other) noexcept;

@@ -9,12 +9,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "plan/plan_json.h"
 #include "run/checked_journal.h"
 #include "run/journal_feed.h"
 #include "run/output.h"
 #include "run/report.h"
+#include "run/run_directory.h"
 #include "run/run_files.h"
+#include "run/watched_progress.h"
 
 namespace muster {
 namespace {
@@ -84,10 +87,13 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   Console console(io, options, *plan);
   JournalFeed feed(io, run_dir);
   PlanFit fit(*plan);
+  WatchedProgress progress(*plan);
+  if (IsRunLive(run_dir)) console.ShowProgress([&] { return progress.Now(run_dir, WallNowNs()); });
   int code = kLost;
   bool well = false;
   while (const std::optional<JournalRecord> record = feed.Next()) {
     if (!fit.Take(*record)) continue;
+    progress.Take(*record);
     Show(console, *record, run_dir);
     if (const auto* ended = std::get_if<RunEnded>(&record->entry)) {
       code = ended->exit_code;

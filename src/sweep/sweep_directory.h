@@ -48,9 +48,10 @@ struct SweepFile {
   std::optional<Objective> objective;
   std::vector<std::string> names;  // swept, sorted
   std::uint64_t trials = 0;        // of the sampler
-  std::uint64_t slots = 0;         // trials at once, where the budget says so; 0: it does not
   std::vector<std::string> words;  // of the call, after "muster"
   std::string cwd;                 // of the call
+  // Trials at once, read from the description; 0: its budget does not say. SweepFileText does not write it.
+  std::uint64_t slots = 0;
 
   bool operator==(const SweepFile&) const = default;
 };

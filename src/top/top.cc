@@ -1,5 +1,6 @@
 #include "top/top.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -92,12 +93,17 @@ class Top {
   void LookAgain() {
     Result<TopState> now = sweep_();
     if (!now) return;
-    const auto name_of = [this] {
-      return view_.process < state_.processes.size() ? state_.processes[view_.process].name : std::string();
-    };
-    const std::string shown = name_of();
+    const std::string shown =
+        view_.process < state_.processes.size() ? state_.processes[view_.process].name : std::string();
     state_ = *std::move(now);
-    if (view_.mode == Mode::kLog && name_of() != shown) view_.mode = Mode::kProcesses;
+    if (view_.mode != Mode::kLog) return;
+    const auto row = std::find_if(state_.processes.begin(), state_.processes.end(),
+                                  [&](const TopProcess& process) { return process.name == shown; });
+    if (row == state_.processes.end()) {
+      view_.mode = Mode::kProcesses;
+    } else {
+      view_.process = static_cast<std::size_t>(row - state_.processes.begin());
+    }
   }
 
   void AwaitAnswer() {

@@ -211,7 +211,9 @@ class HostileJournals : public ::testing::Test {
   }
   CommandResult Muster(std::vector<std::string> words) const {
     words.insert(words.begin(), MusterProgram());
-    return RunCommand({words, {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + folder.path(), "XDG_RUNTIME_DIR=" + folder.path()}, folder.path()});
+    return RunCommand({words,
+                       {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + folder.path(), "XDG_RUNTIME_DIR=" + folder.path()},
+                       folder.path()});
   }
 
   TempDir folder;

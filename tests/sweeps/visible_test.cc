@@ -203,6 +203,22 @@ TEST_F(VisibleSweep, ThatCannotBeginInTheBackgroundSaysWhy) {
   EXPECT_TRUE(Says(begun.err, sweep_.home())) << begun.err;
 }
 
+TEST_F(VisibleSweep, IsReportedWithTheCausesOfItsFailures) {
+  sweep_.WriteRecipe(kParams, "job:workers { count = 1, command = { probe, 'exit', p.x > 2 and '7' or '0' } }");
+  EXPECT_EQ(sweep_.Sweep({"--grid", "x=1..4", "-q"}).exit_code, 4);
+  const CommandResult report = sweep_.Muster({"report", "job", "--json"});
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  const json causes = json::parse(report.out)["causes"];
+  ASSERT_EQ(causes.size(), 1U) << report.out;
+  EXPECT_EQ(causes[0]["class"], "crash");
+  EXPECT_EQ(causes[0]["trials"], 2);
+  EXPECT_EQ(causes[0]["first"], 2);
+  EXPECT_TRUE(Says(causes[0]["why"], "7")) << causes;
+  const CommandResult text = sweep_.Muster({"report", "job"});
+  EXPECT_TRUE(Says(text.out, "\nfailed\n         2  crash: ")) << text.out;
+  EXPECT_TRUE(Says(text.out, "(trial 2 and others)")) << text.out;
+}
+
 TEST_F(VisibleSweep, OfAHeadThatWasKilledIsForgotten) {
   Start();
   ASSERT_EQ(Ps({"--all"})["sweeps"][0]["state"], "running");
