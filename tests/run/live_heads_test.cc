@@ -1,6 +1,7 @@
 // The user's live heads, as their runtime directory tells of them.
 #include "run/live_heads.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 
 class LiveHeads : public ::testing::Test {
  protected:
+  void SetUp() override { ::unsetenv("MUSTER_KEEP_RUNS"); }  // these directories never held a run
+
   std::string Entries() const { return folder_ / "muster"; }
   void WriteEntry(const std::string& name, const std::string& text) const {
     fs::create_directory(Entries());
