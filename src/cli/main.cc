@@ -9,15 +9,19 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/mechanism.h"
-#include "base/shell_quote.h"
-#include "base/standard_descriptors.h"
-#include "base/suggest.h"
-#include "cli/command.h"
-#include "cli/command_options.h"
-#include "cli/exit_code.h"
-#include "cli/other_words.h"
-#include "cli/site_of_call.h"
+#include "base/system/mechanism.h"
+#include "base/system/standard_descriptors.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "cli/about/other_words.h"
+#include "cli/command/command.h"
+#include "cli/command/command_options.h"
+#include "cli/command/exit_code.h"
+#include "cli/commands.h"
+#include "cli/options/site_of_call.h"
+#include "cli/plan/plan_commands.h"
+#include "cli/runs/run_commands.h"
+#include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/columns.h"
-#include "base/units.h"
+#include "base/values/columns.h"
+#include "base/values/units.h"
 
 namespace muster {
 namespace {

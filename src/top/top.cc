@@ -14,13 +14,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
 
-#include "run/control_client.h"
-#include "run/run_directory.h"
-#include "run/run_end_watch.h"
+#include "run/control/control_connection.h"
+#include "run/control/run_end_watch.h"
+#include "run/directory/run_directory.h"
 #include "top/log_pager.h"
-#include "top/look.h"
 #include "top/screen.h"
 #include "top/terminal.h"
+#include "top/top_look.h"
 
 namespace muster {
 namespace {

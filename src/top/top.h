@@ -8,7 +8,7 @@
 #include <string>
 
 #include "muster/result.h"
-#include "top/state.h"
+#include "top/top_state.h"
 #include "top/view.h"
 
 namespace muster {

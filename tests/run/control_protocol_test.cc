@@ -1,5 +1,5 @@
 // Requests and answers at the control socket as lines, and what is refused.
-#include "run/control_protocol.h"
+#include "run/control/control_protocol.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // The user's live heads, as their runtime directory tells of them.
-#include "run/live_heads.h"
+#include "run/directory/live_heads.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/self_count.h"
-#include "run/private_files.h"
-#include "run/run_directory.h"
+#include "base/system/self_count.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // The newest metrics of running work, as rows show them.
-#include "run/newest_metrics.h"
+#include "run/directory/newest_metrics.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // The rows of muster watch, from the records of a journal.
-#include "run/watched_progress.h"
+#include "run/console/watched_progress.h"
 
 #include <filesystem>
 #include <fstream>

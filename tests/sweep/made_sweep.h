@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/fingerprint.h"
-#include "sweep/sweep_directory.h"
-#include "sweep/sweep_journal.h"
+#include "base/values/fingerprint.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_journal.h"
 
 namespace muster {
 

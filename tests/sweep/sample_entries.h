@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "sweep/sweep_journal.h"
+#include "base/system/clock.h"
+#include "sweep/record/sweep_journal.h"
 
 namespace muster {
 

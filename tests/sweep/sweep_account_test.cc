@@ -1,11 +1,14 @@
 // Where a sweep stands follows from its entries and their order alone.
-#include "sweep/sweep_account.h"
+#include "sweep/record/sweep_account.h"
 
 #include <random>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "sweep/record/trial_ends.h"
+#include "sweep/record/trial_set.h"
 
 namespace muster {
 namespace {

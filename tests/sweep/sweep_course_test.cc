@@ -1,5 +1,5 @@
 // Which trial comes next, and what follows from the end of one: without processes, journal or clock.
-#include "sweep/sweep_course.h"
+#include "sweep/course/sweep_course.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which of a run and a sweep a word names: no processes, no files.
-#include "sweep/work_choice.h"
+#include "sweep/index/work_choice.h"
 
 #include <gtest/gtest.h>
 
