@@ -4,8 +4,6 @@
 // evaluator: of a program of its own, and forked by a stem; processor time is that of both sides.
 //
 // usage: evaluate [ROUNDS]    default 30
-#include "evaluator/evaluate.h"
-
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -13,6 +11,7 @@
 
 #include <sys/resource.h>
 
+#include "evaluator/evaluator.h"
 #include "whole_process.h"
 
 using namespace muster::benchmark;

@@ -4,8 +4,6 @@
 // within one run, since single wall times on a shared machine say little.
 //
 // usage: spawn [COUNT ...]    default 1000 4000
-#include "spawn/spawn.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -27,8 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/child_set.h"
-#include "spawn/boost_launcher.h"
+#include "agent/processes/child_set.h"
+#include "spawn/start/boost_launcher.h"
+#include "spawn/start/launcher.h"
 
 namespace {
 

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sweep/sweep_index.h"
-#include "sweep/sweep_journal.h"
-#include "sweep/sweep_view.h"
+#include "sweep/index/sweep_index.h"
+#include "sweep/index/sweep_view.h"
+#include "sweep/record/sweep_journal.h"
 #include "whole_process.h"
 
 namespace {

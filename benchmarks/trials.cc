@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/run_in_progress.h"
+#include "run/session/run_in_progress.h"
 #include "transport/host_agents.h"
-#include "transport/local.h"
+#include "transport/local_transport.h"
 
 extern char** environ;
 

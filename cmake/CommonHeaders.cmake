@@ -1,5 +1,5 @@
 # muster_common_headers(TARGET KIND): TARGET reads the headers that nearly every file includes from a form that was compiled
-# once for its KIND: "room", "program" (with those of its command line) or "test" (with GoogleTest's). It saves a good part
+# once for its KIND: "library", "command" (with those of the command line) or "test" (with GoogleTest's). It saves a good part
 # of a build's time, and nothing else: each file includes what it uses, which the presets that go without hold it to.
 
 option(MUSTER_COMMON_HEADERS "Compile the headers that nearly every file includes only once" ON)
@@ -19,13 +19,13 @@ function(muster_compile_headers kind)
   file(CONFIGURE OUTPUT ${source} CONTENT "// What is compiled with this are the headers.\n" @ONLY)
   add_library(muster_${kind}_headers OBJECT ${source})
   target_link_libraries(muster_${kind}_headers PRIVATE tl::expected Boost::headers)
-  if(NOT kind STREQUAL "room")  # code for programs is another kind
+  if(kind STREQUAL "test")  # code for programs is another kind
     set_target_properties(muster_${kind}_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(muster_${kind}_headers PRIVATE -fPIE)
   endif()
   target_precompile_headers(muster_${kind}_headers PRIVATE ${MUSTER_COMMON})
-  if(kind STREQUAL "program")
-    target_precompile_headers(muster_program_headers PRIVATE <CLI/App.hpp> <nlohmann/json.hpp>)
+  if(kind STREQUAL "command")
+    target_precompile_headers(muster_command_headers PRIVATE <CLI/App.hpp> <nlohmann/json.hpp>)
   elseif(kind STREQUAL "test")
     muster_as_test(muster_test_headers)
     target_link_libraries(muster_test_headers PRIVATE GTest::gtest)

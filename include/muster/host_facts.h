@@ -1,5 +1,5 @@
 // What one host is like, as its agent found it: facts without a judgement. Whether they are right for a job, and how
-// hosts differ, is for the head to say (src/run/host_differences.h).
+// hosts differ, is for the head to say (src/run/hosts/host_differences.h).
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct HostFacts {
   std::uint32_t cores = 0;  // that the agent may use
   std::uint64_t memory_bytes = 0;
   std::map<std::string, std::string> drivers;  // "nvidia" -> "535.54.03"
-  std::string device_kind;                     // base/host_devices.h; empty: none are known
+  std::string device_kind;                     // base/system/host_devices.h; empty: none are known
   std::uint32_t devices = 0;
   std::vector<std::string> addresses;  // of interfaces that are up, loopback excepted; ascending
   std::vector<LimitFact> limits;

@@ -108,7 +108,7 @@ for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml
   end
 end
 
--- What a site file returns: facts about machines (docs/site.md). They are checked outside, by src/plan/site_file.cc.
+-- What a site file returns: facts about machines (docs/site.md). They are checked outside, by src/plan/environment/site_file.cc.
 function muster.site(facts)
   if type(facts) ~= "table" then
     host.stop("type", host.here(), "muster.site wants a table, got " .. shown(facts), 'return muster.site { hosts = "n[01-04]:8" }')

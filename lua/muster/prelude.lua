@@ -1,7 +1,7 @@
 -- What a recipe finds when it starts: a small, read-only world in which everything that is computed twice
 -- comes out the same. Knows the language, not what recipes are about (that is muster.lua and job.lua).
 --
--- Called once by the engine with the host functions (src/lua/bind_*.cc). Returns what muster's other files use.
+-- Called once by the engine with the host functions (src/lua/bind/bind_*.cc). Returns what muster's other files use.
 local host = ...
 
 local env = {}

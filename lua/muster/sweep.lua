@@ -1,5 +1,5 @@
 -- Sweeps as files describe them: muster.sweep { … }, spaces and the axes in them, samplers, rules of early stopping.
--- Gives the engine plain tables; whether names and values are the recipe's, C++ says (src/lua/read_sweep.cc).
+-- Gives the engine plain tables; whether names and values are the recipe's, C++ says (src/lua/engine/read_sweep.cc).
 local host, prelude, muster, parameters, recipes = ...
 
 local api = muster.api

@@ -1,5 +1,5 @@
 // muster completion: the script by which a shell completes muster's command line. The shell asks this program at every
-// press of its key (cli/complete_words.h); the scripts only pass words on and show what comes back.
+// press of its key (cli/about/complete_words.h); the scripts only pass words on and show what comes back.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shell_quote.h"
-#include "cli/command.h"
-#include "cli/complete_words.h"
-#include "cli/exit_code.h"
-#include "cli/print_diagnostics.h"
+#include "base/values/shell_quote.h"
+#include "cli/about/complete_words.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/commands.h"
 
 namespace muster {
 namespace {

@@ -7,11 +7,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/exit_code.h"
-#include "cli/man_page.h"
-#include "cli/own_reference.h"
-#include "cli/print_diagnostics.h"
+#include "cli/about/man_page.h"
+#include "cli/about/own_reference.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/commands.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 

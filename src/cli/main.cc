@@ -9,15 +9,19 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/mechanism.h"
-#include "base/shell_quote.h"
-#include "base/standard_descriptors.h"
-#include "base/suggest.h"
-#include "cli/command.h"
-#include "cli/command_options.h"
-#include "cli/exit_code.h"
-#include "cli/other_words.h"
-#include "cli/site_of_call.h"
+#include "base/system/mechanism.h"
+#include "base/system/standard_descriptors.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "cli/about/other_words.h"
+#include "cli/command/command.h"
+#include "cli/command/command_options.h"
+#include "cli/command/exit_code.h"
+#include "cli/commands.h"
+#include "cli/options/site_of_call.h"
+#include "cli/plan/plan_commands.h"
+#include "cli/runs/run_commands.h"
+#include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
 namespace {
@@ -53,13 +57,14 @@ constexpr Command kCommands[] = {
      "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
     {"docs", "tell about attributes of the context API: values, defaults, releases", "muster docs mode --mindspore 2.3",
      false, SetupDocs, false},
-    {"ps", "show the runs that are going on", "muster ps --all", false, SetupPs},
-    {"watch", "follow a run until it is over, and exit as it does", "muster watch parameter-server", false, SetupWatch},
-    {"dump", "show what every process of a run is doing: stacks, what it waits for",
+    {"ps", "show running runs, sweeps and trials, with their newest metrics", "muster ps --all", false, SetupPs},
+    {"watch", "follow a run or sweep until it is over, and exit as it does", "muster watch lr-sweep", false,
+     SetupWatch},
+    {"dump", "show what processes are doing: stacks, what they wait for",
      "muster dump parameter-server --role worker --rank 6", false, SetupDump},
-    {"top", "show a run live: its processes with state, load and last line; keys choose, and open logs",
+    {"top", "show a run or sweep live, process by process or trial by trial",
      "muster top parameter-server --role worker", false, SetupTop},
-    {"stop", "ask a run to end", "muster stop parameter-server --wait", false, SetupStop},
+    {"stop", "ask a run, a sweep or one of its trials to end", "muster stop lr-sweep:3 --wait", false, SetupStop},
     {"ls", "show the runs there have been, and how each ended",
      "muster ls --where 'outcome == failed and lr > 0.1' --columns id,lr,outcome --sort=-lr", false, SetupLs},
     {"show", "tell how a sweep stands, or how one of its trials went", "muster show lr-sweep:best", false, SetupShow},
@@ -70,12 +75,13 @@ constexpr Command kCommands[] = {
      SetupTag},
     {"pack", "put a run into one archive, to be opened elsewhere with the same commands",
      "muster pack parameter-server -o run.tar.zst", false, SetupPack},
-    {"report", "tell how a run went", "muster report parameter-server~1", false, SetupReport},
+    {"report", "tell how a run or a sweep went", "muster report parameter-server~1", false, SetupReport},
     {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"report-metric", "report metrics of a process from a shell: one line more at $MUSTER_METRICS",
      "muster report-metric step=100 loss=0.3", false, SetupReportMetric, false},
-    {"logs", "show what a run's processes wrote", "muster logs --role worker --rank 2 --tail 20", false, SetupLogs},
+    {"logs", "show what the processes of a run, sweep or trial wrote", "muster logs --role worker --rank 2 --tail 20",
+     false, SetupLogs},
     {"completion", "print the script by which a shell completes muster's commands, options and parameters",
      "eval \"$(muster completion bash)\"", true, SetupCompletion, false},
 };

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
-#include "spawn/spawn.h"
+#include "base/system/unique_fd.h"
+#include "spawn/start/launcher.h"
 
 namespace muster {
 

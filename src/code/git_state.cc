@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
+#include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {

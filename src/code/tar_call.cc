@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/shell_quote.h"
-#include "base/unique_fd.h"
-#include "spawn/reap.h"
-#include "spawn/spawn.h"
+#include "base/system/clock.h"
+#include "base/system/unique_fd.h"
+#include "base/values/shell_quote.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/reap.h"
 
 namespace muster {
 namespace {

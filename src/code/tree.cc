@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fingerprint.h"
-#include "base/open_below.h"
-#include "base/shell_quote.h"
-#include "base/unique_fd.h"
+#include "base/system/open_below.h"
+#include "base/system/unique_fd.h"
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
 #include "code/git_call.h"
 
 namespace muster {
@@ -103,7 +103,7 @@ class TreeFolders {
     int folder = -1;   // as long as no other is asked for
     std::string name;  // in it
   };
-  // Without a folder errno says why (base/open_below.h).
+  // Without a folder errno says why (base/system/open_below.h).
   Entry At(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return {root_, path};

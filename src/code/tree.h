@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/code_tree.h"
 #include "muster/result.h"
+#include "wire/files/code_tree.h"
 
 namespace muster {
 

@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/pass_descriptors.h"
-#include "base/unique_fd.h"
-#include "evaluator/channel.h"
+#include "base/system/pass_descriptors.h"
+#include "base/system/unique_fd.h"
+#include "evaluation/exchange/evaluation_archive.h"
+#include "evaluator/evaluator_frames.h"
 #include "evaluator/lockdown.h"
-#include "lua/embedded_source.h"
-#include "lua/engine.h"
-#include "lua/evaluation_archive.h"
-#include "spawn/fork_sibling.h"
+#include "lua/engine/engine.h"
+#include "lua/state/embedded_source.h"
+#include "spawn/start/fork_sibling.h"
 
 namespace muster {
 namespace {

@@ -2,7 +2,7 @@
 // and so on until the last one. And the stem (evaluator_stem.h), which becomes one for each that its parent wants.
 #pragma once
 
-#include "lua/engine.h"
+#include "lua/engine/engine.h"
 
 namespace muster {
 
@@ -13,7 +13,7 @@ inline constexpr const char* kWithSchema = "schema";  // a third one for a stem:
 inline constexpr int kOfAnotherVersion = 71;          // what it exits with then
 // Descriptors it is started with; the stem's socket is the one over which evaluators are asked for.
 inline constexpr int kEvaluatorSocket = 3;
-inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (lua/last_place.h)
+inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (evaluation/exchange/last_place.h)
 
 // Does not return. `opened` is for tests.
 [[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);

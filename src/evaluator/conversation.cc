@@ -8,12 +8,12 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-#include "base/archive.h"
-#include "base/clock.h"
-#include "base/signal_name.h"
-#include "base/units.h"
+#include "base/system/clock.h"
+#include "base/values/signal_name.h"
+#include "base/values/units.h"
+#include "evaluation/exchange/evaluation_archive.h"
 #include "evaluator/child.h"
-#include "lua/evaluation_archive.h"
+#include "wire/archive/archive.h"
 
 namespace muster {
 namespace {

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
-#include "evaluator/channel.h"
+#include "base/system/unique_fd.h"
+#include "evaluation/exchange/evaluation.h"
+#include "evaluator/evaluator_frames.h"
 #include "evaluator/evaluator_process.h"
-#include "lua/evaluation.h"
 #include "muster/result.h"
 
 namespace muster {
@@ -37,8 +37,8 @@ class Conversation {
   int fd() const { return epoll_.get(); }
   // Waits for that, or for the time (monotonic), for who does nothing else.
   void Wait(std::uint64_t until_ns) const;
-  // Monotonic (base/clock.h): when Continue() is to be called even if nothing is readable. It then says what the limit
-  // is.
+  // Monotonic (base/system/clock.h): when Continue() is to be called even if nothing is readable. It then says what the
+  // limit is.
   std::uint64_t deadline_ns() const { return deadline_ns_; }
 
   // Goes on as far as it can without waiting. Nothing: it is not over. Else the bytes of the answer, or why there are

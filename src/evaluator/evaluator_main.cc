@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/standard_descriptors.h"
+#include "base/system/standard_descriptors.h"
 #include "evaluator/child.h"
 
 namespace muster {

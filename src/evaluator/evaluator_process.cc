@@ -8,17 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "evaluator/channel.h"
+#include "base/system/clock.h"
 #include "evaluator/child.h"
-#include "spawn/find_program.h"
-#include "spawn/fork_sibling.h"
-#include "spawn/reap.h"
+#include "evaluator/evaluator_frames.h"
+#include "spawn/command/find_program.h"
+#include "spawn/start/fork_sibling.h"
+#include "spawn/start/reap.h"
 
 namespace muster {
 namespace {
@@ -26,33 +25,6 @@ namespace {
 constexpr std::uint64_t kBirthPatience = 2'000'000'000;  // for a fork that is on its way, at low priority
 
 }  // namespace
-
-SharedPage::SharedPage() : fd_(memfd_create("muster-place", MFD_CLOEXEC)) {
-  if (fd_.get() < 0 || ftruncate(fd_.get(), sizeof(LastPlace)) != 0) return;
-  void* page = mmap(nullptr, sizeof(LastPlace), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
-  if (page != MAP_FAILED) place_ = new (page) LastPlace;
-}
-
-SharedPage::~SharedPage() {
-  if (place_ != nullptr) munmap(place_, sizeof(LastPlace));
-}
-
-std::shared_ptr<SharedPage> SharedPages::Take() {
-  std::unique_ptr<SharedPage> page;
-  if (idle_->empty()) {
-    page = std::make_unique<SharedPage>();
-  } else {
-    page = std::move(idle_->back());
-    idle_->pop_back();
-    page->Clear();
-  }
-  const auto give_back = [to = std::weak_ptr(idle_)](SharedPage* given) {
-    std::unique_ptr<SharedPage> back(given);
-    const auto idle = to.lock();
-    if (idle && back->ok()) idle->push_back(std::move(back));
-  };
-  return {page.release(), give_back};
-}
 
 Result<EvaluatorEnds> EvaluatorEnds::Make(std::shared_ptr<SharedPage> page) {
   int sockets[2];

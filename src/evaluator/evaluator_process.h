@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/mechanism.h"
-#include "base/unique_fd.h"
-#include "lua/last_place.h"
+#include "base/system/mechanism.h"
+#include "base/system/unique_fd.h"
+#include "evaluator/shared_page.h"
 #include "muster/result.h"
-#include "spawn/spawn.h"
+#include "spawn/start/launcher.h"
 
 namespace muster {
 
@@ -33,35 +33,6 @@ struct EvaluatorStart {
   std::uint64_t stack_bytes = EvaluationLimits{}.stack_bytes;
 
   bool operator==(const EvaluatorStart&) const = default;
-};
-
-// The page in which the evaluator notes how far it came.
-class SharedPage {
- public:
-  SharedPage();
-  SharedPage(const SharedPage&) = delete;
-  SharedPage& operator=(const SharedPage&) = delete;
-  ~SharedPage();
-
-  int fd() const { return fd_.get(); }
-  bool ok() const { return place_ != nullptr; }
-  Place Read() const { return place_->Read(); }
-  void Clear() { new (place_) LastPlace; }
-
- private:
-  UniqueFd fd_;
-  LastPlace* place_ = nullptr;
-};
-
-// Pages for one evaluator after the other: each serves the next once the one that noted in it is gone.
-class SharedPages {
- public:
-  // May be not ok(). Comes back when it is given up, unless this object has gone by then.
-  std::shared_ptr<SharedPage> Take();
-
- private:
-  using Idle = std::vector<std::unique_ptr<SharedPage>>;
-  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
 };
 
 // What both sides of an evaluator's start have in their hands before there is one.

@@ -6,9 +6,9 @@
 
 #include <sys/socket.h>
 
-#include "base/pass_descriptors.h"
+#include "base/system/pass_descriptors.h"
 #include "evaluator/child.h"
-#include "spawn/reap.h"
+#include "spawn/start/reap.h"
 
 namespace muster {
 

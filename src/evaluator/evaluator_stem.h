@@ -9,8 +9,9 @@
 #include <memory>
 #include <optional>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "evaluator/evaluator_process.h"
+#include "evaluator/shared_pages.h"
 #include "muster/result.h"
 
 namespace muster {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/clock.h"
-#include "plan/plan_diff.h"
-#include "settings/nudge.h"
+#include "base/system/clock.h"
+#include "plan/text/plan_diff.h"
+#include "settings/parameters/nudge.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "evaluation/exchange/evaluation.h"
 #include "evaluator/recipe_files.h"
-#include "lua/evaluation.h"
 #include "muster/diagnostic.h"
 #include "muster/site.h"
 

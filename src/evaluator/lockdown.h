@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mechanism.h"
+#include "base/system/mechanism.h"
 
 namespace muster {
 

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fingerprint.h"
-#include "base/open_below.h"
-#include "base/shell_quote.h"
-#include "base/suggest.h"
-#include "base/utf8.h"
-#include "lua/own_data.h"
+#include "base/system/open_below.h"
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "base/values/utf8.h"
+#include "lua/own_data/own_data.h"
 
 namespace muster {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/unique_fd.h"
-#include "lua/evaluation.h"
+#include "base/system/unique_fd.h"
+#include "evaluation/exchange/evaluation.h"
 #include "muster/diagnostic.h"
 #include "muster/result.h"
 #include "muster/value.h"

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "explain/chain.h"
-#include "plan/folded_texts.h"
-#include "settings/nudge.h"
+#include "plan/text/folded_texts.h"
+#include "settings/parameters/nudge.h"
 
 namespace muster {
 namespace {

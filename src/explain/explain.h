@@ -1,6 +1,7 @@
 // Where a value of a plan comes from: who gave it, what it was made of, which parameters it depends on, and which of
-// them have no effect. Found by planning again with one parameter after the other changed a little (settings/nudge.h),
-// so it holds for recipes that nobody annotated, and for what a change of one parameter shows.
+// them have no effect. Found by planning again with one parameter after the other changed a little
+// (settings/parameters/nudge.h), so it holds for recipes that nobody annotated, and for what a change of one parameter
+// shows.
 //
 // Knows no command line; plans are made by who asks.
 #pragma once
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "explain/subject_value.h"
-#include "plan/plan_diff.h"
+#include "plan/text/plan_diff.h"
 
 namespace muster {
 

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/columns.h"
-#include "base/shell_quote.h"
+#include "base/values/columns.h"
+#include "base/values/shell_quote.h"
 #include "explain/explain.h"
-#include "plan/folded_texts.h"
+#include "plan/text/folded_texts.h"
 
 namespace muster {
 namespace {

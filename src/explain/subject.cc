@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "base/shell_quote.h"
-#include "base/suggest.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluator/evaluate.h"
+#include "evaluator/evaluator.h"
 #include "muster/result.h"
 #include "muster/schema.h"
 

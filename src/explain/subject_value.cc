@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/shell_quote.h"
-#include "base/suggest.h"
-#include "plan/environment.h"
-#include "plan/folded_texts.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "plan/environment/environment.h"
+#include "plan/text/folded_texts.h"
 
 namespace muster {
 namespace {

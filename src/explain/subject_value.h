@@ -36,7 +36,7 @@ SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const 
 // A value with its source, of processes with equal ones.
 struct ToldValue {
   std::string processes;  // "worker 0-7"; empty: of the job as a whole
-  std::string text;       // plan/folded_texts.h
+  std::string text;       // plan/text/folded_texts.h
   bool rule = false;
   std::string source;  // "default", "command line", "contract mindspore", "each", "default of MindSpore 1.6.2"
   Place place;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
-#include "settings/value_yaml.h"
+#include "base/values/shell_quote.h"
+#include "settings/values/value_yaml.h"
 
 namespace muster {
 namespace {

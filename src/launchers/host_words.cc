@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/shell_quote.h"
-#include "plan/host_list.h"
+#include "base/values/shell_quote.h"
+#include "plan/hosts/host_list.h"
 
 namespace muster {
 namespace {

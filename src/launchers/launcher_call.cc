@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
-#include "base/suggest.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
 #include "launchers/accelerate_file.h"
 #include "launchers/host_words.h"
 #include "launchers/launcher_name.h"

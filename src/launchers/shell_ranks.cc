@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
+#include "base/values/shell_quote.h"
 #include "launchers/shell_script.h"
 
 namespace muster {

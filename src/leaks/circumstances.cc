@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "base/host_name.h"
-#include "base/shell_quote.h"
-#include "base/units.h"
+#include "base/system/host_name.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "leaks/own_names.h"
-#include "plan/plan_diff.h"
-#include "plan/plan_diff_text.h"
-#include "settings/nudge.h"
+#include "plan/text/plan_diff.h"
+#include "plan/text/plan_diff_text.h"
+#include "settings/parameters/nudge.h"
 
 namespace muster {
 namespace {

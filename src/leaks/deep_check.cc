@@ -4,11 +4,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "evaluator/influence.h"
 #include "leaks/circumstances.h"
 #include "leaks/unsteady.h"
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 
 namespace muster {
 namespace {

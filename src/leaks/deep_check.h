@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluator/evaluate.h"
+#include "evaluator/evaluator.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "muster/value.h"
-#include "plan/folded_texts.h"
+#include "plan/text/folded_texts.h"
 
 namespace muster {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "settings/attribute_text.h"
-#include "settings/rule_note.h"
-#include "settings/word_list.h"
+#include "settings/schema/attribute_text.h"
+#include "settings/schema/rule_note.h"
+#include "settings/schema/word_list.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 #include "reference/attribute_page.h"
 
 #include "reference/attribute_facts.h"
-#include "settings/word_list.h"
+#include "settings/schema/word_list.h"
 
 namespace muster {
 namespace {

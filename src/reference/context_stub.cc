@@ -5,7 +5,7 @@
 #include <set>
 
 #include "reference/attribute_facts.h"
-#include "settings/word_list.h"
+#include "settings/schema/word_list.h"
 
 namespace muster {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "reference/attribute_page.h"
 #include "reference/rule_facts.h"
-#include "settings/unknown_key.h"
+#include "settings/schema/unknown_key.h"
 
 namespace muster {
 namespace {

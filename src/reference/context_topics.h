@@ -14,7 +14,7 @@ namespace muster {
 Topics ContextTopics(const Schema& schema, const Outline& outline, const std::optional<Release>& release);
 
 // Why a name that all releases know is not among the topics of this one: kind "release" and the like, with its
-// successor (settings/unknown_key.h). Nothing if no release has it.
+// successor (settings/schema/unknown_key.h). Nothing if no release has it.
 std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& release, const std::string& name);
 
 }  // namespace muster

@@ -1,7 +1,7 @@
 #include "reference/own_topics.h"
 
-#include "base/fault.h"
-#include "base/mechanism.h"
+#include "base/system/fault.h"
+#include "base/system/mechanism.h"
 
 namespace muster {
 namespace {

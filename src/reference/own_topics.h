@@ -1,5 +1,5 @@
 // What muster tells about itself for tests and odd kernels: the fault hooks, and the mechanisms of the kernel with what
-// stands in for them. Knows the tables of base/fault.h and base/mechanism.h.
+// stands in for them. Knows the tables of base/system/fault.h and base/system/mechanism.h.
 #pragma once
 
 #include "reference/topic.h"

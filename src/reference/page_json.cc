@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reference/page.h"
-#include "settings/value_json.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 

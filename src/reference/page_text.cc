@@ -1,8 +1,8 @@
 // Pages for a terminal.
 #include <algorithm>
 
-#include "base/shell_quote.h"
-#include "base/utf8.h"
+#include "base/values/shell_quote.h"
+#include "base/values/utf8.h"
 #include "reference/page.h"
 
 namespace muster {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "settings/rule_note.h"
-#include "settings/setting_key.h"
-#include "settings/word_list.h"
+#include "settings/schema/rule_note.h"
+#include "settings/schema/setting_key.h"
+#include "settings/schema/word_list.h"
 
 namespace muster {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/shell_quote.h"
-#include "base/suggest.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "base/fingerprint.h"
+#include "base/values/fingerprint.h"
 
 namespace muster {
 namespace {

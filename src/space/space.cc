@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "base/suggest.h"
+#include "base/values/suggest.h"
 #include "space/space_nodes.h"
 
 namespace muster {

@@ -52,7 +52,7 @@ struct Objective {
 double ObjectiveValue(const std::optional<Objective>& objective, double loss);
 
 struct EarlyStopChoice {
-  enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/early_stop.h
+  enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/record/early_stop.h
   Kind kind = Kind::kAsha;
   std::string resource = "step";  // the metric that counts how far a trial is
   double min = 1;                 // kAsha

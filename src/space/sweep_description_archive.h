@@ -1,10 +1,10 @@
-// The fields of a sweep's description for the archive (base/archive.h).
+// The fields of a sweep's description for the archive (wire/archive/archive.h).
 #pragma once
 
 #include <algorithm>
 
-#include "base/value_archive.h"
 #include "space/sweep_description.h"
+#include "wire/archive/value_archive.h"
 
 namespace muster {
 

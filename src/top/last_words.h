@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace muster {
 

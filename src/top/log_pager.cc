@@ -7,9 +7,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/shell_quote.h"
-#include "base/utf8.h"
-#include "run/log_follow.h"
+#include "base/values/shell_quote.h"
+#include "base/values/utf8.h"
+#include "run/logs/line_cutter.h"
+#include "run/logs/log_follower.h"
 
 namespace muster {
 namespace {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "base/log_bytes.h"
 #include "top/screen.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/columns.h"
-#include "base/units.h"
+#include "base/values/columns.h"
+#include "base/values/units.h"
 
 namespace muster {
 namespace {
@@ -74,18 +74,23 @@ std::string Cut(std::string_view text, std::size_t columns) {
 }
 
 std::string Title(const TopState& state) {
-  std::string text = fmt::format("{}  run {}  {}  {}", state.name, state.run, state.phase, DurationText(state.seconds));
+  std::string text = fmt::format("{}  {} {}  {}  {}", state.name, state.is_sweep ? "sweep" : "run", state.run,
+                                 state.phase, DurationText(state.seconds));
   if (!state.why.empty()) text += ": " + state.why;
   return text;
 }
 
-std::string RoleLine(const TopRole& role, std::size_t name_width) {
+std::string RoleLine(const TopState& state, const TopRole& role, std::size_t name_width) {
   std::string text = InColumns(role.name, name_width);
   text += fmt::format("  {} running", role.running);
   if (role.waiting > 0) text += fmt::format(", {} waiting", role.waiting);
   if (role.ended > 0) text += fmt::format(", {} ended", role.ended);
   if (role.bad > 0) text += fmt::format(", {} of them not well", role.bad);
   if (role.restarts > 0) text += fmt::format(", {} restart{}", role.restarts, role.restarts == 1 ? "" : "s");
+  if (const auto metrics = state.metrics.find(role.name); metrics != state.metrics.end()) {
+    text += "  " + MetricsText(metrics->second);
+  }
+  if (state.is_sweep) return text;
   if (role.running > 0) text += fmt::format("  cpu {}  memory {}", PercentText(role.cpu), MemoryText(role.memory_kib));
   return text;
 }
@@ -101,7 +106,7 @@ std::vector<ScreenLine> RoleLines(const TopState& state, std::size_t most, std::
           {Cut(fmt::format("… and {} more roles", state.roles.size() - lines.size()), columns), Look::kDim});
       break;
     }
-    lines.push_back({Cut(RoleLine(role, width), columns), role.bad > 0 ? Look::kBad : Look::kPlain});
+    lines.push_back({Cut(RoleLine(state, role, width), columns), role.bad > 0 ? Look::kBad : Look::kPlain});
   }
   return lines;
 }

@@ -11,7 +11,7 @@
 
 #include <termios.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "muster/result.h"
 #include "top/view.h"
 

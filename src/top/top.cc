@@ -1,5 +1,6 @@
 #include "top/top.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -13,13 +14,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
 
-#include "run/control_client.h"
-#include "run/run_directory.h"
-#include "run/run_end_watch.h"
+#include "run/control/control_connection.h"
+#include "run/control/run_end_watch.h"
+#include "run/directory/run_directory.h"
 #include "top/log_pager.h"
-#include "top/look.h"
 #include "top/screen.h"
 #include "top/terminal.h"
+#include "top/top_look.h"
 
 namespace muster {
 namespace {
@@ -30,8 +31,9 @@ using Mode = TopView::Mode;
 
 class Top {
  public:
-  Top(std::string run_dir, TopState first, TopView view)
+  Top(std::string run_dir, TopState first, TopView view, SweepLooks sweep)
       : look_(std::move(run_dir)),
+        sweep_(std::move(sweep)),
         state_(std::move(first)),
         view_(std::move(view)),
         tty_(io_),
@@ -66,6 +68,7 @@ class Top {
  private:
   // --- the head ---
   void Attach() {
+    if (sweep_) return Tick();
     Result<ControlConnection> connection = ControlConnection::Open(look_.run_dir());
     if (!connection) return;
     connection_ = std::move(*connection);
@@ -80,9 +83,27 @@ class Top {
     tick_.expires_after(std::chrono::seconds(1));
     tick_.async_wait([this](const Error& error) {
       if (error || !state_.live) return;
+      if (sweep_) LookAgain();
       Tick();
-      if (view_.mode == Mode::kLog) Draw();
+      if (sweep_ || view_.mode == Mode::kLog) Draw();
     });
+  }
+
+  // The log of a trial that has ended meanwhile is left.
+  void LookAgain() {
+    Result<TopState> now = sweep_();
+    if (!now) return;
+    const std::string shown =
+        view_.process < state_.processes.size() ? state_.processes[view_.process].name : std::string();
+    state_ = *std::move(now);
+    if (view_.mode != Mode::kLog) return;
+    const auto row = std::find_if(state_.processes.begin(), state_.processes.end(),
+                                  [&](const TopProcess& process) { return process.name == shown; });
+    if (row == state_.processes.end()) {
+      view_.mode = Mode::kProcesses;
+    } else {
+      view_.process = static_cast<std::size_t>(row - state_.processes.begin());
+    }
   }
 
   void AwaitAnswer() {
@@ -103,7 +124,11 @@ class Top {
 
   void Over() {
     if (!state_.live) return;
-    if (Result<TopState> ended = look_.Ended()) state_ = std::move(*ended);
+    if (sweep_) {
+      LookAgain();
+    } else if (Result<TopState> ended = look_.Ended()) {
+      state_ = std::move(*ended);
+    }
     state_.live = false;
     tick_.cancel();
     Draw();
@@ -209,6 +234,7 @@ class Top {
 
   boost::asio::io_context io_{1};
   TopLook look_;
+  SweepLooks sweep_;
   TopState state_;
   TopView view_;
   std::unique_ptr<Terminal> terminal_;
@@ -231,8 +257,8 @@ class Top {
 
 }  // namespace
 
-Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view) {
-  return Top(run_dir, std::move(first), std::move(view)).Run();
+Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepLooks sweep) {
+  return Top(run_dir, std::move(first), std::move(view), std::move(sweep)).Run();
 }
 
 }  // namespace muster

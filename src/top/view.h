@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "top/state.h"
+#include "top/top_state.h"
 
 namespace muster {
 

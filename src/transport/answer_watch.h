@@ -15,8 +15,8 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "base/lease.h"
-#include "spawn/boost_launcher.h"
+#include "spawn/start/boost_launcher.h"
+#include "wire/lease/lease.h"
 
 namespace muster {
 

@@ -4,16 +4,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <variant>
 
 #include <boost/asio/io_context.hpp>
 
-#include "agent/protocol.h"
-#include "base/lease.h"
 #include "muster/event.h"
-#include "muster/result.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 
@@ -53,31 +50,9 @@ class Channel {
   virtual void ExpectAnswer(bool at_once) { static_cast<void>(at_once); }
 };
 
-// A channel as a transport makes it: whatever the agent says comes through.
-class UncheckedChannel : public Channel {
- public:
-  // Nothing more of the agent is believed. It is ended like one that cannot be understood, and AgentLost, which says
-  // why, is the last message. May be called by the receiver; once.
-  virtual void BreakOff(const std::string& why) = 0;
-};
-
 struct TransportHost {
   std::uint32_t index = 0;  // into Plan::hosts, or among the hosts of a sweep
   std::string name;
-};
-
-class Transport {
- public:
-  virtual ~Transport() = default;
-  virtual std::string_view name() const = 0;
-  // How long an agent may be silent.
-  virtual std::uint64_t lease_ms() const { return kDefaultLeaseMs; }
-  // Starts connecting to the host's agent. Fails only if that cannot even begin. What comes through the channel belongs
-  // to what was asked through it.
-  Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host);
-
- private:
-  virtual Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) = 0;
 };
 
 }  // namespace muster

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "muster/result.h"
 #include "transport/given_to_agent.h"
+#include "transport/transport.h"
 
 namespace muster {
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "transport/channel.h"
+#include "transport/unchecked_channel.h"
 
 namespace muster {
 

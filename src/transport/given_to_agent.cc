@@ -5,8 +5,9 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/host_name.h"
-#include "base/plain_text.h"
+#include "base/system/host_name.h"
+#include "base/values/plain_text.h"
+#include "wire/protocol/protocol_bounds.h"
 
 namespace muster {
 namespace {

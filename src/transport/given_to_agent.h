@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "agent/protocol.h"
-#include "base/brought_files.h"
 #include "transport/channel.h"
+#include "wire/files/brought_files.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -11,6 +11,7 @@
 
 #include "muster/diagnostic.h"
 #include "transport/answer_watch.h"
+#include "wire/protocol/frame_reader.h"
 
 namespace muster {
 

@@ -1,5 +1,5 @@
 // The standing agents of a sweep: one on each of its hosts, connected once, below which each run has agents of its own
-// (agent/sub_agents.h), so that a run among thousands costs no connection.
+// (agent/program/sub_agents.h), so that a run among thousands costs no connection.
 //
 // Knows an ordinary transport and channels; not runs. Numbers of hosts are positions in the list of names.
 #pragma once
@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "transport/channel.h"
+#include "transport/transport.h"
 
 namespace muster {
 

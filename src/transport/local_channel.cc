@@ -8,11 +8,11 @@
 #include <boost/asio/signal_set.hpp>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/fault.h"
-#include "spawn/cgroup.h"
-#include "spawn/child_guard.h"
-#include "spawn/reap.h"
+#include "base/system/clock.h"
+#include "base/system/fault.h"
+#include "spawn/guard/child_guard.h"
+#include "spawn/leftovers/cgroup.h"
+#include "spawn/start/reap.h"
 #include "transport/answer_watch.h"
 
 namespace muster {

@@ -13,10 +13,11 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "agent/wire.h"
-#include "spawn/boost_launcher.h"
-#include "spawn/descendants.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/boost_launcher.h"
 #include "transport/channel.h"
+#include "transport/unchecked_channel.h"
+#include "wire/connection/wire.h"
 
 namespace muster {
 

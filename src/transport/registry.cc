@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "transport/local.h"
-#include "transport/ssh.h"
+#include "transport/local_transport.h"
+#include "transport/ssh_transport.h"
 
 namespace muster {
 namespace {

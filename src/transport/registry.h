@@ -7,9 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/lease.h"
 #include "transport/channel.h"
 #include "transport/ssh_command.h"
+#include "transport/transport.h"
+#include "wire/lease/lease.h"
 
 namespace muster {
 

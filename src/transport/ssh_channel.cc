@@ -10,16 +10,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/wire.h"
-#include "base/clock.h"
-#include "base/fault.h"
-#include "base/lease.h"
-#include "base/shell_quote.h"
-#include "spawn/reap.h"
-#include "spawn/watched_child.h"
+#include "base/system/clock.h"
+#include "base/system/fault.h"
+#include "base/values/shell_quote.h"
+#include "spawn/start/reap.h"
+#include "spawn/start/watched_child.h"
 #include "transport/clock_offset.h"
 #include "transport/own_environment.h"
 #include "transport/ssh_failure.h"
+#include "wire/connection/wire.h"
+#include "wire/lease/host_lease.h"
+#include "wire/lease/lease.h"
 
 namespace muster {
 namespace {

@@ -15,6 +15,7 @@
 #include "transport/channel.h"
 #include "transport/ssh_command.h"
 #include "transport/ssh_gate.h"
+#include "transport/unchecked_channel.h"
 
 namespace muster {
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/host_name.h"
-#include "base/shell_quote.h"
+#include "base/system/host_name.h"
+#include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/shell_quote.h"
+#include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {

@@ -13,9 +13,9 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "base/unique_fd.h"
-#include "spawn/spawn.h"
-#include "spawn/watched_child.h"
+#include "base/system/unique_fd.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/watched_child.h"
 #include "transport/connect_window.h"
 #include "transport/ssh_command.h"
 

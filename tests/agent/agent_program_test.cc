@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "agent/agent.h"
-#include "spawn/descendants.h"
-#include "spawn/reap.h"
+#include "agent/program/agent.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/reap.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/processes.h"

@@ -1,5 +1,5 @@
 // The cache of shipped code: what it asks for, what it makes of it, and what it never does.
-#include "agent/code_cache.h"
+#include "agent/code/code_cache.h"
 
 #include <fstream>
 #include <iterator>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/code_tree_archive.h"
 #include "support/temp_dir.h"
+#include "wire/files/code_tree_archive.h"
 
 namespace muster::testing {
 namespace {

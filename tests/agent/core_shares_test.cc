@@ -1,11 +1,11 @@
-#include "agent/core_shares.h"
+#include "agent/devices/core_shares.h"
 
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "base/number_list.h"
+#include "base/values/number_list.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // Leases between processes that are one here: a lock belongs to an open file, so two objects are two musters.
-#include "agent/device_leases.h"
+#include "agent/devices/device_leases.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Who is served when devices of a host become free, as tables: no files, no processes.
-#include "agent/device_turns.h"
+#include "agent/devices/device_turns.h"
 
 #include <gtest/gtest.h>
 

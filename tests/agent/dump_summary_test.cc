@@ -1,5 +1,5 @@
 // What kernel and tools found, put together; and in which order it is looked for.
-#include "agent/dump_summary.h"
+#include "agent/dump/dump_summary.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // Dumps of real processes, with tools that stand in for py-spy and gdb, and with the real gdb where there is one.
-#include "agent/dump_taker.h"
+#include "agent/dump/dump_taker.h"
 
 #include <algorithm>
 #include <csignal>
@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "spawn/reap.h"
+#include "spawn/start/reap.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

@@ -1,12 +1,12 @@
 // What the host's files say about ends: the kernel's own texts as input.
-#include "agent/end_witness.h"
+#include "agent/processes/end_witness.h"
 
 #include <csignal>
 
 #include <gtest/gtest.h>
 
-#include "agent/core_place.h"
-#include "agent/memory_kills.h"
+#include "agent/processes/core_place.h"
+#include "agent/processes/memory_kills.h"
 
 namespace muster {
 namespace {

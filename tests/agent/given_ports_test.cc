@@ -1,4 +1,4 @@
-#include "agent/given_ports.h"
+#include "agent/processes/given_ports.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // Activations by a real bash, with files, modules and a conda of the test's own.
-#include "agent/host_activation.h"
+#include "agent/host/host_activation.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Trees below /sys and /proc as kernels lay them out.
-#include "agent/host_cores.h"
+#include "agent/devices/host_cores.h"
 
 #include <filesystem>
 #include <fstream>

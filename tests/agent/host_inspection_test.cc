@@ -1,4 +1,4 @@
-#include "agent/host_inspection.h"
+#include "agent/host/host_inspection.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/host_facts.h"
-#include "agent/host_trials.h"
+#include "agent/host/host_facts.h"
+#include "agent/host/host_probes.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

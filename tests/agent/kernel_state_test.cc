@@ -1,5 +1,5 @@
 // The kernel's files about processes: their texts, and a real process.
-#include "agent/kernel_state.h"
+#include "agent/dump/kernel_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/log_collapse.h"
-#include "agent/log_files.h"
-#include "agent/log_pipes.h"
-#include "base/log_bytes.h"
+#include "agent/logs/log_collapse.h"
+#include "agent/logs/log_pipes.h"
+#include "agent/processes/log_files.h"
 #include "support/temp_dir.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 namespace {

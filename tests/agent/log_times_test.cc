@@ -1,5 +1,5 @@
 // The index of times as the agent keeps it, on files that the test writes.
-#include "agent/log_times.h"
+#include "agent/logs/log_times.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "support/temp_dir.h"
 
 namespace muster {

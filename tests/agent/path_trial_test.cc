@@ -1,12 +1,12 @@
 // Ways between hosts, tried over loopback.
-#include "agent/path_trial.h"
+#include "agent/host/path_trial.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "spawn/held_port.h"
+#include "spawn/ports/held_port.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // The run directory as an agent holds it.
-#include "agent/run_folder.h"
+#include "agent/host/run_folder.h"
 
 #include <filesystem>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/log_files.h"
+#include "agent/processes/log_files.h"
 #include "support/as_user.h"
 #include "support/temp_dir.h"
 

@@ -1,5 +1,5 @@
 // What py-spy and gdb print, read as stacks; and what nobody should print.
-#include "agent/stack_text.h"
+#include "agent/dump/stack_text.h"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 // Times as people read them.
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #include <ctime>
 #include <regex>

@@ -1,5 +1,5 @@
 // Texts in columns: where lines are broken.
-#include "base/columns.h"
+#include "base/values/columns.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/diagnostic_text.h"
+#include "base/values/diagnostic_text.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
-#include "base/fault.h"
+#include "base/system/fault.h"
 
 #include <gtest/gtest.h>
 
-#include "base/mechanism.h"
+#include "base/system/mechanism.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What the kernel tells of a folder and a file, read back change by change.
-#include "base/file_changes.h"
+#include "base/system/file_changes.h"
 
 #include <fstream>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // Published vectors: FIPS 180-2 appendix B, RFC 3720 appendix B.4.
-#include "base/fingerprint.h"
+#include "base/values/fingerprint.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Devices counted in trees that look like those of real hosts.
-#include "base/host_devices.h"
+#include "base/system/host_devices.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,8 +1,8 @@
-#include "base/host_name.h"
+#include "base/system/host_name.h"
 
 #include <gtest/gtest.h>
 
-#include "base/plain_text.h"
+#include "base/values/plain_text.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/line_diff.h"
+#include "base/values/line_diff.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/number_list.h"
+#include "base/values/number_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Files opened below a directory: nothing on the way leads out of it, with openat2 and without.
-#include "base/open_below.h"
+#include "base/system/open_below.h"
 
 #include <cerrno>
 #include <filesystem>

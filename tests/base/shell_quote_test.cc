@@ -1,5 +1,5 @@
 // Quoting that a real shell reads back, and texts that a terminal cannot be tricked with.
-#include "base/shell_quote.h"
+#include "base/values/shell_quote.h"
 
 #include <random>
 
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/values/utf8.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // Signals by name and number.
-#include "base/signal_name.h"
+#include "base/values/signal_name.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // "Did you mean".
-#include "base/suggest.h"
+#include "base/values/suggest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sizes and durations as people write them.
-#include "base/units.h"
+#include "base/values/units.h"
 
 #include <utility>
 

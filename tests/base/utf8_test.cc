@@ -1,5 +1,5 @@
 // RFC 3629, and nothing more generous.
-#include "base/utf8.h"
+#include "base/values/utf8.h"
 
 #include <string>
 

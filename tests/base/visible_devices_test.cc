@@ -1,5 +1,5 @@
 // What a caller's restrictions leave, on hosts that are trees of files.
-#include "base/visible_devices.h"
+#include "base/system/visible_devices.h"
 
 #include <filesystem>
 #include <fstream>

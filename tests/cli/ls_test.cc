@@ -66,6 +66,9 @@ TEST_F(ListedRuns, AreChosenByWhatIsKnownOfThem) {
   EXPECT_EQ(Rates({"--where", "outcome=ok", "--where", "lr<0.5"}), Rated{0.1});
   EXPECT_EQ(Rates({"--where", "half >= 0.25 and kind ~ '^a b$'", "--sort", "lr"}), (Rated{0.5, 2}));
   EXPECT_EQ(Rates({"--where", "baseline"}), Rated{0.5});
+  EXPECT_EQ(Rates({"--where", "tag == \"baseline\""}), Rated{0.5});
+  EXPECT_EQ(Rates({"--where", "tag ~ '^ticket='", "--sort", "lr"}), (Rated{0.1, 0.5}));
+  EXPECT_EQ(Rates({"--where", "tag != baseline", "--sort", "lr"}), (Rated{0.1, 2})) << "no tag is that one";
   EXPECT_EQ(Rates({"--where", "ticket > 8"}), Rated{0.5});
   EXPECT_EQ(Rates({"--where", "ticket != 42", "--sort", "lr"}), (Rated{0.1, 2})) << "what is not there is unequal";
   EXPECT_EQ(Rates({"--where", "loss <= 1 and took < 1h", "--sort", "metric.worker.loss"}), (Rated{0.1, 0.5}));

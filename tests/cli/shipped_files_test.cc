@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/fingerprint.h"
+#include "base/values/fingerprint.h"
 #include "cli/muster_command.h"
 
 namespace muster::testing {

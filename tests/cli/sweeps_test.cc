@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/golden.h"
 #include "support/sweep_folder.h"
 #include "sweep/made_sweep.h"
 
@@ -116,6 +117,84 @@ TEST(Sweeps, ShowTheirTrialsChosenAndSorted) {
   const CommandResult slip = folder.Muster({"ls", "made", "--where", "optimiser == adam"});
   EXPECT_EQ(slip.exit_code, 2);
   EXPECT_NE(slip.err.find("did you mean \"optimizer\""), std::string::npos) << slip.err;
+}
+
+// With a space, as its head would have written it.
+void Describe(const SweepFolder& folder, const SweepFile& file, std::vector<Value> rates) {
+  const Value lr(Value::Map{{"kind", "axis"}, {"name", "lr"}, {"axis", "choice"}, {"values", Value(std::move(rates))}});
+  const Value workers(
+      Value::Map{{"kind", "axis"}, {"name", "workers"}, {"axis", "range"}, {"low", 1}, {"high", 4}, {"step", 1}});
+  const Value space(Value::Map{{"kind", "product"}, {"parts", Value(Value::List{lr, workers})}});
+  std::ofstream(folder.path() + "/sweep.json") << SweepFileText(file, Value(Value::Map{{"space", space}}));
+}
+
+TEST(Sweeps, AreComparedSideBySide) {
+  const SweepFolder folder(MadeFile(), Six());
+  SweepFile other_file = MadeFile();
+  other_file.sweep_id = "0dd5ab1e0002";
+  other_file.name = "other";
+  const Point own = {{"lr", 9.0}, {"workers", std::int64_t{1}}, {"optimizer", "sgd"}};
+  PointsJudged judged;
+  judged.count = 20;
+  const SweepFolder other(
+      other_file,
+      {SweepBegan{"0dd5ab1e0002", "other", 20, 4711, 77, "b007", "0.9.0", "another", false}, judged,
+       Began(0, 0, MadePoint(5), "n1"), Ended(0, 0, TrialClass::kOk, 0.125), Began(1, 0, own, "n1"),
+       Ended(1, 0, TrialClass::kOk, 0.0625), Began(2, 0, MadePoint(0), "n1"), Ended(2, 0, TrialClass::kOk, 0.75),
+       Began(3, 0, MadePoint(3), "n1"), Ended(3, 0, TrialClass::kOk, 2.0), SweepEnded{false, "Ctrl-C", 130}});
+  Describe(folder, MadeFile(), {Value(0.5), Value(0.25)});
+  Describe(other, other_file, {Value(0.5), Value(9.0)});
+  const CommandResult compared = folder.Muster({"ls", "made", other.path()});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  ExpectGolden(compared.out, "tests/golden/diff/sweeps.txt");
+  const json told = json::parse(folder.Muster({"ls", "made", other.path(), "--json"}).out);
+  EXPECT_EQ(told["format"], 1);
+  ASSERT_EQ(told["sweeps"].size(), 2U);
+  EXPECT_EQ(told["sweeps"][0]["best"]["value"], 0.25);
+  EXPECT_EQ(told["sweeps"][1]["classes"]["ok"], 4);
+  EXPECT_EQ(told["sweeps"][1]["axes"]["lr"], "0.5, 9");
+  ASSERT_EQ(told["points"].size(), 3U) << told["points"];
+  EXPECT_EQ(told["points"][0]["trials"][0]["value"], 0.25);
+  EXPECT_EQ(told["points"][0]["trials"][1]["value"], 0.125);
+  EXPECT_EQ(told["points"][2]["trials"][0]["state"], "crash");
+  const json first = json::parse(folder.Muster({"ls", "made", other.path(), "--json", "-n", "1"}).out);
+  EXPECT_EQ(first["points"].size(), 1U);
+  EXPECT_EQ(first["points_of_all"], 3);
+  EXPECT_EQ(folder.Muster({"ls", "made", other.path(), "--where", "lr > 1"}).exit_code, 2);
+  const CommandResult half = folder.Muster({"ls", "made", "nosuch"});
+  EXPECT_EQ(half.exit_code, 2);
+  EXPECT_NE(half.err.find("\"nosuch\" names no sweep"), std::string::npos) << half.err;
+}
+
+TEST(Sweeps, SayTheSameOfAnAttemptWhereverItIsShown) {
+  std::vector<SweepEntry> entries = Six();
+  AttemptEnded interrupted;
+  interrupted.trial = 4;
+  interrupted.interrupted = interrupted.again = true;
+  interrupted.why = "the sweep was stopped";
+  entries.emplace_back(interrupted);
+  AttemptBegan resumed = std::get<AttemptBegan>(Began(4, 1, MadePoint(4), "n1"));
+  resumed.resumed = {0, "/sweeps/made/t/" + resumed.id.substr(0, 2) + "/" + resumed.id + ".0/checkpoints/step_30.pt"};
+  entries.emplace_back(resumed);
+  entries.push_back(Ended(4, 1, TrialClass::kOk, 0.125));
+  entries.emplace_back(TrialsReopened{{{0, 0}}});
+  const SweepFolder folder(MadeFile(), entries);
+  const std::string shown = folder.Muster({"show", "made:4"}).out;
+  EXPECT_NE(shown.find("attempt 1: interrupted\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("attempt 2: ok\n  from       checkpoints/step_30.pt of attempt 1\n"), std::string::npos)
+      << shown;
+  const json of_four = json::parse(folder.Muster({"show", "made:4", "--json"}).out);
+  EXPECT_EQ(of_four["attempts"][0]["state"], "interrupted");
+  EXPECT_EQ(of_four["attempts"][1]["state"], "ok");
+  EXPECT_EQ(of_four["attempts"][1]["resumed"]["attempt"], 1);
+  // A trial that is tried again has attempts that ended, and these did not change.
+  EXPECT_EQ(Column(folder.Muster({"ls", "made", "-n", "1"}), 2), (Words{"STATE", "again"}));
+  EXPECT_NE(folder.Muster({"show", "made:0"}).out.find("attempt 1: ok\n"), std::string::npos);
+  EXPECT_EQ(json::parse(folder.Muster({"show", "made:0", "--json"}).out)["attempts"][0]["state"], "ok");
+  const std::string rows = folder.Muster({"export", "made", "--jsonl", "--attempts"}).out;
+  EXPECT_NE(rows.find("\"state\":\"interrupted\",\"attempt\":1"), std::string::npos) << rows;
+  EXPECT_EQ(rows.find("\"state\":\"again\""), std::string::npos) << rows;
+  EXPECT_EQ(json::parse(folder.Muster({"show", "made", "--json"}).out)["best"]["attempt"], 2);
 }
 
 TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {

@@ -16,7 +16,7 @@
 
 #include "hosts/host_processes.h"
 #include "hosts/hosts_bed.h"
-#include "spawn/descendants.h"
+#include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
 #include "support/sub_agent_transport.h"

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/time_index.h"
 #include "conformance/conformance.h"
-#include "spawn/held_port.h"
+#include "spawn/ports/held_port.h"
+#include "wire/files/time_index.h"
 
 namespace muster::testing {
 namespace {

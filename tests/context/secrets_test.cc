@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "context/python_job.h"
-#include "spawn/reap.h"
-#include "spawn/spawn.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/reap.h"
 #include "support/await.h"
 
 namespace muster::testing {

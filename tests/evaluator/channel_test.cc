@@ -1,14 +1,13 @@
 // Frames between evaluator and parent: whole or not at all, whatever the other side sends.
-#include "evaluator/channel.h"
-
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/unique_fd.h"
+#include "base/system/clock.h"
+#include "base/system/unique_fd.h"
+#include "evaluator/evaluator_frames.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Evaluating in a process of its own, end to end.
-#include "evaluator/evaluate.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,8 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/fingerprint.h"
-#include "plan/plan_text.h"
+#include "base/values/fingerprint.h"
+#include "evaluator/evaluator.h"
+#include "plan/text/plan_text.h"
 #include "support/command.h"
 #include "support/temp_dir.h"
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "evaluator/evaluate.h"
+#include "evaluator/evaluator.h"
 #include "evaluator/small_recipes.h"
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 
 namespace muster::testing {
 namespace {

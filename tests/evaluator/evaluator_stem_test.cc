@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/clock.h"
-#include "evaluator/evaluate.h"
+#include "base/system/clock.h"
+#include "evaluator/evaluator.h"
 #include "evaluator/small_recipes.h"
 
 namespace muster::testing {

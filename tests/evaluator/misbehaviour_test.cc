@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/archive.h"
-#include "evaluator/evaluate.h"
-#include "lua/evaluation_archive.h"
+#include "evaluation/exchange/evaluation_archive.h"
+#include "evaluator/evaluator.h"
 #include "support/command.h"
 #include "support/temp_dir.h"
+#include "wire/archive/archive.h"
 
 namespace muster::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/fingerprint.h"
+#include "base/values/fingerprint.h"
 #include "support/temp_dir.h"
 
 namespace muster {

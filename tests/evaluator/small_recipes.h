@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluator/evaluate.h"
+#include "evaluator/evaluator.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/protocol.h"
+#include "wire/protocol/frame_reader.h"
+#include "wire/protocol/protocol.h"
+#include "wire/protocol/protocol_bounds.h"
 
 namespace {
 

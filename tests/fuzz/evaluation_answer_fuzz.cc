@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/diagnostic_text.h"
-#include "lua/evaluation_archive.h"
-#include "plan/fold.h"
-#include "plan/plan_check.h"
-#include "plan/plan_json.h"
-#include "plan/plan_text.h"
+#include "base/values/diagnostic_text.h"
+#include "evaluation/exchange/evaluation_archive.h"
+#include "plan/check/plan_check.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/fingerprint.h"
-#include "run/journal.h"
+#include "base/values/fingerprint.h"
+#include "run/journal/journal.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
-#include "base/utf8.h"
-#include "settings/parameter.h"
+#include "base/values/units.h"
+#include "base/values/utf8.h"
+#include "settings/parameters/parameter.h"
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "plan/environment.h"
-#include "plan/fold.h"
-#include "plan/plan_archive.h"
-#include "plan/plan_check.h"
-#include "plan/plan_json.h"
-#include "plan/plan_text.h"
+#include "plan/check/plan_check.h"
+#include "plan/environment/environment.h"
+#include "plan/plan/fold.h"
+#include "plan/plan/plan_archive.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

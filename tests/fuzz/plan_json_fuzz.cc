@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "plan/plan_json.h"
+#include "plan/text/plan_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto plan = muster::PlanFromJson({reinterpret_cast<const char*>(data), size});

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/kernel_state.h"
-#include "agent/stack_text.h"
+#include "agent/dump/kernel_state.h"
+#include "agent/dump/stack_text.h"
 
 namespace {
 

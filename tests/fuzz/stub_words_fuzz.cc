@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "stub/account.h"
-#include "stub/facts.h"
-#include "stub/greeting.h"
+#include "stub/program/greeting.h"
+#include "stub/records/stub_account.h"
+#include "stub/records/stub_facts.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "run/journal_line.h"
-#include "sweep/sweep_account.h"
-#include "sweep/sweep_journal.h"
+#include "run/journal/journal_line.h"
+#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_journal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/value_archive.h"
-#include "settings/value_json.h"
+#include "settings/values/value_json.h"
+#include "wire/archive/value_archive.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/value_archive.h"
-#include "settings/value_yaml.h"
-#include "settings/yaml_scalar.h"
+#include "settings/values/value_yaml.h"
+#include "settings/values/yaml_scalar.h"
+#include "wire/archive/value_archive.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

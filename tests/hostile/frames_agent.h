@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent/protocol.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster::testing {
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "hostile/frames_agent.h"
+#include "wire/protocol/frame_reader.h"
 
 namespace muster::testing {
 namespace {

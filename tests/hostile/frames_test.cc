@@ -22,13 +22,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/wire.h"
 #include "hostile/frames_agent.h"
 #include "run/fake_clock.h"
 #include "run/sample_plan.h"
-#include "run/session.h"
+#include "run/session/run_request.h"
 #include "support/temp_dir.h"
 #include "transport/channel.h"
+#include "transport/transport.h"
+#include "transport/unchecked_channel.h"
+#include "wire/connection/wire.h"
 
 namespace muster::testing {
 namespace {

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/diagnostic_text.h"
-#include "evaluator/evaluate.h"
+#include "base/values/diagnostic_text.h"
+#include "evaluator/evaluator.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

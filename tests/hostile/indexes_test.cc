@@ -13,13 +13,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "hostile/mutation.h"
 #include "support/sweep_folder.h"
-#include "sweep/database.h"
+#include "sweep/index/database.h"
+#include "sweep/index/sweep_index.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/made_sweep.h"
-#include "sweep/sweep_index.h"
-#include "sweep/sweep_view.h"
 
 namespace muster::testing {
 namespace {

@@ -13,27 +13,27 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "hostile/mutation.h"
-#include "plan/fold.h"
-#include "plan/plan_json.h"
-#include "run/dump_json.h"
-#include "run/dump_report.h"
-#include "run/journal.h"
-#include "run/journal_line.h"
-#include "run/log_choice.h"
-#include "run/rehearsal.h"
-#include "run/report.h"
-#include "run/run_summary.h"
-#include "run/run_trace.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_json.h"
+#include "run/console/watch.h"
+#include "run/journal/journal.h"
+#include "run/journal/journal_line.h"
+#include "run/journal/run_summary.h"
+#include "run/journal/run_trace.h"
+#include "run/logs/log_choice.h"
+#include "run/report/dump_json.h"
+#include "run/report/dump_report.h"
+#include "run/report/rehearsal.h"
+#include "run/report/report.h"
 #include "run/sample_entries.h"
 #include "run/sample_plan.h"
-#include "run/watch.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
-#include "sweep/trial_class.h"
-#include "top/look.h"
+#include "sweep/trial/trial_class.h"
+#include "top/top_look.h"
 
 namespace muster::testing {
 namespace {
@@ -211,7 +211,9 @@ class HostileJournals : public ::testing::Test {
   }
   CommandResult Muster(std::vector<std::string> words) const {
     words.insert(words.begin(), MusterProgram());
-    return RunCommand({words, {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + folder.path()}, folder.path()});
+    return RunCommand({words,
+                       {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + folder.path(), "XDG_RUNTIME_DIR=" + folder.path()},
+                       folder.path()});
   }
 
   TempDir folder;

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

@@ -1,4 +1,6 @@
 // Agents over a real ssh: how they are reached, why they cannot be, and what happens when the way to them breaks.
+#include "transport/ssh_transport.h"
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -8,7 +10,6 @@
 #include "hosts/hosts_bed.h"
 #include "support/await.h"
 #include "support/processes.h"
-#include "transport/ssh.h"
 
 namespace muster::testing {
 namespace {

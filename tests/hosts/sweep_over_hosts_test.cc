@@ -12,7 +12,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "hosts/hosts_bed.h"
 #include "hosts/hosts_run.h"
 #include "support/await.h"

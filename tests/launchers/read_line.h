@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/shell_quote.h"
+#include "base/values/shell_quote.h"
 #include "launchers/launcher_call.h"
 #include "launchers/launcher_name.h"
 #include "launchers/shell_ranks.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 #include "support/command.h"
 #include "support/temp_dir.h"
 

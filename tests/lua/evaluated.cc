@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan_check.h"
+#include "plan/check/plan_check.h"
 
 namespace muster::testing {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lua/engine.h"
-#include "lua/evaluation.h"
+#include "evaluation/exchange/evaluation.h"
+#include "lua/engine/engine.h"
 
 namespace muster::testing {
 

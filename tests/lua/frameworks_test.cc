@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "lua/embedded.h"
 #include "lua/evaluated.h"
 #include "lua/filled_env.h"
+#include "lua/state/embedded.h"
 #include "muster/binding.h"
-#include "plan/environment.h"
+#include "plan/environment/environment.h"
 #include "support/golden.h"
 
 namespace muster::testing {

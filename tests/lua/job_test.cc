@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "plan/plan_check.h"
+#include "plan/check/plan_check.h"
 
 namespace muster::testing {
 namespace {

@@ -1,8 +1,8 @@
 // Site files, their rules and recipe libraries inside the evaluator.
 #include <gtest/gtest.h>
 
+#include "lua/engine/site_table.h"
 #include "lua/evaluated.h"
-#include "lua/site_table.h"
 
 namespace muster::testing {
 namespace {

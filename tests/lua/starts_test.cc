@@ -6,7 +6,7 @@
 
 #include "lua/evaluated.h"
 #include "lua/filled_env.h"
-#include "plan/environment.h"
+#include "plan/environment/environment.h"
 
 namespace muster::testing {
 namespace {

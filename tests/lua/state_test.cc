@@ -1,14 +1,14 @@
 // The interpreter by itself: what it lacks and where it ends.
-#include "lua/state.h"
+#include "lua/state/state.h"
 
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "lua/embedded.h"
-#include "lua/embedded_source.h"
 #include "lua/evaluated.h"
-#include "lua/own_chunk.h"
+#include "lua/state/embedded.h"
+#include "lua/state/embedded_source.h"
+#include "lua/state/own_chunk.h"
 
 namespace muster::testing {
 namespace {

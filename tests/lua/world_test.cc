@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lua/embedded.h"
 #include "lua/evaluated.h"
+#include "lua/state/embedded.h"
 
 namespace muster::testing {
 namespace {

@@ -1,9 +1,9 @@
 // Who sets a variable, and what reaches a process.
-#include "plan/environment.h"
+#include "plan/environment/environment.h"
 
 #include <gtest/gtest.h>
 
-#include "plan/plan_check.h"
+#include "plan/check/plan_check.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // Who set what, of one process.
-#include "plan/explained_environment.h"
+#include "plan/environment/explained_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Folding: what is shared is stored once, however the plan was built.
-#include "plan/fold.h"
+#include "plan/plan/fold.h"
 
 #include <gtest/gtest.h>
 
-#include "plan/plan_text.h"
 #include "plan/sample_plan.h"
+#include "plan/text/plan_text.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "plan/folded_texts.h"
+#include "plan/text/folded_texts.h"
 
 #include <functional>
 

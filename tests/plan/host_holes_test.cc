@@ -1,5 +1,5 @@
 // Who is told of a host by what only the binding knows.
-#include "plan/host_holes.h"
+#include "plan/plan/host_holes.h"
 
 #include <gtest/gtest.h>
 

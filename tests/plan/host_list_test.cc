@@ -1,5 +1,5 @@
 // Host lists and host files as people write them.
-#include "plan/host_list.h"
+#include "plan/hosts/host_list.h"
 
 #include <gtest/gtest.h>
 

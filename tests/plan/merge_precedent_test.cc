@@ -1,11 +1,11 @@
 // What one merge decided must hold for the next exactly as long as merging anew would say the same.
-#include "plan/merge_precedent.h"
+#include "plan/environment/merge_precedent.h"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "plan/refilled_layer.h"
+#include "plan/environment/refilled_layer.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // Which process runs where: a table of layouts, and properties over random ones.
-#include "plan/placement.h"
+#include "plan/hosts/placement.h"
 
 #include <map>
 #include <random>

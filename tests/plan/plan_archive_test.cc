@@ -1,9 +1,9 @@
 // Plans across a process border.
-#include "plan/plan_archive.h"
+#include "plan/plan/plan_archive.h"
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

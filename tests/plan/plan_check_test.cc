@@ -1,11 +1,11 @@
 // What a plan from untrusted bytes must satisfy.
-#include "plan/plan_check.h"
+#include "plan/check/plan_check.h"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

@@ -1,14 +1,14 @@
-#include "plan/plan_diff.h"
+#include "plan/text/plan_diff.h"
 
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
-#include "plan/plan_diff_text.h"
-#include "plan/plan_text.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
+#include "plan/text/plan_diff_text.h"
+#include "plan/text/plan_text.h"
 
 namespace muster {
 namespace {

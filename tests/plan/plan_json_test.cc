@@ -1,13 +1,13 @@
 // Plans as JSON, there and back.
-#include "plan/plan_json.h"
+#include "plan/text/plan_json.h"
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
-#include "plan/plan_check.h"
-#include "plan/plan_text.h"
+#include "plan/check/plan_check.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
-#include "settings/value_json.h"
+#include "plan/text/plan_text.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -1,15 +1,15 @@
 // A plan on one screen.
-#include "plan/plan_summary.h"
+#include "plan/text/plan_summary.h"
 
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "base/columns.h"
-#include "plan/fold.h"
-#include "plan/plan_text.h"
+#include "base/values/columns.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
+#include "plan/text/plan_text.h"
 
 namespace muster {
 namespace {

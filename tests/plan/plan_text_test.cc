@@ -1,11 +1,11 @@
 // The canonical text and the id that is made of it.
-#include "plan/plan_text.h"
+#include "plan/text/plan_text.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
+#include "plan/plan/fold.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

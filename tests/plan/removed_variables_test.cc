@@ -1,5 +1,5 @@
 // What is told of variables that a contract removes although muster was called with them.
-#include "plan/removed_variables.h"
+#include "plan/environment/removed_variables.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
-#include "plan/placement.h"
+#include "plan/hosts/placement.h"
+#include "plan/plan/fold.h"
 
 namespace muster {
 namespace {

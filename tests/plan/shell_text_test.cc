@@ -1,10 +1,11 @@
-#include "plan/shell_text.h"
+#include "plan/text/shell_text.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "plan/text/shell_place.h"
 #include "support/command.h"
 
 namespace muster {

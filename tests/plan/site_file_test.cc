@@ -1,9 +1,9 @@
 // What a site file may say, how it is refused, and what several of them make together.
-#include "plan/site_file.h"
+#include "plan/environment/site_file.h"
 
 #include <gtest/gtest.h>
 
-#include "plan/site_environment.h"
+#include "plan/environment/site_environment.h"
 
 namespace muster {
 namespace {

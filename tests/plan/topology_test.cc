@@ -1,11 +1,13 @@
 // Exact division, stages and meshes.
-#include "plan/topology.h"
+#include "plan/hosts/topology.h"
 
 #include <limits>
 #include <random>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "plan/hosts/mesh.h"
 
 namespace muster {
 namespace {

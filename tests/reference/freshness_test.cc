@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/own_data.h"
+#include "lua/own_data/own_data.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 #include "reference/framework_topics.h"

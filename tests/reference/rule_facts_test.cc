@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/own_reference.h"
-#include "settings/setting_key.h"
+#include "settings/schema/setting_key.h"
 
 namespace muster {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "settings/parameter.h"
+#include "settings/parameters/parameter.h"
 #include "support/places.h"
 
 namespace muster {

@@ -1,9 +1,8 @@
 // What a stub says of itself, as a line that the head does not trust.
-#include "stub/account.h"
-
 #include <gtest/gtest.h>
 
-#include "stub/greeting.h"
+#include "stub/program/greeting.h"
+#include "stub/records/stub_account.h"
 
 namespace muster {
 namespace {

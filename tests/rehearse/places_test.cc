@@ -1,5 +1,5 @@
 // What a stub looks at on its own host: files of a command, and room on disks.
-#include "stub/places.h"
+#include "stub/program/places.h"
 
 #include <fstream>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stub/command_files.h"
+#include "stub/program/command_files.h"
 #include "support/temp_dir.h"
 
 namespace muster {

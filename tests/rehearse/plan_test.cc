@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan_check.h"
-#include "run/rehearsal_plan.h"
-#include "stub/facts.h"
+#include "plan/check/plan_check.h"
+#include "run/start/rehearsal_plan.h"
+#include "stub/records/stub_facts.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What a process's environment has to say, against what the plan has.
-#include "stub/promises.h"
+#include "stub/program/promises.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stub/contract_table.h"
-#include "stub/facts.h"
+#include "stub/program/contract_table.h"
+#include "stub/records/stub_facts.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "run/rehearsal.h"
-#include "run/rehearsal_plan.h"
+#include "run/report/rehearsal.h"
+#include "run/start/rehearsal_plan.h"
 
 namespace muster {
 namespace {

@@ -1,11 +1,12 @@
 // What the head tells an agent to do, what it makes of the answer, and what of it may be read later.
-#include "run/activation.h"
+#include "run/start/activation.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "run/environment_record.h"
+#include "run/directory/environment_record.h"
+#include "run/directory/hidden_values.h"
 #include "run/sample_plan.h"
 
 namespace muster {

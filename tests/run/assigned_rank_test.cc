@@ -1,5 +1,5 @@
 // Ranks that a framework assigns itself, out of the logs of its processes.
-#include "run/assigned_rank.h"
+#include "run/report/assigned_rank.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run/bad_hosts.h"
+#include "run/hosts/bad_hosts.h"
 
 #include <fstream>
 #include <thread>

@@ -1,5 +1,5 @@
 // Journals with correct checksums that do not fit their plan.
-#include "run/checked_journal.h"
+#include "run/journal/checked_journal.h"
 
 #include <filesystem>
 #include <limits>
@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/fold.h"
-#include "plan/plan_json.h"
-#include "run/dump_report.h"
-#include "run/rehearsal.h"
-#include "run/report.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_json.h"
+#include "run/report/dump_report.h"
+#include "run/report/rehearsal.h"
+#include "run/report/report.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

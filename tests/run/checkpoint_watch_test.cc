@@ -1,5 +1,5 @@
 // A checkpoint is told of when it becomes whole, however deep below its folder that happens.
-#include "run/checkpoint_watch.h"
+#include "run/session/checkpoint_watch.h"
 
 #include <filesystem>
 #include <string>

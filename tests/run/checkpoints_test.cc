@@ -1,5 +1,5 @@
 // Which checkpoint is the newest complete one.
-#include "run/checkpoints.h"
+#include "run/directory/checkpoints.h"
 
 #include <filesystem>
 

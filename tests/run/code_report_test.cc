@@ -1,4 +1,4 @@
-#include "run/code_report.h"
+#include "run/report/code_report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Code is sent as it was offered: from below its folder, and through no link.
-#include "run/code_shipment.h"
+#include "run/start/code_shipment.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // What reaches the reader: lines, output, followed logs, the console as a whole.
-#include "run/console.h"
+#include "run/console/console.h"
 
 #include <algorithm>
 #include <random>
@@ -19,10 +19,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
-#include "base/write_all.h"
-#include "run/log_follow.h"
-#include "run/output.h"
+#include "base/system/write_all.h"
+#include "base/values/utf8.h"
+#include "run/logs/line_cutter.h"
+#include "run/logs/log_follower.h"
+#include "run/loop/output.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // What the report says about contexts: from records as launched Pythons leave them, and as nobody should.
-#include "run/context_report.h"
+#include "run/report/context_report.h"
 
 #include <filesystem>
 #include <string>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plan/python_path.h"
-#include "run/private_files.h"
+#include "plan/environment/python_path.h"
+#include "run/directory/private_files.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // Requests and answers at the control socket as lines, and what is refused.
-#include "run/control_protocol.h"
+#include "run/control/control_protocol.h"
 
 #include <string>
 
@@ -24,7 +24,8 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
                                        {Ask::kStop, true, true},
                                        {Ask::kWatch, false},
                                        {Ask::kDump},
-                                       {Ask::kProcesses}}) {
+                                       {Ask::kProcesses},
+                                       {Ask::kOpen, false, false, 12}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {

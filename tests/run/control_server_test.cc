@@ -1,5 +1,5 @@
 // Who is listened to at the control socket. What is said there: tests/run/control_protocol_test.cc, and whole runs.
-#include "run/control_server.h"
+#include "run/control/control_server.h"
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/control_address.h"
+#include "run/control/control_address.h"
 #include "run/scratch_folder.h"
 
 namespace muster {

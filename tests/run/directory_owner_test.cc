@@ -1,6 +1,6 @@
 // Whose a run directory is: what names mean, what may be done with another user's, and where one's own are made. Two
 // users and root; only root can be all of them.
-#include "run/directory_owner.h"
+#include "run/directory/directory_owner.h"
 
 #include <filesystem>
 #include <optional>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/run_directory.h"
+#include "run/directory/run_directory.h"
 #include "run/scratch_folder.h"
 #include "support/as_user.h"
 

@@ -1,12 +1,12 @@
 // Dumps folded over processes, and told.
-#include "run/dump_fold.h"
+#include "run/report/dump_fold.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "run/dump_report.h"
+#include "run/report/dump_report.h"
 #include "run/sample_plan.h"
 
 namespace muster {

@@ -1,6 +1,6 @@
 // The account of a first failure, from journals and folders that are put together here: what it tells of others, of
 // time and of what processes say themselves.
-#include "run/failure_account.h"
+#include "run/report/failure_account.h"
 
 #include <filesystem>
 #include <string>
@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "run/last_lines.h"
+#include "run/directory/last_lines.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

@@ -1,9 +1,9 @@
-#include "run/host_differences.h"
+#include "run/hosts/host_differences.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "run/inspection_report.h"
+#include "run/hosts/inspection_report.h"
 
 namespace muster {
 namespace {

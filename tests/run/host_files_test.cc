@@ -1,11 +1,11 @@
-#include "run/host_files.h"
+#include "run/start/host_files.h"
 
 #include <filesystem>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "run/scratch_folder.h"
 
 namespace muster {

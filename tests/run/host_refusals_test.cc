@@ -1,4 +1,4 @@
-#include "run/host_refusals.h"
+#include "run/hosts/host_refusals.h"
 
 #include <gtest/gtest.h>
 

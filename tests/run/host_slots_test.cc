@@ -1,5 +1,5 @@
 // Which machine stands for which host.
-#include "run/host_slots.h"
+#include "run/supervise/host_slots.h"
 
 #include <gtest/gtest.h>
 

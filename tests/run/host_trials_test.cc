@@ -1,10 +1,9 @@
 // What follows from what hosts were tried for.
-#include "run/host_trials.h"
-
 #include <gtest/gtest.h>
 
-#include "run/host_differences.h"
-#include "run/inspection_report.h"
+#include "run/hosts/host_differences.h"
+#include "run/hosts/host_probe_findings.h"
+#include "run/hosts/inspection_report.h"
 
 namespace muster {
 namespace {

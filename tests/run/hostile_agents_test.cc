@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plan/fold.h"
+#include "plan/plan/fold.h"
 #include "run/fake_clock.h"
-#include "run/journal.h"
+#include "run/journal/journal.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "run/scripted_channel.h"
-#include "run/session.h"
+#include "run/session/run_request.h"
 #include "transport/checked_channel.h"
 
 namespace muster {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "run/journal.h"
+#include "run/journal/journal.h"
 #include "support/places.h"
 
 namespace muster {

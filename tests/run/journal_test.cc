@@ -1,4 +1,4 @@
-#include "run/journal.h"
+#include "run/journal/journal.h"
 
 #include <algorithm>
 #include <string>
@@ -13,8 +13,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
-#include "base/fingerprint.h"
+#include "base/system/clock.h"
+#include "base/values/fingerprint.h"
+#include "run/journal/journal_writer.h"
 #include "run/sample_entries.h"
 #include "run/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // Which processes and logs a user's words mean.
-#include "run/log_choice.h"
+#include "run/logs/log_choice.h"
 
 #include <filesystem>
 #include <set>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "run/process_choice.h"
-#include "run/rank_set.h"
+#include "run/directory/rank_set.h"
+#include "run/logs/process_choice.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // Times of logs as they are read, and logs as one stream.
-#include "run/log_merge.h"
+#include "run/logs/log_merge.h"
 
 #include <cstdint>
 #include <string>
@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "base/time_index.h"
-#include "base/unique_fd.h"
-#include "run/last_lines.h"
-#include "run/log_times.h"
+#include "base/system/unique_fd.h"
+#include "run/directory/last_lines.h"
+#include "run/logs/log_time_reader.h"
 #include "run/scratch_folder.h"
+#include "wire/files/time_index.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What is taken from the lines that processes append to $MUSTER_METRICS.
-#include "run/metrics_report.h"
+#include "run/report/metrics_report.h"
 
 #include <gtest/gtest.h>
 

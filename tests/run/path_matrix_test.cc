@@ -1,4 +1,4 @@
-#include "run/path_matrix.h"
+#include "run/hosts/path_matrix.h"
 
 #include <set>
 

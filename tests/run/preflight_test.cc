@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/fingerprint.h"
+#include "base/values/fingerprint.h"
 #include "run/fake_clock.h"
-#include "run/journal.h"
+#include "run/journal/journal.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "run/scripted_channel.h"
-#include "run/session.h"
+#include "run/session/run_request.h"
 
 namespace muster {
 namespace {

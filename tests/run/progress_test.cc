@@ -1,5 +1,5 @@
 // The rows of a run's progress, and how they stay below what is written.
-#include "run/progress.h"
+#include "run/console/progress.h"
 
 #include <chrono>
 #include <string>
@@ -13,9 +13,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/columns.h"
-#include "run/metrics_report.h"
-#include "run/output.h"
+#include "base/values/columns.h"
+#include "run/loop/output.h"
+#include "run/report/metrics_report.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "support/await.h"

@@ -1,5 +1,5 @@
 // Reports of run directories that are put together here record by record, as heads of all fates leave them.
-#include "run/report.h"
+#include "run/report/report.h"
 
 #include <filesystem>
 #include <optional>
@@ -12,16 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/utf8.h"
-#include "plan/fold.h"
-#include "plan/plan_json.h"
-#include "plan/plan_text.h"
-#include "run/journal.h"
-#include "run/run_directory.h"
+#include "base/system/clock.h"
+#include "base/values/utf8.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/run_directory.h"
+#include "run/journal/journal.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
-#include "settings/value_json.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/run_directory.h"
+#include "run/directory/run_directory.h"
 
 #include <filesystem>
 #include <optional>

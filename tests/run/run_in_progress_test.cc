@@ -1,5 +1,5 @@
 // Runs beside each other on one loop, over one standing agent, with the real programs.
-#include "run/run_in_progress.h"
+#include "run/session/run_in_progress.h"
 
 #include <csignal>
 #include <filesystem>
@@ -13,14 +13,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "run/journal.h"
-#include "run/report.h"
+#include "run/journal/journal.h"
+#include "run/report/report.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
 #include "transport/host_agents.h"
-#include "transport/local.h"
+#include "transport/local_transport.h"
 
 namespace muster::testing {
 namespace {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "run/journal.h"
+#include "run/journal/journal.h"
+#include "wire/protocol/activation_messages.h"
 
 namespace muster {
 

@@ -16,6 +16,8 @@
 #include <boost/asio/post.hpp>
 
 #include "transport/channel.h"
+#include "transport/transport.h"
+#include "transport/unchecked_channel.h"
 
 namespace muster {
 

@@ -1,6 +1,4 @@
 // Whole runs over scripted agents: commands and events in, files and outcome out.
-#include "run/session.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,18 +14,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/protocol.h"
-#include "plan/fold.h"
-#include "plan/plan_json.h"
-#include "plan/plan_text.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/run_directory.h"
 #include "run/fake_clock.h"
-#include "run/journal.h"
-#include "run/report.h"
-#include "run/run_directory.h"
+#include "run/journal/journal.h"
+#include "run/report/report.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "run/scripted_channel.h"
-#include "run/supervisor.h"
+#include "run/session/run_request.h"
+#include "run/supervise/supervisor.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 namespace {

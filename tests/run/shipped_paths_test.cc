@@ -1,8 +1,8 @@
-#include "run/shipped_paths.h"
+#include "run/start/shipped_paths.h"
 
 #include <gtest/gtest.h>
 
-#include "run/start_specs.h"
+#include "run/start/start_specs.h"
 
 namespace muster {
 namespace {

@@ -1,12 +1,12 @@
-#include "run/start_specs.h"
+#include "run/start/start_specs.h"
 
 #include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "plan/plan_json.h"
-#include "plan/python_path.h"
+#include "plan/environment/python_path.h"
+#include "plan/text/plan_json.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "support/places.h"

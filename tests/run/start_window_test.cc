@@ -1,4 +1,4 @@
-#include "run/start_window.h"
+#include "run/supervise/start_window.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run/stop_keys.h"
+#include "run/console/stop_keys.h"
 
 #include <string>
 

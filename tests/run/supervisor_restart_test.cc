@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "run/restart_budget.h"
 #include "run/sample_plan.h"
-#include "run/silence_watch.h"
-#include "run/start_order.h"
-#include "run/timer_queue.h"
+#include "run/supervise/restart_budget.h"
+#include "run/supervise/silence_watch.h"
+#include "run/supervise/start_order.h"
+#include "run/supervise/timer_queue.h"
 #include "run/told.h"
 
 namespace muster {

@@ -13,7 +13,7 @@
 #include <signal.h>
 
 #include "run/sample_plan.h"
-#include "run/supervisor.h"
+#include "run/supervise/supervisor.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/supervisor.h"
+#include "run/supervise/supervisor.h"
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#include "run/supervisor.h"
+#include "run/supervise/supervisor.h"
 
 namespace muster {
 

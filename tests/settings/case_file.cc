@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/stack.h"
+#include "lua/state/stack.h"
 #include "settings/real_schema.h"
 #include "support/places.h"
 

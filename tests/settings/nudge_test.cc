@@ -1,4 +1,4 @@
-#include "settings/nudge.h"
+#include "settings/parameters/nudge.h"
 
 #include <algorithm>
 

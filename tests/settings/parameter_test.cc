@@ -1,5 +1,5 @@
 // Parameters by themselves: declarations, texts, values, limits and what is said about them.
-#include "settings/parameter.h"
+#include "settings/parameters/parameter.h"
 
 #include <limits>
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/stack.h"
+#include "lua/state/stack.h"
 #include "support/places.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // What is different on another release.
-#include "settings/release_change.h"
+#include "settings/schema/release_change.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Values and JSON: what goes out comes back, and what is no JSON says where.
-#include "settings/value_json.h"
+#include "settings/values/value_json.h"
 
 #include <cmath>
 #include <limits>

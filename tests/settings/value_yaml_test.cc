@@ -1,8 +1,8 @@
-#include "settings/value_yaml.h"
+#include "settings/values/value_yaml.h"
 
 #include <gtest/gtest.h>
 
-#include "settings/yaml_scalar.h"
+#include "settings/values/yaml_scalar.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What processes write because of their contexts, and who shares it.
-#include "settings/written_paths.h"
+#include "settings/check/written_paths.h"
 
 #include <deque>
 

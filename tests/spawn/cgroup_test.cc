@@ -1,5 +1,5 @@
 // Where a process's cgroup is, and ending all that is in one.
-#include "spawn/cgroup.h"
+#include "spawn/leftovers/cgroup.h"
 
 #include <filesystem>
 #include <fstream>

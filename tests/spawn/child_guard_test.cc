@@ -1,5 +1,5 @@
 // The guard of one process: what becomes of a child that does not end, or is stopped.
-#include "spawn/child_guard.h"
+#include "spawn/guard/child_guard.h"
 
 #include <array>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "spawn/descendants.h"
+#include "spawn/leftovers/descendants.h"
 
 #include <cerrno>
 #include <csignal>

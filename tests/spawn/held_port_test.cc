@@ -1,4 +1,4 @@
-#include "spawn/held_port.h"
+#include "spawn/ports/held_port.h"
 
 #include <array>
 

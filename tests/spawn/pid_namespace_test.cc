@@ -1,4 +1,4 @@
-#include "spawn/pid_namespace.h"
+#include "spawn/guard/pid_namespace.h"
 
 #include <cerrno>
 

@@ -1,4 +1,4 @@
-#include "spawn/port_holder.h"
+#include "spawn/ports/port_holder.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawn/held_port.h"
+#include "spawn/ports/held_port.h"
 
 namespace muster {
 namespace {

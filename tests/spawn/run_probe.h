@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "spawn/reap.h"
-#include "spawn/spawn.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/reap.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

@@ -1,5 +1,3 @@
-#include "spawn/spawn.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -10,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "run_probe.h"
+#include "spawn/start/launcher.h"
 
 namespace muster::testing {
 namespace {

@@ -2,8 +2,8 @@
 #include <atomic>
 #include <thread>
 
-#include "agent/host_cores.h"
-#include "base/number_list.h"
+#include "agent/devices/host_cores.h"
+#include "base/values/number_list.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/signal_name.h"
+#include "base/values/signal_name.h"
 #include "supervision/job.h"
 
 namespace muster::testing {

@@ -2,7 +2,7 @@
 // the deadline), and the end is told.
 #include <set>
 
-#include "base/fault.h"
+#include "base/system/fault.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

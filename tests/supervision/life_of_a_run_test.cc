@@ -133,7 +133,7 @@ TEST_F(LifeOfARun, IsListedWhileItRunsAndAfterwards) {
   ASSERT_EQ(past.size(), 1U);
   EXPECT_EQ(past[0]["outcome"], "stopped");
   EXPECT_EQ(past[0]["exit_code"], 143);
-  const json all = json::parse(Muster({"ps", "--all", "--json"}).out)["runs"];
+  const json all = json::parse(Muster({"ps", "--all", "--json", Folder() + "/runs"}).out)["runs"];
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0]["running"], 0);
   EXPECT_EQ(all[0]["ended"], 2);

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
 
-#include "base/log_bytes.h"
 #include "supervision/log_reader.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster::testing {
 namespace {

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/time_index.h"
 #include "supervision/log_reader.h"
+#include "wire/files/time_index.h"
 
 namespace muster::testing {
 namespace {

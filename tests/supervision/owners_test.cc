@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/self_count.h"
-#include "run/journal.h"
-#include "spawn/descendants.h"
-#include "spawn/spawn.h"
+#include "base/system/self_count.h"
+#include "run/journal/journal.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/launcher.h"
 #include "support/as_user.h"
 #include "support/await.h"
 #include "support/command.h"

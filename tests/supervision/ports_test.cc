@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
-#include "spawn/held_port.h"
+#include "base/system/unique_fd.h"
+#include "spawn/ports/held_port.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

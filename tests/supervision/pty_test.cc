@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "spawn/descendants.h"
+#include "spawn/leftovers/descendants.h"
 #include "supervision/job.h"
 #include "support/on_terminal.h"
 

@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spawn/descendants.h"
-#include "spawn/spawn.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/launcher.h"
 #include "support/await.h"
 #include "support/command.h"
 #include "support/journal_records.h"

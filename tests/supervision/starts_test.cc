@@ -2,8 +2,8 @@
 // and each ends with everything reaped.
 #include <chrono>
 
-#include "base/clock.h"
-#include "base/fault.h"
+#include "base/system/clock.h"
+#include "base/system/fault.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

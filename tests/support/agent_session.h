@@ -16,6 +16,7 @@
 #include "support/temp_dir.h"
 #include "transport/channel.h"
 #include "transport/registry.h"
+#include "transport/transport.h"
 
 namespace muster::testing {
 

@@ -12,7 +12,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 
 namespace muster::testing {
 

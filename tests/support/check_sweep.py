@@ -178,6 +178,12 @@ class Sweep:
                 self.wrong("S7", f"trial {trial}: the id of its point is {known}, the journal says {record['id']}")
         except NotKnown:
             pass
+        resumed = record.get("resumed")
+        if resumed is not None:
+            folder = f"/t/{record['id'][:2]}/{record['id']}.{resumed['attempt']}/"
+            if resumed["attempt"] >= attempt or folder not in resumed["checkpoint"]:
+                self.wrong("S12", f"trial {trial}: attempt {attempt} goes on from {resumed['checkpoint']}, which no "
+                                  "earlier attempt of the trial wrote")
         self.attempts[trial] = attempt + 1
         self.running[trial] = attempt
 

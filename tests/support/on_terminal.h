@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "support/await.h"
 #include "support/command.h"
 

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/unique_fd.h"
+#include "base/system/unique_fd.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
-#include "sweep/sweep_directory.h"
-#include "sweep/sweep_journal.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_journal.h"
 
 namespace muster::testing {
 

@@ -1,6 +1,9 @@
-#include "sweep/early_stop.h"
+#include "sweep/record/early_stop.h"
 
 #include <gtest/gtest.h>
+
+#include "sweep/course/asha.h"
+#include "sweep/course/median_rule.h"
 
 namespace muster::testing {
 namespace {

@@ -1,9 +1,9 @@
 // Gangs on hosts: all places or none, nothing twice, large ones find whole hosts.
-#include "sweep/host_pool.h"
+#include "sweep/course/host_pool.h"
 
 #include <gtest/gtest.h>
 
-#include "sweep/trial_queue.h"
+#include "sweep/course/trial_queue.h"
 
 namespace muster {
 namespace {

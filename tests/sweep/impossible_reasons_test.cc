@@ -1,4 +1,4 @@
-#include "sweep/impossible_reasons.h"
+#include "sweep/record/impossible_reasons.h"
 
 #include <gtest/gtest.h>
 

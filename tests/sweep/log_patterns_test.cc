@@ -1,5 +1,5 @@
 // What patterns find in a line, and what is refused before anything runs.
-#include "sweep/log_patterns.h"
+#include "sweep/trial/log_patterns.h"
 
 #include <gtest/gtest.h>
 

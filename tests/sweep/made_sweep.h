@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/fingerprint.h"
-#include "sweep/sweep_journal.h"
+#include "base/values/fingerprint.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_journal.h"
 
 namespace muster {
 
@@ -33,13 +34,17 @@ inline std::vector<SweepEntry> MadeSweep(unsigned seed, TrialNumber trials) {
     if (trial >= 3 && trial % 7 == 3) continue;
     for (std::uint32_t attempt = 0;; ++attempt) {
       const Point point = MadePoint(trial);
-      entries.emplace_back(AttemptBegan{trial,
-                                        attempt,
-                                        PointId(point),
-                                        point,
-                                        std::string(64, 'a'),
-                                        "run" + std::to_string(trial),
-                                        {trial % 3 == 0 ? "n1" : "n2"}});
+      entries.emplace_back(
+          AttemptBegan{trial,
+                       attempt,
+                       PointId(point),
+                       point,
+                       std::string(64, 'a'),
+                       "run" + std::to_string(trial),
+                       {trial % 3 == 0 ? "n1" : "n2"},
+                       attempt > 0 && trial % 2 == 0
+                           ? ResumedFrom{attempt - 1, "/s/" + TrialFolder(PointId(point), attempt - 1) + "/step_1"}
+                           : ResumedFrom{}});
       AttemptEnded ended;
       ended.trial = trial;
       ended.attempt = attempt;

@@ -1,5 +1,5 @@
 // Reports of a trial as its files grow, without any process.
-#include "sweep/metrics_watch.h"
+#include "sweep/trial/metrics_watch.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "support/temp_dir.h"
-#include "sweep/growing_lines.h"
+#include "sweep/trial/growing_lines.h"
 
 namespace muster::testing {
 namespace {

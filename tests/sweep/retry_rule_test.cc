@@ -1,7 +1,9 @@
 // What is tried again, and which host is left alone.
-#include "sweep/retry_rule.h"
+#include "sweep/course/retry_rule.h"
 
 #include <gtest/gtest.h>
+
+#include "sweep/course/host_record.h"
 
 namespace muster {
 namespace {

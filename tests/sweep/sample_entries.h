@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "sweep/sweep_journal.h"
+#include "base/system/clock.h"
+#include "sweep/record/sweep_journal.h"
 
 namespace muster {
 
@@ -47,10 +47,15 @@ inline std::vector<SweepEntry> OneOfEach() {
   interrupted.trial = 8;
   interrupted.interrupted = true;
   interrupted.again = true;
+  AttemptBegan resumed = attempt;
+  resumed.attempt = 3;
+  resumed.hosts.clear();
+  resumed.resumed = {2, "/sweeps/a \"b\"/t/00/00ff1c2b4d5e6f70.2/checkpoints/step_30.pt"};
   return {began,
           PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},
           attempt,
           AttemptBegan{},
+          resumed,
           RungReached{7, 2, 16, 0.25, {1, 9, 3, 2, true}},
           MedianStopped{7, 2, 16, 0.5, 12, 0.25},
           failed,

@@ -1,11 +1,14 @@
 // Where a sweep stands follows from its entries and their order alone.
-#include "sweep/sweep_account.h"
+#include "sweep/record/sweep_account.h"
 
 #include <random>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "sweep/record/trial_ends.h"
+#include "sweep/record/trial_set.h"
 
 namespace muster {
 namespace {
@@ -29,6 +32,44 @@ SweepAccount AccountOf(const std::vector<SweepEntry>& entries) {
   SweepAccount account;
   for (const SweepEntry& entry : entries) account.Take(entry);
   return account;
+}
+
+TEST(SweepAccount, KnowsWhichAttemptsContinueEachOther) {
+  const auto resumed = [](std::uint32_t attempt, const std::string& checkpoint) {
+    AttemptBegan began = Began(0, attempt);
+    began.resumed = {attempt - 1, checkpoint};
+    return began;
+  };
+  const auto again = [](std::uint32_t attempt, TrialClass trial_class) {
+    AttemptEnded ended = Ended(0, attempt, trial_class);
+    ended.again = true;
+    return ended;
+  };
+  const auto rung = [](std::uint64_t number, bool stop) { return RungReached{0, 0, 1, 0.5, {number, 1, 1, 1, stop}}; };
+  const SweepBegan head{"id", "name", 4, 1, 1, "b", "v", "r", false};
+  SweepAccount account =
+      AccountOf({head, PointsJudged{0, 4, {}}, Began(0), rung(0, false), rung(1, false), again(0, TrialClass::kCrash)});
+  const auto open = [&] { return account.open().at(0); };
+  EXPECT_EQ(open().first, 0U);
+  EXPECT_EQ(open().attempts, 1U);
+  EXPECT_EQ(open().rungs, 2U);
+  account.Take(resumed(1, "/c/step_1"));
+  EXPECT_EQ(open().first, 0U);
+  EXPECT_EQ(open().resumed.checkpoint, "/c/step_1");
+  account.Take(rung(2, true));
+  EXPECT_EQ(open().rungs, 2U) << "one that it was stopped at is decided again if the stop did not come true";
+  account.Take(again(1, TrialClass::kHostLost));
+  account.Take(Began(0, 2));
+  EXPECT_EQ(open().first, 2U) << "it began from nothing";
+  EXPECT_EQ(open().rungs, 0U);
+  EXPECT_EQ(open().resumed, ResumedFrom{});
+  account.Take(again(2, TrialClass::kDiverged));
+  EXPECT_EQ(open().first, 3U) << "what diverged is not continued";
+  account.Take(Began(0, 3));
+  account.Take(Ended(0, 3, TrialClass::kCrash));
+  account.Take(TrialsReopened{{{0, 0}}});
+  EXPECT_EQ(open().attempts, 4U);
+  EXPECT_EQ(open().first, 4U) << "what the user retries begins from nothing";
 }
 
 TEST(TrialSet, IsASetWhateverTheOrder) {

@@ -1,5 +1,5 @@
 // Which trial comes next, and what follows from the end of one: without processes, journal or clock.
-#include "sweep/sweep_course.h"
+#include "sweep/course/sweep_course.h"
 
 #include <gtest/gtest.h>
 
@@ -233,6 +233,46 @@ TEST(SweepCourse, TriesAFailureAgainAndThenGivesUp) {
   course.End(0, TrialClass::kCrash);
   EXPECT_TRUE(course.course->complete());
   EXPECT_EQ(course.course->account().count(TrialClass::kCrash), 1u);
+}
+
+TEST(SweepCourse, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
+  SweepDescription sweep;
+  sweep.objective = Objective{"loss", false, {}};
+  sweep.early_stop.emplace();
+  sweep.early_stop->max = 16;  // rungs at steps 1, 4 and 16
+  const auto report = [](std::int64_t step, double loss) {
+    return MetricReport{{"step", Value(step)}, {"loss", Value(loss)}};
+  };
+  Course first(1, sweep);
+  first.TakeUp();
+  first.Judge();
+  first.Start();
+  EXPECT_EQ(first.course->Reported(0, report(1, 0.9)).entries.size(), 1U);
+  EXPECT_EQ(first.course->Reported(0, report(5, 0.5)).entries.size(), 1U);
+
+  Course second(1, sweep, {{"", 0, 2}}, AccountOf(first.entries));
+  second.TakeUp();
+  ASSERT_EQ(second.course->NextToPlan(), 0U);
+  ASSERT_TRUE(second.course->Planned(0, "plan of 0", {{0, 1}}));
+  ASSERT_TRUE(second.course->NextStart());
+  AttemptBegan began = std::get<AttemptBegan>(first.entries[2]);
+  began.attempt = 1;
+  began.resumed = {0, "/c/step_5"};
+  ASSERT_TRUE(second.course->Began(began));
+  second.course->Recalled(0, report(1, 0.9));
+  second.course->Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
+  second.course->Recalled(0, report(5, 0.5));
+  EXPECT_FALSE(second.course->progress(0)->diverged());
+  EXPECT_EQ(second.course->progress(0)->loss(), 0.5);
+  EXPECT_TRUE(second.course->Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
+  const auto last = second.course->Reported(0, report(16, 0.3));
+  ASSERT_EQ(last.entries.size(), 1U);
+  EXPECT_EQ(std::get<RungReached>(last.entries.front()).decision.rung, 2U);
+  EXPECT_EQ(std::get<RungReached>(last.entries.front()).attempt, 1U);
+  second.End(0);
+  const AttemptEnded& ended = std::get<AttemptEnded>(second.entries.back());
+  EXPECT_EQ(ended.loss, 0.3);
+  EXPECT_EQ(ended.metrics.at("step"), Value(std::int64_t{16}));
 }
 
 TEST(SweepCourse, StopsWhereAnAttemptHasAnotherPlan) {

@@ -1,5 +1,5 @@
 // The index of a sweep: what it holds is what the journal says, whenever either was cut off.
-#include "sweep/sweep_index.h"
+#include "sweep/index/sweep_index.h"
 
 #include <map>
 #include <optional>
@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "run/scratch_folder.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/made_sweep.h"
-#include "sweep/sweep_view.h"
 
 namespace muster {
 namespace {

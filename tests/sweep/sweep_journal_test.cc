@@ -1,5 +1,5 @@
 // The journal of a sweep: there and back, and as far as it is whole whatever happened to its bytes.
-#include "sweep/sweep_journal.h"
+#include "sweep/record/sweep_journal.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "run/journal_line.h"
+#include "run/journal/journal_line.h"
 #include "run/scratch_folder.h"
 #include "sweep/sample_entries.h"
 

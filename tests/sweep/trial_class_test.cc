@@ -1,5 +1,5 @@
 // The table of classes: what is known of an end, and what a sweep makes of it.
-#include "sweep/trial_class.h"
+#include "sweep/trial/trial_class.h"
 
 #include <cerrno>
 #include <csignal>

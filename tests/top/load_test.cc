@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/self_count.h"
+#include "base/system/self_count.h"
+#include "top/load_meter.h"
 
 namespace muster {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "top/state.h"
+#include "top/top_state.h"
 
 namespace muster {
 

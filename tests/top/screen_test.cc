@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/columns.h"
+#include "base/values/columns.h"
 #include "top/sample_state.h"
 
 namespace muster {

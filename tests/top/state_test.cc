@@ -1,7 +1,7 @@
 // What is shown of a head's answer and of a report.
-#include "top/state.h"
-
 #include <gtest/gtest.h>
+
+#include "top/top_state.h"
 
 namespace muster {
 namespace {

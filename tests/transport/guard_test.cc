@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "spawn/descendants.h"
-#include "spawn/spawn.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/launcher.h"
 #include "support/agent_session.h"
 #include "support/places.h"
 #include "support/processes.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/await.h"
-#include "transport/local.h"
+#include "transport/local_transport.h"
 
 namespace {
 

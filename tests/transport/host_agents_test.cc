@@ -11,13 +11,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "spawn/descendants.h"
-#include "spawn/reap.h"
-#include "spawn/spawn.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/reap.h"
 #include "support/agent_session.h"
 #include "support/await.h"
 #include "support/processes.h"
-#include "transport/local.h"
+#include "transport/local_transport.h"
 
 namespace muster::testing {
 namespace {

@@ -1,5 +1,3 @@
-#include "transport/local.h"
-
 #include <algorithm>
 #include <csignal>
 #include <fstream>
@@ -8,10 +6,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "spawn/reap.h"
+#include "spawn/start/reap.h"
 #include "support/agent_session.h"
 #include "support/places.h"
 #include "support/processes.h"
+#include "transport/local_transport.h"
 
 namespace muster::testing {
 namespace {

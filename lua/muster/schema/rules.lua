@@ -1,7 +1,7 @@
 -- Rules between settings: sentences of the documents, and what MindSpore itself refuses. One record per rule, checked
 -- once the job is known; what a field means is said in include/muster/schema.h (Rule). Rules about one attribute and
 -- one mode stand with the attribute (`modes`, `pynative`, `divides` …); those that count processes are functions of
--- src/settings/together.cc.
+-- src/settings/check/together.cc.
 --   about             the setting that is blamed; a function alone: the first thing that was set with it
 --   when, unless      by path: a value, or { one_of, none_of, above, above_value_of, set }
 --   refused           MindSpore fails, so it is an error; else a warning

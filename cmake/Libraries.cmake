@@ -1,0 +1,90 @@
+# muster_library(NAME [COMMANDS] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/, named after its path.
+# Its LINKS are what its files may include; tools/check-layers holds them to each other. COMMANDS: of the command line.
+# muster_folders(NAME FOLDER …): a folder of such folders. muster_NAME stands for all of them, for tests and benchmarks.
+
+get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+find_package(Threads REQUIRED)
+
+# A test's own code takes no time when it runs; what it tests is compiled as always.
+function(muster_as_test target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+endfunction()
+
+include(CommonHeaders)
+
+function(muster_library name)
+  cmake_parse_arguments(L "COMMANDS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  if(L_SOURCES)
+    add_library(muster_${name} STATIC ${L_SOURCES})
+    set(seen PUBLIC)
+  else()  # headers only
+    add_library(muster_${name} INTERFACE)
+    set(seen INTERFACE)
+  endif()
+  # The public headers want the type of a result and a flat map.
+  target_include_directories(muster_${name} ${seen} ${MUSTER_ROOT}/include ${MUSTER_ROOT}/src)
+  target_link_libraries(muster_${name} ${seen} ${L_LINKS} tl::expected Boost::headers)
+  if(L_SOURCES)
+    target_link_libraries(muster_${name} PRIVATE ${L_PRIVATE_LINKS})
+    if(L_COMMANDS)
+      muster_common_headers(muster_${name} command)
+    else()
+      muster_common_headers(muster_${name} library)
+    endif()
+  endif()
+endfunction()
+
+function(muster_folders name)
+  add_library(muster_${name} INTERFACE)
+  foreach(folder ${ARGN})
+    add_subdirectory(${folder})
+    target_link_libraries(muster_${name} INTERFACE muster_${name}_${folder})
+  endforeach()
+endfunction()
+
+# muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half of
+# such a start is the loader's work for shared C++ libraries, so what is written in C++ is linked in; the C library stays
+# shared. Sanitizers want the C++ library shared, too.
+function(muster_program name)
+  if(NOT MUSTER_SANITIZE)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+  endif()
+endfunction()
+
+# muster_static_program(NAME): a program that goes to other hosts: with the C library linked in, too, if there is a static one,
+# and at another address at each start all the same (-static-pie). Elsewhere as muster_program. Sanitizers and coverage want the
+# shared one.
+include(CheckCXXSourceCompiles)
+function(muster_static_program name)
+  if(NOT MUSTER_SANITIZE AND NOT MUSTER_COVERAGE)
+    set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
+    check_cxx_source_compiles("int main() { return 0; }" MUSTER_STATIC_PIE)
+    if(MUSTER_STATIC_PIE)
+      # Without -static-libstdc++: it ends in the shared libraries again.
+      target_link_options(${name} PRIVATE -static-pie -Wl,--as-needed -Wl,--gc-sections)
+      return()
+    endif()
+    message(STATUS "${name} is not linked statically: there is no static C library")
+  endif()
+  muster_program(${name})
+endfunction()
+
+# muster_test(NAME [SPOILS_RUNS] SOURCES … LINKS …): one GoogleTest program per folder; every TEST is a ctest case.
+function(muster_test name)
+  cmake_parse_arguments(T "SPOILS_RUNS" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${MUSTER_ROOT}/tests ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(${name} PRIVATE ${T_LINKS} GTest::gtest_main)
+  muster_as_test(${name})
+  muster_common_headers(${name} test)
+  include(GoogleTest)
+  set(properties TIMEOUT ${T_TIMEOUT})
+  if(T_SPOILS_RUNS)  # tools/run-tests is not to hold its run directories to what such promise
+    list(APPEND properties ENVIRONMENT_MODIFICATION "MUSTER_KEEP_RUNS=unset:")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+endfunction()

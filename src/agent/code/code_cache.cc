@@ -1,0 +1,399 @@
+#include "agent/code/code_cache.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+#include <boost/asio/post.hpp>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
+#include "wire/files/code_tree_archive.h"
+
+namespace muster {
+
+namespace {
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::string_view kList = ".list";
+constexpr std::string_view kPart = ".part.";
+constexpr std::size_t kRandomBytes = 6;
+// What is done at one go.
+constexpr std::size_t kEntriesAtOnce = 200;
+constexpr std::size_t kBytesAtOnce = 1U << 20;
+constexpr std::size_t kLongestList = 256U << 20;
+constexpr std::uint32_t kMostTries = 3;
+
+// The folder with all above it, those that are missing made with mode 0700.
+tl::expected<UniqueFd, int> OpenCache(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string folder = path.substr(0, slash);
+    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return tl::unexpected<int>(errno);
+    if (slash == std::string::npos) break;
+  }
+  UniqueFd folder(::open(path.c_str(), kFolderFlags));
+  if (!folder) return tl::unexpected<int>(errno);
+  struct stat status = {};
+  if (::fstat(folder.get(), &status) != 0) return tl::unexpected<int>(errno);
+  // Who can write there could give us other code than was shipped.
+  if (status.st_uid != ::geteuid() || (status.st_mode & 022) != 0) return tl::unexpected<int>(EPERM);
+  return folder;
+}
+
+std::string ReadAt(int folder, const std::string& name) {
+  const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status = {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  if (static_cast<std::size_t>(status.st_size) > kLongestList) return {};
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t size = ::read(file.get(), bytes.data() + got, bytes.size() - got);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    got += static_cast<std::size_t>(size);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+// The entries of a tree in the cache; none if its list is not what it should be.
+std::vector<CodeEntry> ReadList(int cache, const std::string& hash) {
+  auto entries = Unarchived<std::vector<CodeEntry>>(ReadAt(cache, hash + std::string(kList)));
+  if (!entries || !CodeTreeError(*entries).empty() || CodeTreeHash(*entries) != hash) return {};
+  return *std::move(entries);
+}
+
+std::vector<std::string> NamesIn(int folder) {
+  std::vector<std::string> names;
+  UniqueFd own(::openat(folder, ".", kFolderFlags));
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
+  if (!entries) return names;
+  own.release();
+  while (const dirent* entry = ::readdir(entries.get())) names.emplace_back(entry->d_name);
+  return names;
+}
+
+// The folder, locked as asked (LOCK_SH or LOCK_EX), if that can be at once and it is still the one of that name.
+UniqueFd OpenLocked(int cache, const std::string& name, int how) {
+  UniqueFd folder(::openat(cache, name.c_str(), kFolderFlags));
+  if (!folder) return {};
+  // Some file systems know no locks: code can be used there, and nothing is ever taken away.
+  if (::flock(folder.get(), how | LOCK_NB) != 0 && (how == LOCK_EX || errno == EWOULDBLOCK)) return {};
+  struct stat ours = {};
+  struct stat named = {};
+  const bool same = ::fstat(folder.get(), &ours) == 0 &&
+                    ::fstatat(cache, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && ours.st_ino == named.st_ino &&
+                    ours.st_dev == named.st_dev;
+  return same ? std::move(folder) : UniqueFd();
+}
+
+}  // namespace
+
+std::string CodeCacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/muster/code";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache/muster/code";
+  return {};
+}
+
+CodeCache::CodeCache(boost::asio::io_context& io, std::string folder, Send send)
+    : io_(io), path_(std::move(folder)), send_(std::move(send)) {}
+
+CodeCache::~CodeCache() { End(); }
+
+void CodeCache::End() {
+  over_ = true;
+  tree_.Drop();
+  if (part_.empty()) return;
+  if (tree_) RemoveBelow(tree_.fd());
+  ::unlinkat(cache_.get(), part_.c_str(), AT_REMOVEDIR);
+  part_.clear();
+}
+
+void CodeCache::Work(std::function<bool()> part, std::function<void()> next) {
+  boost::asio::post(io_, [this, part = std::move(part), next = std::move(next)]() mutable {
+    if (over_) return;
+    const bool done = part();
+    if (over_) return;
+    if (done) return next();
+    Work(std::move(part), std::move(next));
+  });
+}
+
+void CodeCache::Fail(std::string why) {
+  End();
+  send_(CodeReady{{}, std::move(why)});
+}
+
+std::string CodeCache::Offer(OfferCode& command) {
+  if (offered_) return "code that is offered twice";
+  if (entries_.size() + command.entries.size() > kMostCodeEntries) return "a tree of too many files";
+  std::move(command.entries.begin(), command.entries.end(), std::back_inserter(entries_));
+  if (!command.last) return {};
+  offered_ = true;
+  hash_ = std::move(command.hash);
+  if (const std::string error = CodeTreeError(entries_); !error.empty()) return "no tree of code: " + error;
+  if (!IsSha256Hex(hash_) || CodeTreeHash(entries_) != hash_) return "a tree of code that has another hash";
+  Work(
+      [this] {
+        if (const std::string error = Open(); !error.empty()) Fail(error);
+        return true;
+      },
+      [this] { Work([this] { return LookOn(); }, [this] { FindDonors(); }); });
+  return {};
+}
+
+// --- the tree, and what it lacks -------------------------------------------------------------------
+
+std::string CodeCache::Open() {
+  if (path_.empty()) return "neither HOME nor XDG_CACHE_HOME says where a cache may be";
+  if (!cache_) {
+    auto cache = OpenCache(path_);
+    if (!cache) {
+      return fmt::format(
+          "{}: {}", Quoted(path_),
+          cache.error() == EPERM ? "others can write there, or it is another's" : std::strerror(cache.error()));
+    }
+    cache_ = *std::move(cache);
+  }
+  looked_ = 0;
+  wanted_.clear();
+  to_copy_.clear();
+  return OpenKept() ? std::string() : BeginPart();
+}
+
+bool CodeCache::OpenKept() {
+  UniqueFd folder = OpenLocked(cache_.get(), hash_, LOCK_SH);
+  if (!folder) return false;
+  tree_ = CodeFolder(std::move(folder));
+  return true;
+}
+
+std::string CodeCache::BeginPart() {
+  part_ = fmt::format("{}{}{}", hash_, kPart, RandomHex(kRandomBytes));
+  if (::mkdirat(cache_.get(), part_.c_str(), 0700) != 0) {
+    const std::string error = fmt::format("{}: {}", Quoted(path_), std::strerror(errno));
+    part_.clear();
+    return error;
+  }
+  UniqueFd folder = OpenLocked(cache_.get(), part_, LOCK_SH);
+  if (!folder) return fmt::format("{}: {}", Quoted(path_ + '/' + part_), std::strerror(errno));
+  tree_ = CodeFolder(std::move(folder));
+  return {};
+}
+
+bool CodeCache::LookOn() {
+  for (std::size_t done = 0; done < kEntriesAtOnce && looked_ < entries_.size(); ++done, ++looked_) {
+    const CodeEntry& entry = entries_[looked_];
+    if (tree_.Holds(entry)) continue;
+    std::string error;
+    if (entry.link) {
+      error = tree_.MakeLink(entry);
+    } else if (entry.size == 0) {
+      error = tree_.Begin(entry);
+      if (error.empty()) error = tree_.Keep();
+    } else {
+      to_copy_.push_back(static_cast<std::uint32_t>(looked_));
+    }
+    if (!error.empty()) {
+      Fail(std::move(error));
+      return true;
+    }
+  }
+  return looked_ == entries_.size();
+}
+
+// Other trees of the cache have most of what a new version of the same code needs.
+void CodeCache::FindDonors() {
+  donors_.clear();
+  if (!to_copy_.empty()) {
+    for (const std::string& name : NamesIn(cache_.get())) {
+      if (!name.ends_with(kList)) continue;
+      const std::string hash = name.substr(0, name.size() - kList.size());
+      if (hash == hash_ || !IsSha256Hex(hash)) continue;
+      UniqueFd folder = OpenLocked(cache_.get(), hash, LOCK_SH);
+      if (!folder) continue;
+      Donor donor{CodeFolder(std::move(folder)), {}};
+      for (CodeEntry& entry : ReadList(cache_.get(), hash)) {
+        std::string content = entry.hash;
+        if (!entry.link) donor.by_hash.insert_or_assign(std::move(content), std::move(entry));
+      }
+      donors_.push_back(std::move(donor));
+    }
+  }
+  Work([this] { return CopyOn(); }, [this] { Ask(); });
+}
+
+// The first of to_copy_, or a part of it; what no donor has is wanted.
+bool CodeCache::CopyOn() {
+  if (to_copy_.empty()) return true;
+  const CodeEntry& entry = entries_[to_copy_.front()];
+  if (!source_) {
+    for (Donor& donor : donors_) {
+      const auto found = donor.by_hash.find(entry.hash);
+      if (found != donor.by_hash.end() && found->second.size == entry.size)
+        source_ = donor.folder.OpenShipped(found->second);
+      if (source_) break;
+    }
+    if (source_ && !tree_.Begin(entry).empty()) source_.reset();
+  }
+  bool whole = false;
+  if (source_) {
+    std::string bytes(kBytesAtOnce, '\0');
+    const ssize_t size = ::read(source_.get(), bytes.data(), bytes.size());
+    if (size > 0 && tree_.Put(std::string_view(bytes).substr(0, static_cast<std::size_t>(size))).empty()) return false;
+    whole = size == 0 && tree_.Keep().empty();  // the hash is looked at
+    source_.reset();
+  }
+  if (!whole) {
+    tree_.Drop();
+    wanted_.push_back(to_copy_.front());
+  }
+  to_copy_.pop_front();
+  return to_copy_.empty();
+}
+
+void CodeCache::Ask() {
+  donors_.clear();
+  received_ = 0;
+  receiving_ = true;
+  send_(CodeWanted{wanted_});
+  if (wanted_.empty()) return Complete();
+  if (std::string error = BeginWanted(); !error.empty()) Fail(std::move(error));
+}
+
+// --- what is sent ----------------------------------------------------------------------------------
+
+std::string CodeCache::BeginWanted() { return tree_.Begin(WantedEntry()); }
+
+std::string CodeCache::KeepWanted() {
+  if (std::string error = tree_.Keep(); !error.empty()) return error;
+  if (++received_ == wanted_.size()) return {};
+  return BeginWanted();
+}
+
+std::string CodeCache::Take(const CodeBytes& bytes) {
+  if (over_) return {};  // it was told why; the rest is on its way
+  if (!receiving_ || received_ >= wanted_.size() || bytes.entry != wanted_[received_] || bytes.content.empty() ||
+      bytes.content.size() > WantedEntry().size - tree_.written()) {
+    return "bytes of code that were not asked for";
+  }
+  std::string error = tree_.Put(bytes.content);
+  if (error.empty() && tree_.written() == WantedEntry().size) error = KeepWanted();
+  if (!error.empty()) {
+    Fail(std::move(error));
+    return {};
+  }
+  send_(CodeTaken{static_cast<std::uint32_t>(bytes.content.size())});
+  if (received_ == wanted_.size()) Complete();
+  return {};
+}
+
+void CodeCache::Complete() {
+  receiving_ = false;
+  if (!part_.empty()) {
+    if (::renameat(cache_.get(), part_.c_str(), cache_.get(), hash_.c_str()) != 0) {
+      const int error = errno;
+      End();
+      over_ = false;
+      // Another run was faster, or what processes left in an old one is in the way: then that one is used.
+      if ((error != EEXIST && error != ENOTEMPTY) || ++tries_ >= kMostTries) {
+        return Fail(fmt::format("{}: {}", Quoted(path_ + '/' + hash_), std::strerror(error)));
+      }
+      Work(
+          [this] {
+            if (const std::string why = Open(); !why.empty()) Fail(why);
+            return true;
+          },
+          [this] { Work([this] { return LookOn(); }, [this] { FindDonors(); }); });
+      return;
+    }
+    part_.clear();
+  }
+  const std::string name = hash_ + std::string(kList);
+  const bool listed = ::utimensat(cache_.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!listed) {
+    const std::string temporary = fmt::format("{}{}{}", name, kPart, RandomHex(kRandomBytes));
+    const std::string bytes = Archived(entries_);
+    const UniqueFd file(
+        ::openat(cache_.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const bool written = file && ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    // Without a list it is a tree all the same; nobody takes it away.
+    if (!written || ::renameat(cache_.get(), temporary.c_str(), cache_.get(), name.c_str()) != 0) {
+      ::unlinkat(cache_.get(), temporary.c_str(), 0);
+    }
+  }
+  Ready();
+}
+
+void CodeCache::Ready() {
+  send_(CodeReady{path_ + '/' + hash_, {}});
+  Work(
+      [this] {
+        FindOld();
+        return true;
+      },
+      [this] { Work([this] { return RemoveOn(); }, [] {}); });
+}
+
+// --- what goes -------------------------------------------------------------------------------------
+
+void CodeCache::FindOld() {
+  const std::int64_t now = ::time(nullptr);
+  const auto age_of = [&](const std::string& name) -> std::optional<std::int64_t> {
+    struct stat status = {};
+    if (::fstatat(cache_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+    return now - status.st_mtim.tv_sec;
+  };
+  std::vector<std::pair<std::int64_t, std::string>> trees;  // by age
+  for (const std::string& name : NamesIn(cache_.get())) {
+    const std::optional<std::int64_t> age = age_of(name);
+    if (!age) continue;
+    if (name.find(kPart) != std::string::npos) {
+      // Of a run that was killed while it was made.
+      if (*age < std::chrono::seconds(kKeepParts).count()) continue;
+      if (const UniqueFd folder = OpenLocked(cache_.get(), name, LOCK_EX)) RemoveBelow(folder.get());
+      if (::unlinkat(cache_.get(), name.c_str(), AT_REMOVEDIR) != 0) ::unlinkat(cache_.get(), name.c_str(), 0);
+    } else if (name.ends_with(kList)) {
+      trees.emplace_back(*age, name.substr(0, name.size() - kList.size()));
+    }
+  }
+  std::sort(trees.begin(), trees.end());
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    const auto& [age, hash] = trees[i];
+    if (hash == hash_ || !IsSha256Hex(hash)) continue;
+    if (i < kMostTrees && age < std::chrono::seconds(kKeep).count()) continue;
+    UniqueFd folder = OpenLocked(cache_.get(), hash, LOCK_EX);
+    if (!folder) continue;  // in use
+    old_.push_back({hash, CodeFolder(std::move(folder)), ReadList(cache_.get(), hash)});
+  }
+}
+
+bool CodeCache::RemoveOn() {
+  if (old_.empty()) return true;
+  Old& old = old_.front();
+  for (std::size_t done = 0; done < kEntriesAtOnce && !old.entries.empty(); ++done) {
+    old.folder.Remove(old.entries.back().path);
+    old.entries.pop_back();
+  }
+  if (!old.entries.empty()) return false;
+  ::unlinkat(cache_.get(), old.hash.c_str(), AT_REMOVEDIR);  // not if processes left something there
+  ::unlinkat(cache_.get(), (old.hash + std::string(kList)).c_str(), 0);
+  old_.pop_front();
+  return old_.empty();
+}
+
+}  // namespace muster

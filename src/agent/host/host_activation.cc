@@ -1,0 +1,274 @@
+#include "agent/host/host_activation.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "agent/processes/log_files.h"
+#include "agent/processes/memory_file.h"
+#include "base/system/clock.h"
+#include "base/values/signal_name.h"
+#include "base/values/units.h"
+#include "wire/protocol/protocol_bounds.h"
+
+namespace muster {
+namespace {
+
+// Where the shell finds the account. Above what scripts number themselves.
+constexpr int kAccountDescriptor = 198;
+
+// The marks of the account. A variable has a '='.
+constexpr std::string_view kStepsFollow = "steps";
+constexpr std::string_view kStep = "step";
+constexpr std::string_view kNoModules = "no-modules";
+constexpr std::string_view kNoConda = "no-conda";
+constexpr std::string_view kVariablesFollow = "variables";
+constexpr std::string_view kWhole = "whole";
+
+// Arguments: kind and name of each step. It is one text for all activations.
+//
+// Everything is done at the top level and without arguments, because files that are sourced look at theirs and declare
+// variables. Only what the shell itself can do is used to tell variables: a program would start with what was sourced,
+// and might not. Exported names are taken, as they are all that reaches a process.
+constexpr const char* kScript = R"bash(
+muster_activation_steps=("$@")
+set --
+muster_activation_tell() { builtin printf '%s\0' "$1" >&198 || builtin exit 1; }
+muster_activation_variables() {
+  local IFS=$'\n' muster_activation_name
+  for muster_activation_name in $(builtin compgen -e); do
+    case $muster_activation_name in muster_activation_*) continue ;; esac
+    [[ -z ${!muster_activation_name+x} ]] ||
+      builtin printf '%s=%s\0' "$muster_activation_name" "${!muster_activation_name}" >&198 || builtin exit 1
+  done
+}
+muster_activation_variables
+muster_activation_tell steps
+for ((muster_activation_at = 0; muster_activation_at < ${#muster_activation_steps[@]}; muster_activation_at += 2)); do
+  muster_activation_what=${muster_activation_steps[muster_activation_at + 1]}
+  muster_activation_tell step
+  builtin printf 'muster: %s %s\n' "${muster_activation_steps[muster_activation_at]}" "$muster_activation_what"
+  case ${muster_activation_steps[muster_activation_at]} in
+    source)
+      builtin source "$muster_activation_what"
+      ;;
+    module)
+      for muster_activation_file in "${MODULESHOME:+$MODULESHOME/init/bash}" /etc/profile.d/modules.sh \
+        /etc/profile.d/lmod.sh; do
+        ! builtin declare -F module >/dev/null || break
+        [[ ! -r $muster_activation_file ]] || builtin source "$muster_activation_file"
+      done
+      if builtin declare -F module >/dev/null; then
+        module load "$muster_activation_what"
+      else
+        muster_activation_tell no-modules
+        builtin exit 127
+      fi
+      ;;
+    conda)
+      if ! builtin declare -F conda >/dev/null; then
+        muster_activation_file=${CONDA_EXE:-$(builtin type -P conda)}
+        if [[ -r ${muster_activation_file%/*}/../etc/profile.d/conda.sh ]]; then
+          builtin source "${muster_activation_file%/*}/../etc/profile.d/conda.sh"
+        elif [[ -n $muster_activation_file ]]; then
+          builtin eval "$("$muster_activation_file" shell.bash hook)"
+        fi
+      fi
+      if builtin declare -F conda >/dev/null; then
+        conda activate "$muster_activation_what"
+      else
+        muster_activation_tell no-conda
+        builtin exit 127
+      fi
+      ;;
+  esac
+  muster_activation_status=$?
+  builtin set +aefuvx +o pipefail
+  ((muster_activation_status == 0)) || builtin exit "$muster_activation_status"
+done
+muster_activation_tell variables
+muster_activation_variables
+muster_activation_tell whole
+)bash";
+
+// Nothing that others have set up is read: no profile, no $BASH_ENV, no exported functions (-p).
+std::vector<std::string> CommandLine(const std::string& shell, const std::vector<ActivationStep>& steps) {
+  std::vector<std::string> line = {shell, "--noprofile", "--norc", "-p", "-c", kScript, "muster-activation"};
+  for (const ActivationStep& step : steps) {
+    line.emplace_back(ActivationKindName(step.kind));
+    line.push_back(step.what);
+  }
+  return line;
+}
+
+// Every shell, or every step into another folder, makes them different.
+bool IsTheShells(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"PWD", "OLDPWD", "SHLVL", "_"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::string EndText(const ProcessExited& event) {
+  return event.signalled ? fmt::format("ended by {}", SignalName(event.code)) : fmt::format("exit code {}", event.code);
+}
+
+std::string ErrorText(ShellAccount::End end, const ProcessExited& event) {
+  using End = ShellAccount::End;
+  switch (end) {
+    case End::kWhole:
+      return !event.signalled && event.code == 0 ? "" : "the shell could not end: " + EndText(event);
+    case End::kNoModules:
+      return "there are no environment modules here: no $MODULESHOME/init/bash, /etc/profile.d/modules.sh or "
+             "/etc/profile.d/lmod.sh makes a function `module`";
+    case End::kNoConda:
+      return "there is no conda here: neither $CONDA_EXE nor a conda on the PATH has a hook for shells";
+    case End::kInStep:
+      if (event.signalled || event.code != 0) return EndText(event);
+      return "it left the shell, with exit code 0";
+    case End::kOutsideStep:
+      return fmt::format("the environment could not be told, it may be larger than {} MiB: {}",
+                         HostActivation::kMostAccount >> 21, EndText(event));
+  }
+  return {};
+}
+
+// What the head takes.
+bool Fits(const HostActivated& told) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : told.set) bytes += name.size() + value.size();
+  for (const std::string& name : told.unset) bytes += name.size();
+  return bytes <= protocol_bounds::kEnvironment && told.set.size() <= protocol_bounds::kVariables &&
+         told.unset.size() <= protocol_bounds::kVariables;
+}
+
+}  // namespace
+
+ShellAccount ReadShellAccount(std::string_view bytes) {
+  ShellAccount account;
+  std::map<std::string, std::string> before;
+  std::map<std::string, std::string> after;
+  std::map<std::string, std::string>* variables = &before;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\0');
+    if (end == std::string_view::npos) break;
+    const std::string_view entry = bytes.substr(0, end);
+    bytes.remove_prefix(end + 1);
+    const std::size_t equals = entry.find('=');
+    if (equals != std::string_view::npos) {
+      const std::string_view name = entry.substr(0, equals);
+      if (variables != nullptr && !name.empty() && !IsTheShells(name)) {
+        variables->insert_or_assign(std::string(name), entry.substr(equals + 1));
+      }
+    } else if (entry == kStepsFollow) {
+      variables = nullptr;
+    } else if (entry == kStep) {
+      ++account.told.failed_step;
+      account.end = ShellAccount::End::kInStep;
+    } else if (entry == kNoModules) {
+      account.end = ShellAccount::End::kNoModules;
+    } else if (entry == kNoConda) {
+      account.end = ShellAccount::End::kNoConda;
+    } else if (entry == kVariablesFollow) {
+      account.told.failed_step = 0;
+      account.end = ShellAccount::End::kOutsideStep;
+      variables = &after;
+    } else if (entry == kWhole) {
+      account.end = ShellAccount::End::kWhole;
+      break;
+    }
+  }
+  if (account.end != ShellAccount::End::kWhole) return account;
+  for (const auto& [name, value] : before) {
+    if (!after.contains(name)) account.told.unset.push_back(name);
+  }
+  std::erase_if(after, [&](const auto& entry) {
+    const auto was = before.find(entry.first);
+    return was != before.end() && was->second == entry.second;
+  });
+  account.told.set = std::move(after);
+  return account;
+}
+
+HostActivation::HostActivation(boost::asio::io_context& io, Launcher& launcher, Done done, std::string shell)
+    : io_(io),
+      done_(std::move(done)),
+      program_(std::move(shell)),
+      shell_(
+          io, launcher,
+          {.exited = [this](const ProcessExited& event) { OnExited(event); }, .signalled = [](const SignalSent&) {}}),
+      deadline_(io.get_executor()) {}
+
+void HostActivation::Begin(const Activate& command, const FileBelow& log, const ResourceLimit& descriptors) {
+  begun_ = true;
+  began_at_ = MonotonicNowNs();
+  within_ = std::chrono::milliseconds(command.within_ms);
+  if (auto started = Start(command, log, descriptors); !started) {
+    HostActivated told;
+    told.error = fmt::format("bash cannot be started: {}", SpawnErrorText(started.error()));
+    // Not before Begin() has returned, as with every other answer.
+    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Tell(std::move(told)); });
+    return;
+  }
+  deadline_.expires_after(within_);
+  deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    late_ = true;
+    Kill();
+  });
+}
+
+tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, const FileBelow& log_file,
+                                                     const ResourceLimit& descriptors) {
+  auto account = MakeAccount("muster-activation", kMostAccount);
+  if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
+  auto log = CreateLogFile(log_file);
+  if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
+  account_ = std::move(*account);
+  SpawnSpec spec;
+  spec.argv = CommandLine(program_, command.steps);
+  spec.env = EnvPointers(command.environment);
+  spec.cwd = command.cwd;
+  spec.stdout_fd = spec.stderr_fd = log->get();
+  spec.passed.push_back({account_.get(), kAccountDescriptor});
+  spec.limits.push_back(descriptors);
+  auto started = shell_.Start(0, 0, std::move(spec));
+  if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
+  return {};
+}
+
+void HostActivation::Kill() { shell_.KillAll(); }
+
+void HostActivation::Abandon() {
+  deadline_.cancel();
+  shell_.Abandon();
+}
+
+void HostActivation::OnExited(const ProcessExited& event) {
+  deadline_.cancel();
+  ShellAccount account = ReadShellAccount(ReadAccount(account_.get(), kMostAccount));
+  account_.reset();
+  account.told.error =
+      late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))
+            : ErrorText(account.end, event);
+  if (account.told.error.empty() && !Fits(account.told)) {
+    account.told.error = fmt::format("what it changes in the environment is more than {} KiB, or {} variables",
+                                     protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
+  }
+  if (!account.told.error.empty()) {
+    account.told.set.clear();
+    account.told.unset.clear();
+  }
+  Tell(std::move(account.told));
+}
+
+void HostActivation::Tell(HostActivated told) {
+  told.took_ms = (MonotonicNowNs() - began_at_) / 1'000'000;
+  done_(std::move(told));
+}
+
+}  // namespace muster

@@ -1,0 +1,249 @@
+#include "agent/host/host_inspection.h"
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "agent/host/host_facts.h"
+#include "agent/host/host_probes.h"
+#include "agent/processes/memory_file.h"
+#include "agent/processes/passed_text.h"
+#include "base/system/clock.h"
+#include "base/system/host_name.h"
+#include "base/system/write_all.h"
+#include "base/values/units.h"
+#include "spawn/start/reap.h"
+#include "wire/protocol/frame_reader.h"
+#include "wire/protocol/protocol.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kLooker = 0;
+
+// What a Python prints is found between whatever its start-up files print.
+constexpr std::string_view kMark = "muster-python\t";
+constexpr std::string_view kVersion = "version";
+constexpr std::string_view kPackage = "package";
+constexpr std::string_view kWhole = "whole";
+
+// Reads what the installers have written down; imports none of the packages.
+constexpr const char* kScript = R"python(
+import sys
+try:
+    from importlib import metadata
+except ImportError:
+    metadata = None
+print("\nmuster-python\tversion\t%d.%d.%d" % sys.version_info[:3])
+for name in sys.argv[1:]:
+    try:
+        if metadata is not None:
+            print("muster-python\tpackage\t%s\t%s" % (name, metadata.version(name)))
+    except Exception:
+        pass
+print("muster-python\twhole")
+)python";
+
+// The shell looks for the program, which may take a file system that does not answer.
+constexpr const char* kShell = R"(cd -- "$0" 2>/dev/null; exec "$@")";
+
+// A static program cannot ask for names, so another one does.
+constexpr const char* kNameShell = R"(exec getent ahosts "$0")";
+
+std::string ReadAll(int fd) {
+  std::string bytes;
+  char buffer[1 << 14];
+  for (;;) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+// The last whole frame: what was known when it was written.
+std::optional<Inspected> LastTold(const std::string& bytes) {
+  FrameReader frames;
+  frames.Feed(bytes);
+  std::optional<Inspected> last;
+  while (const auto payload = frames.Next()) {
+    auto message = DecodeMessage(*payload);
+    if (!message || !std::holds_alternative<Inspected>(*message)) break;
+    last = std::get<Inspected>(std::move(*message));
+  }
+  return last;
+}
+
+}  // namespace
+
+PythonFact ReadPythonAccount(const std::string& program, std::string_view bytes) {
+  PythonFact fact;
+  fact.program = program;
+  fact.error = "it did not tell its packages";
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    if (!line.starts_with(kMark)) continue;
+    line.remove_prefix(kMark.size());
+    const std::string_view what = line.substr(0, line.find('\t'));
+    const std::string_view rest = line.substr(std::min(what.size() + 1, line.size()));
+    if (what == kVersion) fact.version = rest;
+    if (what == kWhole) fact.error.clear();
+    const std::size_t tab = rest.find('\t');
+    if (what != kPackage || tab == std::string_view::npos) continue;
+    fact.packages.insert_or_assign(std::string(rest.substr(0, tab)), std::string(rest.substr(tab + 1)));
+  }
+  return fact;
+}
+
+bool LookAround(int in, int out, const std::string& version) {
+  FrameReader frames;
+  frames.Feed(ReadAll(in));
+  const auto payload = frames.Next();
+  const auto command = payload ? DecodeCommand(*payload) : std::nullopt;
+  if (!command || !std::holds_alternative<Inspect>(*command)) return false;
+  const auto& wanted = std::get<Inspect>(*command);
+
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  Inspected told;
+  told.facts = ReadHostFacts(wanted.variables, environment);
+  told.facts.muster = version;
+  if (WriteAll(out, EncodeFrame(AgentMessage(told))) != 0) return false;
+  if (wanted.trials) told.facts.trials = TryHost();
+  told.facts.drivers = ReadDrivers();
+  for (const PlaceSought& place : wanted.places) told.facts.disks.push_back(LookAtDisk(place));
+  for (const ProgramSought& program : wanted.programs) {
+    told.facts.programs.push_back(LookForProgram(program, wanted.search_dirs, wanted.cwd));
+  }
+  return WriteAll(out, EncodeFrame(AgentMessage(told))) == 0;
+}
+
+HostInspection::HostInspection(boost::asio::io_context& io, Launcher& launcher, std::string agent, Observer observer)
+    : io_(io),
+      observer_(std::move(observer)),
+      agent_(std::move(agent)),
+      commands_(
+          io, launcher,
+          {.exited = [this](const ProcessExited& event) { OnExited(event); }, .signalled = [](const SignalSent&) {}}),
+      deadline_(io.get_executor()) {}
+
+void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
+  going_ = true;
+  asked_at_ = WallNowNs();
+  command_ = std::move(command);
+  accounts_.clear();
+  failures_.clear();
+  for (std::uint32_t number = 0; number <= command_.pythons.size() + (command_.trials ? 1 : 0); ++number) {
+    if (const auto started = Start(number, descriptors); !started) {
+      failures_.emplace(number, SpawnErrorText(started.error()));
+    }
+  }
+  if (commands_.empty()) return TellSoon();
+  deadline_.expires_after(std::chrono::milliseconds(command_.within_ms));
+  deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !going_) return;
+    const std::string late =
+        fmt::format("it took longer than {}", DurationText(static_cast<double>(command_.within_ms) / 1000));
+    for (const auto& [number, account] : accounts_) {
+      if (commands_.Runs(number, 0)) failures_.emplace(number, late);
+    }
+    Tell();
+    commands_.KillAll();
+  });
+}
+
+tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const ResourceLimit& descriptors) {
+  auto account = MakeAccount("muster-inspection", kMostAccount);
+  if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
+  SpawnSpec spec;
+  UniqueFd question;
+  if (number == kLooker) {
+    auto held = HoldText(EncodeFrame(AgentCommand(command_)));
+    if (!held) return tl::unexpected<SpawnError>(std::move(held.error()));
+    question = std::move(*held);
+    spec.argv = {agent_, "--inspect"};
+    for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  } else if (number == NameNumber()) {
+    spec.argv = {"/bin/sh", "-c", kNameShell, OwnHostName()};
+    spec.env = EnvPointers(command_.environment);
+  } else {
+    spec.argv = {"/bin/sh", "-c", kShell, command_.cwd, command_.pythons[number - 1], "-c", kScript};
+    spec.argv.insert(spec.argv.end(), command_.packages.begin(), command_.packages.end());
+    spec.env = EnvPointers(command_.environment);
+  }
+  spec.stdin_fd = question.get();
+  spec.stdout_fd = account->get();
+  spec.cwd = "/";
+  spec.limits.push_back(descriptors);
+  auto started = commands_.Start(number, 0, std::move(spec));
+  if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
+  accounts_.insert_or_assign(number, std::move(*account));
+  return {};
+}
+
+void HostInspection::OnExited(const ProcessExited& event) {
+  if (going_) {
+    EndedProcess end;
+    end.signalled = event.signalled;
+    end.code = event.code;
+    if (event.signalled || event.code != 0) failures_.emplace(event.process, "it " + EndText(end));
+    if (commands_.empty()) Tell();
+  }
+  if (commands_.empty()) observer_.idle();
+}
+
+// Not before Begin() has returned, as with every other answer.
+void HostInspection::TellSoon() {
+  boost::asio::post(io_, [this] {
+    if (going_) Tell();
+  });
+}
+
+void HostInspection::Tell() {
+  going_ = false;
+  deadline_.cancel();
+  Inspected told;
+  if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
+    auto looked = LastTold(ReadAccount(account->second.get(), kMostAccount));
+    if (looked) told = std::move(*looked);
+  }
+  if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
+    told.error = "its file systems and programs are not known: " + failed->second;
+  }
+  for (std::uint32_t number = 1; number <= command_.pythons.size(); ++number) {
+    const auto account = accounts_.find(number);
+    PythonFact fact = ReadPythonAccount(
+        command_.pythons[number - 1],
+        account == accounts_.end() ? std::string() : ReadAccount(account->second.get(), kMostAccount));
+    if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
+    told.facts.pythons.push_back(std::move(fact));
+  }
+  if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
+    told.facts.trials.push_back(
+        NameTrial(OwnHostName(), ReadAccount(account->second.get(), kMostAccount), !failures_.contains(NameNumber())));
+  }
+  accounts_.clear();
+  told.asked_at = asked_at_;
+  told.answered_at = WallNowNs();
+  observer_.done(told);
+}
+
+void HostInspection::Kill() {
+  going_ = false;
+  deadline_.cancel();
+  commands_.KillAll();
+}
+
+void HostInspection::Abandon() {
+  going_ = false;
+  deadline_.cancel();
+  commands_.Abandon();
+}
+
+}  // namespace muster

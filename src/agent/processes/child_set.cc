@@ -1,0 +1,160 @@
+#include "agent/processes/child_set.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/system/clock.h"
+#include "base/system/fault.h"
+#include "spawn/leftovers/descendants.h"
+
+namespace muster {
+
+ChildSet::ChildSet(boost::asio::io_context& io, Launcher& launcher, Observer observer)
+    : io_(io), launch_(launcher), observer_(std::move(observer)), timer_(io.get_executor()) {}
+
+ChildSet::~ChildSet() { Abandon(); }
+
+tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std::uint32_t attempt, SpawnSpec spec) {
+  spec.grouping = spec.controlling_terminal ? Grouping::kOwnSession : Grouping::kOwnGroup;
+  spec.parent_death_signal = SIGKILL;
+  auto launched = launch_(io_.get_executor(), spec);
+  if (!launched) return tl::unexpected<SpawnError>(std::move(launched.error()));
+
+  // Dropped, it is ended and reaped.
+  if (FailsHere(Fault::kAgentAfterClone)) {
+    return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, EMFILE, "a fault hook"});
+  }
+
+  ProcessStarted started;
+  started.process = process;
+  started.attempt = attempt;
+  started.pid = launched->pid();
+  started.at = MonotonicNowNs();
+  if (const auto identity = Identify(started.pid)) started.start_ticks = identity->start_ticks;
+
+  const Key key(process, attempt);
+  children_.emplace(key, Child{std::move(*launched), std::nullopt});
+  by_pid_.emplace(started.pid, key);
+  AwaitEnd(key);
+  return started;
+}
+
+void ChildSet::AwaitEnd(const Key& key) {
+  LaunchedProcess& launched = children_.at(key).launched;
+  if (!launched.watched()) return;  // Ended() tells
+  launched.AwaitEnd([this, key](const boost::system::error_code& error) {
+    if (!error) OnEnd(key);
+  });
+}
+
+bool ChildSet::Ended(pid_t pid) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end() || children_.at(found->second).launched.watched()) return false;
+  OnEnd(Key(found->second));
+  return true;
+}
+
+void ChildSet::OnEnd(const Key& key) {
+  const auto found = children_.find(key);
+  if (found == children_.end()) return;
+  LaunchedProcess& launched = found->second.launched;
+  if (!HasEnded(launched.ref())) return AwaitEnd(key);
+
+  // The dead leader keeps its number until it is reaped, so the group is still its own: what the process
+  // left in there goes with it.
+  const pid_t pid = launched.pid();
+  ::kill(-pid, SIGKILL);
+  const bool status_lost = FailsHere(Fault::kAgentBeforeReap);
+  EndedProcess ended = Reap(launched.ref()).value_or(EndedProcess{});
+  if (status_lost) {
+    ended.signalled = false;
+    ended.code = -1;
+  }
+
+  ProcessExited exited;
+  exited.process = key.first;
+  exited.attempt = key.second;
+  exited.signalled = ended.signalled;
+  exited.code = ended.code;
+  exited.core_dumped = ended.core_dumped;
+  exited.user_us = ended.user_us;
+  exited.system_us = ended.system_us;
+  exited.max_rss_kib = ended.max_rss_kib;
+  exited.at = MonotonicNowNs();
+
+  launched.Detach();
+  by_pid_.erase(pid);
+  children_.erase(found);
+  observer_.exited(exited);
+}
+
+void ChildSet::Signal(const Key& key, Child& child, int signal) {
+  const pid_t pid = child.launched.pid();
+  SignalSent sent;
+  sent.process = key.first;
+  sent.attempt = key.second;
+  sent.signal = signal;
+  // A process that has ended and is not reaped yet takes any signal, and none of them is why it ended.
+  const bool ended = HasEnded(child.launched.ref());
+  sent.error = ::kill(-pid, signal) == 0 ? 0 : errno;
+  // A process may have moved to another group; it is still our child, not reaped, and so still `pid`.
+  if (::getpgid(pid) != pid) sent.error = ::kill(pid, signal) == 0 ? 0 : errno;
+  if (ended) sent.error = ESRCH;
+  // A stopped process would keep the signal pending for ever.
+  if (signal != SIGKILL) ::kill(-pid, SIGCONT);
+  sent.at = MonotonicNowNs();
+  observer_.signalled(sent);
+}
+
+void ChildSet::Stop(ProcessId process, std::uint32_t attempt, int signal, std::chrono::milliseconds grace) {
+  const auto found = children_.find({process, attempt});
+  if (found == children_.end()) return;
+  Child& child = found->second;
+  if (grace.count() <= 0) {
+    child.kill_at.reset();
+    return Signal(found->first, child, SIGKILL);
+  }
+  Signal(found->first, child, signal);
+  const auto kill_at = Clock::now() + grace;
+  if (!child.kill_at || kill_at < *child.kill_at) child.kill_at = kill_at;
+  if (!alarm_ || *child.kill_at < *alarm_) SetAlarm(*child.kill_at);
+}
+
+void ChildSet::KillAll() {
+  for (auto& [key, child] : children_) {
+    child.kill_at.reset();
+    Signal(key, child, SIGKILL);
+  }
+}
+
+void ChildSet::SetAlarm(Clock::time_point at) {
+  alarm_ = at;
+  timer_.expires_at(at);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) OnAlarm();
+  });
+}
+
+void ChildSet::OnAlarm() {
+  const auto now = Clock::now();
+  std::optional<Clock::time_point> next;
+  for (auto& [key, child] : children_) {
+    if (!child.kill_at) continue;
+    if (*child.kill_at > now) {
+      if (!next || *child.kill_at < *next) next = child.kill_at;
+      continue;
+    }
+    child.kill_at.reset();
+    Signal(key, child, SIGKILL);
+  }
+  alarm_.reset();
+  if (next) SetAlarm(*next);
+}
+
+void ChildSet::Abandon() {
+  for (auto& [key, child] : children_) child.launched.Detach();
+  children_.clear();
+  by_pid_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,31 @@
+#include "agent/processes/environment_block.h"
+
+#include <utility>
+
+namespace muster {
+
+bool IsVariable(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
+}
+
+EnvironmentBlock ByName(std::vector<std::string> variables) {
+  EnvironmentBlock block;
+  for (std::string& variable : variables) {
+    std::string name = variable.substr(0, variable.find('='));
+    block.insert_or_assign(std::move(name), std::move(variable));
+  }
+  return block;
+}
+
+std::vector<const char*> Overlaid(const EnvironmentBlock& block, const EnvironmentBlock& own) {
+  std::vector<const char*> variables;
+  variables.reserve(block.size() + own.size());
+  for (const auto& [name, variable] : block) {
+    if (!own.contains(name)) variables.push_back(variable.c_str());
+  }
+  for (const auto& [name, variable] : own) variables.push_back(variable.c_str());
+  return variables;
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+#include "agent/processes/log_files.h"
+
+#include <cerrno>
+
+#include <sys/stat.h>
+
+#include "base/system/group_access.h"
+#include "base/values/shell_quote.h"
+
+namespace muster {
+namespace {
+
+// Whatever the umask took from it.
+void ShareWithGroup(int created, const FileBelow& file) {
+  struct stat folder {};
+  const std::size_t slash = file.path.rfind('/');
+  const std::string path = slash == std::string::npos ? "." : file.path.substr(0, slash);
+  if (::fstatat(file.directory, path.c_str(), &folder, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (IsForGroup(folder.st_mode)) static_cast<void>(::fchmod(created, 0640));
+}
+
+}  // namespace
+
+UniqueFd CreateNewFile(const FileBelow& file, int access) {
+  UniqueFd created = OpenBelow(file.directory, file.path, access | O_CREAT | O_EXCL | O_NOCTTY, 0600);
+  if (created) ShareWithGroup(created.get(), file);
+  return created;
+}
+
+tl::expected<UniqueFd, SpawnError> CreateLogFile(const FileBelow& file, int access) {
+  // Appending, so that processes sharing the descriptor cannot overwrite each other's lines.
+  UniqueFd log = CreateNewFile(file, access | O_APPEND);
+  if (log) return log;
+  return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kLog, errno, Quoted(file.path)});
+}
+
+}  // namespace muster

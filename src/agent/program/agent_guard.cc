@@ -1,0 +1,100 @@
+#include "agent/program/agent_guard.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <new>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "spawn/detach/close_from.h"
+#include "spawn/guard/child_guard.h"
+#include "spawn/leftovers/cgroup.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/reap.h"
+
+namespace muster {
+
+// Memory that both see, so that a word is there even if the agent is killed right after it.
+struct AgentGuard::Slate {
+  std::atomic<std::uint64_t> lease_ms = 0;
+  std::atomic<std::size_t> size = 0;  // written last
+  char cgroup[4096 - 2 * sizeof(std::uint64_t)] = {};
+};
+
+void AgentGuard::KnowCgroup(const std::string& path) const {
+  if (slate_ == nullptr || path.size() > sizeof slate_->cgroup) return;
+  path.copy(slate_->cgroup, path.size());
+  slate_->size = path.size();
+}
+
+void AgentGuard::KnowLease(std::uint64_t ms) const {
+  if (slate_ != nullptr) slate_->lease_ms = ms;
+}
+
+namespace {
+
+// The head must see the end of the connection when the agent's ends are closed, and the agent that of the head's.
+// Returns the account under its new number.
+int KeepOnly(int account) {
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
+  constexpr int kFirst = STDERR_FILENO + 1;
+  if (account >= 0 && account != kFirst) ::dup2(account, kFirst);
+  CloseFrom(account < 0 ? kFirst : kFirst + 1);
+  return account < 0 ? account : kFirst;
+}
+
+}  // namespace
+
+AgentGuard BeGuarded(int failed, int account) {
+  if (!BecomeSubreaper()) return {};
+  void* const place =
+      ::mmap(nullptr, sizeof(AgentGuard::Slate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return {};
+  AgentGuard made;
+  made.slate_ = new (place) AgentGuard::Slate;
+
+  // Before there is a child of whose end they tell.
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&watched, signal);
+  ::sigprocmask(SIG_BLOCK, &watched, nullptr);
+  const pid_t guard = ::getpid();
+  const pid_t agent = ::fork();
+  if (agent <= 0) {
+    if (account >= 0) ::close(account);
+    if (agent < 0) return {};
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != guard) ::_exit(failed);
+    return made;
+  }
+
+  ::prctl(PR_SET_NAME, "muster-guard");
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  account = KeepOnly(account);
+  const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
+  // The agent was the one that orphans came to; with it gone it is this process.
+  const KillReport report = KillDescendants({});
+  if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
+  if (account >= 0) {
+    TellKilled(account, report.killed);
+    EndAs(end);  // what cannot be ended comes to the head, which says so
+  }
+  if (end.signalled) {
+    std::fprintf(stderr, "muster-agent: %s; processes that it left and that were ended: %zu\n", EndText(end).c_str(),
+                 static_cast<std::size_t>(report.killed));
+  }
+  if (!report.left.empty()) {
+    std::fprintf(stderr, "muster-agent: %zu processes cannot be ended\n", report.left.size());
+    ::_exit(failed);
+  }
+  ::_exit(end.signalled ? failed : end.code);
+}
+
+}  // namespace muster

@@ -1,0 +1,260 @@
+// muster-agent: the program around an Agent. Knows its command line, signals and limits, and nothing of
+// what agents do.
+//
+// SIGINT and SIGHUP are ignored: the terminal is the head's business. SIGTERM, which is also what the kernel
+// sends when a local head dies, means that the head wants an end: everything is killed.
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/host/host_inspection.h"
+#include "agent/logs/log_collapse.h"
+#include "agent/program/agent.h"
+#include "agent/program/agent_guard.h"
+#include "base/system/fault.h"
+#include "base/system/isolation.h"
+#include "base/system/standard_descriptors.h"
+#include "spawn/guard/pid_namespace.h"
+#include "spawn/leftovers/descendants.h"
+#include "stub/program/stub.h"
+#include "wire/connection/wire.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kHelp =
+    R"(usage: muster-agent --fd N [--guard N] | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
+       muster-agent --collapse LOG | --inspect | --stub WORDS …
+       muster-agent --help | --version
+
+Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
+itself; there is no need to run one by hand.
+
+  --fd N     talk over descriptor N, a connected socket
+  --stdio    talk over standard input and output, as through ssh
+  --guard N  with --fd: be guarded, and have descriptor N, a pipe, told how many processes the guard killed
+  --isolate pid
+             be the init of a PID namespace of its own, which the kernel ends with it
+  --without NAMES
+             do without these mechanisms of the kernel: see muster run --without; also $MUSTER_WITHOUT
+  --fault SITE:ACTION:N
+             go wrong on purpose, for tests: see muster docs faults; may be given again
+  --collapse LOG
+             what an agent calls for a log that is longer than its limit: cut off its head; LOG is
+             relative to the folder that is open at descriptor 3
+  --inspect  what an agent calls to look at its host: is asked, and answers, over standard input and output
+  --stub     first: stand in for a process in a rehearsal, as muster stub does
+  --help     show this text
+  --version  show the version
+
+example: ssh host.example muster-agent --stdio
+
+With --stdio or --guard a second process guards the first: it ends what that leaves behind if it is killed.
+If the connection ends, or on SIGTERM, everything that was started is killed. Exit code: 0 finished, 1 a
+command was refused, 2 wrong usage, 3 the head was lost.
+)";
+
+struct Options {
+  bool help = false;
+  bool version = false;
+  bool stdio = false;
+  bool inspect = false;
+  std::optional<int> fd;
+  std::optional<int> guard;
+  std::string collapse;  // a log
+  Isolation isolation = Isolation::kNone;
+  Without without = WithoutByEnvironment();
+};
+
+std::optional<int> OpenDescriptor(std::string_view text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || ::fcntl(number, F_GETFD) < 0) return std::nullopt;
+  return number;
+}
+
+std::optional<Options> ParseOptions(int argc, char** argv) {
+  const std::array<option, 11> known = {{{"fd", required_argument, nullptr, 'f'},
+                                         {"stdio", no_argument, nullptr, 's'},
+                                         {"help", no_argument, nullptr, 'h'},
+                                         {"version", no_argument, nullptr, 'v'},
+                                         {"isolate", required_argument, nullptr, 'i'},
+                                         {"without", required_argument, nullptr, 'w'},
+                                         {"fault", required_argument, nullptr, 'x'},
+                                         {"collapse", required_argument, nullptr, 'c'},
+                                         {"inspect", no_argument, nullptr, 'l'},
+                                         {"guard", required_argument, nullptr, 'g'},
+                                         {nullptr, 0, nullptr, 0}}};
+  Options options;
+  for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
+    switch (chosen) {
+      case 'f':
+      case 'g': {
+        std::optional<int>& number = chosen == 'f' ? options.fd : options.guard;
+        number = OpenDescriptor(optarg);
+        if (!number) {
+          std::fprintf(stderr, "muster-agent: --%s %s: not an open descriptor\n", chosen == 'f' ? "fd" : "guard",
+                       optarg);
+          return std::nullopt;
+        }
+        break;
+      }
+      case 's':
+        options.stdio = true;
+        break;
+      case 'h':
+        options.help = true;
+        break;
+      case 'v':
+        options.version = true;
+        break;
+      case 'l':
+        options.inspect = true;
+        break;
+      case 'c':
+        options.collapse = optarg;
+        break;
+      case 'i': {
+        const auto isolation = ParseIsolation(optarg);
+        if (!isolation) {
+          std::fprintf(stderr, "muster-agent: --isolate %s: pid is what there is\n", optarg);
+          return std::nullopt;
+        }
+        options.isolation = *isolation;
+        break;
+      }
+      case 'w': {
+        const auto without = ParseWithout(optarg);
+        if (!without) {
+          std::fprintf(stderr, "muster-agent: --without %s: there is no %s\n", optarg, without.error().c_str());
+          return std::nullopt;
+        }
+        options.without.Add(*without);
+        break;
+      }
+      case 'x': {
+        const auto fault = ParseFault(optarg);
+        if (!fault) {
+          std::fprintf(stderr, "muster-agent: %s\n", fault.error().c_str());
+          return std::nullopt;
+        }
+        ArmFault(*fault);
+        break;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+  const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
+                    int{!options.collapse.empty()} + int{options.inspect};
+  if (modes != 1 || optind != argc || (options.guard && !options.fd)) {
+    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --inspect, --help, --version\n", stderr);
+    return std::nullopt;
+  }
+  return options;
+}
+
+// The descriptor under another number, and /dev/null in its place.
+UniqueFd TakeAway(int standard) {
+  UniqueFd taken(::fcntl(standard, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (null) ::dup2(null.get(), standard);
+  return taken;
+}
+
+// Before there is a namespace in which /proc is another.
+std::string OwnProgram() {
+  std::array<char, PATH_MAX> path = {};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+void PrepareSignals() {
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGCHLD, SIGTERM}) std::signal(signal, SIG_DFL);
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGTERM);
+  sigprocmask(SIG_SETMASK, &watched, nullptr);
+}
+
+int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == kStubOption) return StubMain({argv + 2, argv + argc});
+  const auto options = ParseOptions(argc, argv);
+  if (!options) return 2;
+  if (options->help) return std::fputs(kHelp, stdout) < 0 ? kAgentFailed : 0;
+  if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
+  if (!options->collapse.empty()) return CollapseLog({kCollapseDirectory, options->collapse}) ? 0 : kAgentFailed;
+
+  if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
+
+  const std::string program = OwnProgram();
+  AgentGuard guard;
+  if ((options->stdio || options->guard) && !options->without.Has(Mechanism::kGuard)) {
+    guard = BeGuarded(kAgentFailed, options->guard.value_or(-1));
+  }
+  // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
+  // head and sshd see to.
+  if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
+  PrepareSignals();
+  std::optional<PidNamespace> space;
+  std::string refusal;
+  if (options->isolation == Isolation::kPid) {
+    if (auto entered = PidNamespace::Enter()) {
+      space.emplace(std::move(*entered));
+    } else {
+      refusal = NamespaceErrorText(entered.error());
+    }
+  }
+  if (!BecomeSubreaper()) {
+    std::fprintf(stderr, "muster-agent: cannot adopt orphans: %s\n", std::strerror(errno));
+    return kAgentFailed;
+  }
+  rlimit descriptors = {};
+  ::getrlimit(RLIMIT_NOFILE, &descriptors);
+  rlimit raised = descriptors;
+  raised.rlim_cur = raised.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+
+  UniqueFd in;
+  UniqueFd out;
+  if (options->fd) {
+    in.reset(*options->fd);
+    ::fcntl(in.get(), F_SETFD, FD_CLOEXEC);
+  } else {
+    in = TakeAway(STDIN_FILENO);
+    out = TakeAway(STDOUT_FILENO);
+  }
+  boost::asio::io_context io(1);
+  auto wire = Wire::Make(io, std::move(in), std::move(out), FrameReader());
+  if (!wire) {
+    std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
+    return kAgentFailed;
+  }
+  AgentProcess process(descriptors, program, options->without);
+  Agent agent(io, std::move(*wire), process, std::move(space));
+  agent.BeGuardedBy(guard);
+  return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  return muster::FillStandardDescriptors() ? muster::Main(argc, argv) : muster::kAgentFailed;
+}

@@ -1,0 +1,302 @@
+#include "agent/program/sub_agents.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/program/agent.h"
+#include "base/system/clock.h"
+#include "base/system/pass_descriptors.h"
+#include "spawn/detach/close_from.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/reap.h"
+#include "wire/lease/lease.h"
+
+namespace muster {
+namespace {
+
+using Ends = std::pair<UniqueFd, UniqueFd>;
+
+// Nothing, with errno, if it cannot be had.
+std::optional<Ends> SocketPair(int flags) {
+  std::array<int, 2> ends = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0, ends.data()) != 0) return std::nullopt;
+  return Ends(ends[0], ends[1]);
+}
+
+constexpr std::size_t kReadBytes = kMostPassedOn;
+constexpr std::size_t kMostLast = 16U << 20;  // of what one said before its end: more than a socket holds
+constexpr std::chrono::milliseconds kEndPatience{kDefaultLeaseMs};
+constexpr int kControlFd = 3;
+constexpr int kKeptDescriptors = 7;  // of an AgentProcess: the launcher's, the counter and the log of memory kills
+
+// A child of this process.
+bool IsStopped(pid_t pid) {
+  siginfo_t info = {};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+// An agent, until it is over. One that finished says so by a byte before its connection ends.
+int ServeOne(UniqueFd line, AgentProcess& process) {
+  boost::asio::io_context io(1);
+  auto wire = Wire::Make(io, std::move(line), UniqueFd(), FrameReader());
+  if (!wire) return kAgentFailed;
+  Agent agent(io, std::move(*wire), process);
+  // Below the line come what the process keeps, the three of the loop and that of its signals.
+  agent.BeBelow(kControlFd + 2 + kKeptDescriptors + 4);
+  const int code = agent.Run();
+  if (code == kAgentFinished) ::send(kControlFd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return code;
+}
+
+// The child that was just forked, from within the loop of the standing agent: that loop, and all that belongs to it, is
+// never touched again, only its descriptors are closed.
+[[noreturn]] void BeSubAgent(const UniqueFd& control, pid_t standing, const SubAgents::Means& means) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != standing) ::_exit(kAgentLostHead);
+  ::setsid();
+  if (control.get() != kControlFd) ::dup2(control.get(), kControlFd);
+  ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  CloseFrom(kControlFd + 1);
+  if (!BecomeSubreaper()) ::_exit(kAgentFailed);
+  AgentProcess process(means.child_descriptors, means.program, means.without);
+  for (;;) {
+    auto line = TakeDescriptors<1>(kControlFd);
+    if (!line) ::_exit(kAgentFinished);
+    if (!line->front()) continue;
+    if (const int code = ServeOne(std::move(line->front()), process); code != kAgentFinished) ::_exit(code);
+  }
+}
+
+}  // namespace
+
+// One run's.
+struct SubAgents::One {
+  One(boost::asio::io_context& io, std::uint32_t its_number, pid_t its_pid)
+      : number(its_number), pid(its_pid), line(io.get_executor()) {}
+
+  const std::uint32_t number;
+  const pid_t pid;  // of the process that serves it
+  WatchedFd line;
+  std::string unsaid;    // to it, after what …
+  std::size_t said = 0;  // … has been
+  bool writing = false;
+  bool hearing = false;  // it is waited for
+  bool ended = false;    // it says nothing more
+};
+
+SubAgents::SubAgents(boost::asio::io_context& io, std::shared_ptr<Wire> wire, Means means, Observer observer)
+    : io_(io), wire_(std::move(wire)), means_(std::move(means)), observer_(std::move(observer)) {
+  // One more for each would be one too many: making and removing a group costs more than a short run. What is left is
+  // found as a child.
+  means_.without.Add(Mechanism::kCgroup);
+}
+
+bool SubAgents::Open(std::uint32_t number) {
+  if (by_number_.contains(number)) return false;
+  const auto cannot = [&](const char* what) {
+    observer_.send(AgentGone{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
+    return true;
+  };
+  auto line = SocketPair(SOCK_NONBLOCK);
+  if (!line) return cannot("socketpair");
+  auto process = by_pid_.end();
+  const auto give = [&] { return PassDescriptors<1>(process->second.control.get(), {line->second.get()}); };
+  while (process == by_pid_.end() && !idle_.empty()) {
+    process = by_pid_.find(idle_.back());
+    idle_.pop_back();
+    const bool takes = process != by_pid_.end() && process->second.one == nullptr && give();
+    if (!takes) process = by_pid_.end();  // it was ended by somebody
+  }
+  if (process == by_pid_.end()) {
+    process = Fork();
+    if (process == by_pid_.end()) return cannot("fork");
+    if (!give()) {
+      idle_.push_back(process->first);
+      return cannot("sendmsg");
+    }
+  }
+  const auto one = std::make_shared<One>(io_, number, process->first);
+  boost::system::error_code error;
+  one->line.assign(line->first.get(), error);
+  process->second.one = one;
+  by_number_.emplace(number, one);
+  // Without a line it sees its connection end, and does.
+  if (error) return true;
+  line->first.release();
+  AwaitWords(one);
+  return true;
+}
+
+std::map<pid_t, SubAgents::Process>::iterator SubAgents::Fork() {
+  auto control = SocketPair(0);
+  if (!control) return by_pid_.end();
+  const pid_t standing = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    static_cast<void>(control->first.release());  // closed with all the others, whatever number it has
+    BeSubAgent(control->second, standing, means_);
+  }
+  if (pid < 0) return by_pid_.end();
+  return by_pid_.emplace(pid, Process{std::move(control->first), nullptr, nullptr}).first;
+}
+
+void SubAgents::AwaitWords(const std::shared_ptr<One>& one) {
+  if (one->hearing || one->ended || !one->line.is_open()) return;
+  one->hearing = true;
+  one->line.async_wait(WatchedFd::wait_read, [this, one](const boost::system::error_code& error) {
+    one->hearing = false;
+    if (error || !one->line.is_open() || deaf_) return;
+    Hear(*one, kReadBytes);
+    Listen();
+    if (one->ended) return Finished(one);
+    if (!deaf_) AwaitWords(one);
+  });
+}
+
+void SubAgents::Hear(One& one, std::size_t most) {
+  if (one.ended || !one.line.is_open()) return;
+  buffer_.resize(kReadBytes);
+  for (std::size_t heard = 0; heard < most;) {
+    const ssize_t size = ::recv(one.line.native_handle(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (size <= 0) {
+      one.ended = true;
+      return;
+    }
+    heard += static_cast<std::size_t>(size);
+    observer_.send(FromAgent{one.number, buffer_.substr(0, static_cast<std::size_t>(size))});
+    if (static_cast<std::size_t>(size) < kReadBytes) return;  // that was all there is by now
+  }
+}
+
+// A head that does not read is waited for, and so are they then.
+void SubAgents::Listen() {
+  if (deaf_ || wire_->queued() <= Wire::kMaxQueued) return;
+  deaf_ = true;
+  wire_->WhenWritten([this] {
+    deaf_ = false;
+    for (const auto& [number, one] : by_number_) AwaitWords(one);
+  });
+}
+
+void SubAgents::Pass(const ToAgent& said) {
+  const auto found = by_number_.find(said.number);
+  if (found == by_number_.end() || !found->second->line.is_open()) return;
+  found->second->unsaid += said.bytes;
+  if (!found->second->writing) Write(found->second);
+}
+
+void SubAgents::Write(const std::shared_ptr<One>& one) {
+  std::size_t& said = one->said;
+  while (said < one->unsaid.size()) {
+    const ssize_t size = ::send(one->line.native_handle(), one->unsaid.data() + said, one->unsaid.size() - said,
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    if (size < 0) said = one->unsaid.size();  // it is gone, which is told when it has been reaped
+    if (size > 0) said += static_cast<std::size_t>(size);
+  }
+  // What waits is moved seldom: once more of it has been said than is left.
+  if (said > one->unsaid.size() / 2) {
+    one->unsaid.erase(0, said);
+    said = 0;
+  }
+  if (one->unsaid.empty()) return;
+  one->writing = true;
+  one->line.async_wait(WatchedFd::wait_write, [this, one](const boost::system::error_code& error) {
+    one->writing = false;
+    if (!error && one->line.is_open()) Write(one);
+  });
+}
+
+void SubAgents::Retire(pid_t pid, Process& process) {
+  boost::system::error_code ignored;
+  if (process.one) process.one->line.close(ignored);
+  process.control.reset();
+  if (IsStopped(pid)) return KillChild(ChildRef{pid, -1});
+  process.patience = std::make_unique<Timer>(io_.get_executor(), kEndPatience);
+  process.patience->async_wait([this, pid](const boost::system::error_code& error) {
+    if (!error && by_pid_.contains(pid)) KillChild(ChildRef{pid, -1});
+  });
+}
+
+void SubAgents::Close(std::uint32_t number) {
+  const auto found = by_number_.find(number);
+  if (found == by_number_.end()) return;
+  if (const auto process = by_pid_.find(found->second->pid); process != by_pid_.end()) {
+    Retire(process->first, process->second);
+  }
+}
+
+void SubAgents::CloseAll() {
+  for (auto& [pid, process] : by_pid_) Retire(pid, process);
+}
+
+void SubAgents::EndAll(std::chrono::milliseconds patience) {
+  CloseAll();
+  const std::uint64_t deadline =
+      MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+  for (const auto& [pid, process] : by_pid_) {
+    if (EndsBy(ChildRef{pid, -1}, deadline)) Reap(ChildRef{pid, -1});
+  }
+  by_pid_.clear();
+  by_number_.clear();
+}
+
+bool SubAgents::SaidFinished(const Process& process) {
+  char byte = 0;
+  return process.control && ::recv(process.control.get(), &byte, 1, MSG_DONTWAIT) == 1;
+}
+
+void SubAgents::Finished(const std::shared_ptr<One>& one) {
+  const auto process = by_pid_.find(one->pid);
+  if (process == by_pid_.end() || process->second.one != one || !SaidFinished(process->second)) return;
+  process->second.one = nullptr;
+  idle_.push_back(process->first);
+  Gone(*one, {});
+}
+
+void SubAgents::Gone(One& one, AgentGone gone) {
+  by_number_.erase(one.number);
+  boost::system::error_code ignored;
+  one.line.close(ignored);
+  gone.number = one.number;
+  observer_.send(gone);
+}
+
+bool SubAgents::Ended(pid_t pid) {
+  const auto found = by_pid_.find(pid);
+  if (found == by_pid_.end()) return false;
+  const auto end = Reap(ChildRef{pid, -1});
+  if (!end) return false;
+  const Process process = std::move(found->second);
+  by_pid_.erase(found);
+  if (process.one) {
+    Hear(*process.one, kMostLast);
+    AgentGone gone;
+    // One that finished has attested that nothing was left.
+    const bool finished = SaidFinished(process) || (!end->signalled && end->code == kAgentFinished);
+    if (!finished) {
+      gone.why = EndText(*end);
+      const KillReport report = observer_.end_leftovers();
+      gone.killed = report.killed;
+      if (!report.left.empty()) gone.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
+    }
+    Gone(*process.one, std::move(gone));
+  }
+  if (by_pid_.empty()) observer_.idle();
+  return true;
+}
+
+}  // namespace muster

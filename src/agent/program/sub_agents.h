@@ -1,0 +1,106 @@
+// The agents below a standing one: one for each run of a sweep, each with a loop and a connection of its own and no
+// knowledge of the others. Their processes are forked from it, and serve one run after the other: a process whose agent
+// finished, which means that nothing of the run is left, is given the next run's connection. Of any other end it is the
+// process's own end, too.
+//
+// Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
+// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for
+// runs itself: so everything that is not known here is what was left.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/system/mechanism.h"
+#include "base/system/unique_fd.h"
+#include "spawn/leftovers/descendants.h"
+#include "spawn/start/boost_launcher.h"
+#include "wire/connection/wire.h"
+#include "wire/protocol/protocol.h"
+
+namespace muster {
+
+class SubAgents {
+ public:
+  // What an agent is made with (agent.h).
+  struct Means {
+    rlimit child_descriptors = {};
+    std::string program;
+    Without without;
+  };
+  struct Observer {
+    std::function<void(const AgentMessage&)> send;
+    // Ends what is left by agents that are gone.
+    std::function<KillReport()> end_leftovers;
+    std::function<void()> idle;  // none is left
+  };
+
+  // `wire` is the standing agent's. The thread that calls Open() must live as long as they do.
+  SubAgents(boost::asio::io_context& io, std::shared_ptr<Wire> wire, Means means, Observer observer);
+
+  // What cannot be is told by AgentGone. False if there is one of that number.
+  bool Open(std::uint32_t number);
+  // What is said to one that is gone is dropped.
+  void Pass(const ToAgent& said);
+  // It sees its connection end, and ends all it has started. One that is stopped (SIGSTOP) is killed instead, and one
+  // that has not ended 10 s later.
+  void Close(std::uint32_t number);
+  void CloseAll();
+  // The same at once, waiting for as long as that: nothing is told of them any more, and who has not ended by then is
+  // the caller's to end.
+  void EndAll(std::chrono::milliseconds patience);
+
+  // Whether there are none, idle ones included.
+  bool empty() const { return by_pid_.empty(); }
+  std::size_t size() const { return by_pid_.size(); }
+  bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
+  // Reaps it if it has ended, and tells AgentGone; false if it still runs.
+  bool Ended(pid_t pid);
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+  struct One;
+  struct Process {
+    UniqueFd control;                      // takes connections, and gives a byte for each agent that finished
+    std::shared_ptr<One> one;              // null while it is idle
+    std::unique_ptr<Timer> patience = {};  // once it is to end
+  };
+
+  // End, with errno, if that cannot be.
+  std::map<pid_t, Process>::iterator Fork();
+  // It takes no more connections, and sees the one that it has end: it is to end.
+  void Retire(pid_t pid, Process& process);
+  // Whether the agent that it served had; true once.
+  static bool SaidFinished(const Process& process);
+  // Its connection is over: its process is idle, unless it ends.
+  void Finished(const std::shared_ptr<One>& one);
+  void Gone(One& one, AgentGone gone);
+  void AwaitWords(const std::shared_ptr<One>& one);
+  // Passes on what it has said, about `most` bytes of it.
+  void Hear(One& one, std::size_t most);
+  void Write(const std::shared_ptr<One>& one);
+  void Listen();
+
+  boost::asio::io_context& io_;
+  std::shared_ptr<Wire> wire_;
+  Means means_;
+  Observer observer_;
+  std::map<pid_t, Process> by_pid_;
+  std::vector<pid_t> idle_;  // and some that are gone
+  std::map<std::uint32_t, std::shared_ptr<One>> by_number_;
+  std::string buffer_;
+  bool deaf_ = false;  // until the head has taken what waits for it
+};
+
+}  // namespace muster

@@ -1,0 +1,80 @@
+// The mechanisms of the kernel that muster can do without, and the set of those that it shall do without: for old
+// kernels that have them but not well, and for tests of what stands in for them.
+//
+// Knows names only; what stands in for a mechanism is told where it is used (spawn/start/launcher.h,
+// evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+namespace muster {
+
+enum class Mechanism : std::uint8_t {
+  kPidfd,
+  kCloseRange,
+  kCloneFiles,
+  kLandlock,
+  kSeccomp,
+  kCgroup,
+  kCloneCgroup,
+  kCollapse,
+  kGuard
+};
+
+struct MechanismFact {
+  std::string_view name;
+  std::string_view what;     // what it is for
+  std::string_view instead;  // what is done without it, and how the journal names that
+};
+
+// In the order of Mechanism; `muster docs mechanisms` shows it.
+inline constexpr std::array<MechanismFact, 9> kMechanismFacts = {{
+    {"pidfd", "watching, reaping and ending a child by a descriptor (Linux 5.4)",
+     "SIGCHLD and the pids of children that are not reaped yet: sigchld"},
+    {"close_range", "closing a new process's other descriptors at once (5.9)", "a walk over /proc/self/fd: proc-fd"},
+    {"clone_files", "starting a process without copying the descriptor table; needs close_range",
+     "the table is copied: copied-files"},
+    {"landlock", "taking files and network from the evaluator (5.13)", "seccomp alone"},
+    {"seccomp", "ending an evaluator that makes a call it must not", "no descriptor can be had any more: fd-limit"},
+    {"cgroup", "ending all that an agent started at one blow (cgroup.kill, 5.14)",
+     "killing and reaping all children of the agent until there are none: children"},
+    {"clone_cgroup", "starting a process in its cgroup (CLONE_INTO_CGROUP, 5.7)",
+     "the agent moves into the group before it starts anything: cgroup-entered"},
+    {"collapse_range", "cutting off the head of a log that has a limit, where the file system can (ext4, XFS)",
+     "a pipe through the agent, which keeps the log short: log-pipe"},
+    {"guard", "a process beside each agent that ends everything if the agent is killed, and the head with it",
+     "the head alone; what leaves its parent stays if both are killed, and on other hosts if the agent is"},
+}};
+
+class Without {
+ public:
+  void Add(Mechanism mechanism) { bits_ |= Bit(mechanism); }
+  void Add(const Without& other) { bits_ |= other.bits_; }
+  bool Has(Mechanism mechanism) const { return (bits_ & Bit(mechanism)) != 0; }
+  bool empty() const { return bits_ == 0; }
+
+  bool operator==(const Without&) const = default;
+
+ private:
+  static unsigned Bit(Mechanism mechanism) { return 1U << static_cast<unsigned>(mechanism); }
+
+  unsigned bits_ = 0;
+};
+
+// "pidfd,cgroup": what ParseWithout takes.
+std::string WithoutText(const Without& without);
+
+// Names joined by commas; the error is the first word that is none. Empty text: nothing is done without.
+tl::expected<Without, std::string> ParseWithout(std::string_view names);
+
+inline constexpr const char* kWithoutVariable = "MUSTER_WITHOUT";
+// What the variable asks for; nothing if it is not set or holds a word that is no name.
+Without WithoutByEnvironment();
+
+}  // namespace muster

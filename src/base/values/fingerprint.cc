@@ -1,0 +1,95 @@
+#include "base/values/fingerprint.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <boost/crc.hpp>
+#include <sha2.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+namespace muster {
+namespace {
+
+std::string Hex(const std::uint8_t* bytes, std::size_t size) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(size * 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    out += kDigits[bytes[i] >> 4];
+    out += kDigits[bytes[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Sha256Hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.Add(bytes);
+  return hash.Hex();
+}
+
+struct Sha256::State {
+  SHA2_CTX context;
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) { SHA256Init(&state_->context); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::Add(std::string_view bytes) {
+  SHA256Update(&state_->context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+std::string Sha256::Hex() const {
+  SHA2_CTX context = state_->context;  // that which ends it can take no more
+  std::uint8_t digest[SHA256_DIGEST_LENGTH];
+  SHA256Final(digest, &context);
+  return muster::Hex(digest, sizeof digest);
+}
+
+#if defined(__x86_64__)
+namespace {
+
+// By the processor's own instruction, which has this very polynomial: journals of millions of lines are read by it.
+__attribute__((target("sse4.2"))) std::uint32_t Crc32cByInstruction(std::string_view bytes) {
+  std::uint64_t sum = 0xFFFFFFFF;
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data(), sizeof eight);
+    sum = __builtin_ia32_crc32di(sum, eight);
+    bytes.remove_prefix(sizeof eight);
+  }
+  auto rest = static_cast<std::uint32_t>(sum);
+  for (const char byte : bytes) rest = __builtin_ia32_crc32qi(rest, static_cast<unsigned char>(byte));
+  return ~rest;
+}
+
+}  // namespace
+#endif
+
+std::uint32_t Crc32c(std::string_view bytes) {
+#if defined(__x86_64__)
+  static const bool by_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (by_instruction) return Crc32cByInstruction(bytes);
+#endif
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
+}
+
+std::string RandomHex(std::size_t bytes) {
+  std::vector<std::uint8_t> random(bytes);
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t got = getrandom(random.data() + filled, bytes - filled, 0);
+    if (got < 0) std::abort();  // only EINTR is possible for so few bytes, and it cannot be (getrandom(2))
+    filled += static_cast<std::size_t>(got);
+  }
+  return Hex(random.data(), bytes);
+}
+
+}  // namespace muster

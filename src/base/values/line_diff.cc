@@ -1,0 +1,144 @@
+#include "base/values/line_diff.h"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostPairs = 4'000'000;
+
+using Lines = std::vector<std::string_view>;
+
+Lines Cut(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<LineChange> DiffLines(std::string_view before, std::string_view after) {
+  const Lines a = Cut(before);
+  const Lines b = Cut(after);
+  std::size_t begin = 0;
+  while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;
+  std::size_t end_a = a.size();
+  std::size_t end_b = b.size();
+  while (end_a > begin && end_b > begin && a[end_a - 1] == b[end_b - 1]) {
+    --end_a;
+    --end_b;
+  }
+  const std::size_t rows = end_a - begin;
+  const std::size_t columns = end_b - begin;
+  std::vector<LineChange> changes;
+  const auto remove = [&](std::size_t i) {
+    changes.push_back({false, static_cast<std::uint32_t>(begin + i + 1), std::string(a[begin + i])});
+  };
+  const auto add = [&](std::size_t i) {
+    changes.push_back({true, static_cast<std::uint32_t>(begin + i + 1), std::string(b[begin + i])});
+  };
+  if (columns != 0 && rows > kMostPairs / columns) {
+    for (std::size_t i = 0; i < rows; ++i) remove(i);
+    for (std::size_t i = 0; i < columns; ++i) add(i);
+    return changes;
+  }
+  // Longest common subsequence: length[i][j] is that of what is left of both from i and j on.
+  std::vector<std::uint32_t> length((rows + 1) * (columns + 1), 0);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return length[i * (columns + 1) + j]; };
+  for (std::size_t i = rows; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;) {
+      at(i, j) = a[begin + i] == b[begin + j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < rows || j < columns) {
+    if (i < rows && j < columns && a[begin + i] == b[begin + j]) {
+      ++i;
+      ++j;
+    } else if (i < rows && (j == columns || at(i + 1, j) >= at(i, j + 1))) {
+      remove(i++);
+    } else {
+      add(j++);
+    }
+  }
+  return changes;
+}
+
+namespace {
+
+// A line of either text, or of both.
+struct Told {
+  char mark = ' ';
+  std::uint32_t a = 0;  // its number in either text, or that of the next one there; from 1
+  std::uint32_t b = 0;
+  std::string text;
+};
+
+std::string RangeText(std::uint32_t first, std::uint32_t count) {
+  // An empty range is named by the line before it.
+  const std::string begin = std::to_string(count == 0 ? first - 1 : first);
+  return count == 1 ? begin : begin + "," + std::to_string(count);
+}
+
+}  // namespace
+
+std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view after, std::uint32_t context) {
+  // The end of a text is part of its last line.
+  constexpr std::string_view kNoEnd = "\n\\ No newline at end of file";
+  const auto ended = [&](std::string_view text) { return text.empty() || text.ends_with('\n'); };
+  Lines a = Cut(before);
+  Lines b = Cut(after);
+  std::string whole_a(before), whole_b(after);
+  const bool ends_differ = ended(before) != ended(after) && !a.empty() && !b.empty() && a.back() == b.back();
+  if (ends_differ) (ended(before) ? whole_b : whole_a) += '\x01';  // a mark that makes the last lines differ
+  std::vector<Told> told;
+  std::uint32_t at_a = 1, at_b = 1;
+  const auto same_until = [&](std::uint32_t to_a) {
+    for (; at_a < to_a; ++at_a, ++at_b) told.push_back({' ', at_a, at_b, std::string(a[at_a - 1])});
+  };
+  for (const LineChange& change : DiffLines(whole_a, whole_b)) {
+    same_until(change.added ? at_a + (change.line - at_b) : change.line);
+    told.push_back({change.added ? '+' : '-', at_a, at_b, std::string((change.added ? b : a)[change.line - 1])});
+    ++(change.added ? at_b : at_a);
+  }
+  same_until(static_cast<std::uint32_t>(a.size()) + 1);
+  for (Told& line : told) {
+    const bool last_of_a = line.mark != '+' && line.a == a.size() && !ended(before);
+    const bool last_of_b = line.mark != '-' && line.b == b.size() && !ended(after);
+    if (line.mark == ' ' ? last_of_a && last_of_b : last_of_a || last_of_b) line.text += kNoEnd;
+  }
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < told.size();) {
+    if (told[i].mark == ' ') {
+      ++i;
+      continue;
+    }
+    // As long as no more than two contexts are between two changes they are one hunk.
+    std::size_t last = i;
+    for (std::size_t j = i; j < told.size() && j <= last + 2 * context + 1; ++j) {
+      if (told[j].mark != ' ') last = j;
+    }
+    const std::size_t begin = i - std::min<std::size_t>(i, context);
+    const std::size_t end = std::min<std::size_t>(told.size(), last + context + 1);
+    std::uint32_t of_a = 0, of_b = 0;
+    for (std::size_t j = begin; j < end; ++j) {
+      of_a += told[j].mark != '+' ? 1 : 0;
+      of_b += told[j].mark != '-' ? 1 : 0;
+    }
+    lines.push_back("@@ -" + RangeText(told[begin].a, of_a) + " +" + RangeText(told[begin].b, of_b) + " @@");
+    for (std::size_t j = begin; j < end; ++j) {
+      const std::size_t newline = told[j].text.find('\n');
+      lines.push_back(told[j].mark + told[j].text.substr(0, newline));
+      if (newline != std::string::npos) lines.push_back(told[j].text.substr(newline + 1));
+    }
+    i = end;
+  }
+  return lines;
+}
+
+}  // namespace muster

@@ -1,0 +1,178 @@
+#include "base/values/shell_quote.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/values/utf8.h"
+
+namespace muster {
+namespace {
+
+// Words that a shell reads in another way where a command is expected (POSIX.1, shell command language, 2.4).
+constexpr std::string_view kReserved[] = {"case", "do", "done", "elif", "else", "esac",  "fi",
+                                          "for",  "if", "in",   "then", "time", "until", "while"};
+
+bool NeedsNoQuotes(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_-./:=,+@%^").find(c) != std::string_view::npos;
+}
+
+void AppendEscapedByte(std::string& out, unsigned char byte) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += "\\x";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+// Whether the valid UTF-8 sequence is a control character or one that can reorder or hide what a
+// terminal shows: C1, zero-width and bidirectional marks, byte order marks, line and paragraph separators.
+bool Deceives(std::string_view sequence) {
+  if (sequence.size() == 1) {
+    const auto byte = static_cast<unsigned char>(sequence[0]);
+    return byte < 0x20 || byte == 0x7f;
+  }
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  if (sequence.size() == 2)
+    return (static_cast<unsigned char>(sequence[0]) == 0xc2 && second < 0xa0) || sequence == "\u061c";
+  if (sequence == "\ufeff") return true;
+  if (sequence.size() == 3 && static_cast<unsigned char>(sequence[0]) == 0xe2) {
+    const auto third = static_cast<unsigned char>(sequence[2]);
+    if (second == 0x80) return (third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae);
+    if (second == 0x81) return third >= 0xa0 && third <= 0xaf;
+  }
+  return false;
+}
+
+template <class Special>
+std::string Escaped(std::string_view text, Special special) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    if (length == 0) {
+      AppendEscapedByte(out, static_cast<unsigned char>(text.front()));
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view sequence = text.substr(0, length);
+    text.remove_prefix(length);
+    if (length == 1 && special(out, sequence[0])) continue;
+    if (Deceives(sequence)) {
+      for (const char c : sequence) AppendEscapedByte(out, static_cast<unsigned char>(c));
+    } else {
+      out += sequence;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+namespace {
+
+std::string InQuotes(std::string_view word) {
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+}  // namespace
+
+std::string ShellQuoted(std::string_view word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), NeedsNoQuotes);
+  return plain ? std::string(word) : InQuotes(word);
+}
+
+std::string ShellQuoted(std::span<const std::string> words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += ' ';
+    // In front, NAME=text would be an assignment, and "if" the start of a statement.
+    const bool misread =
+        i == 0 && (words[i].find('=') != std::string::npos ||
+                   std::find(std::begin(kReserved), std::end(kReserved), words[i]) != std::end(kReserved));
+    out += misread ? InQuotes(words[i]) : ShellQuoted(words[i]);
+  }
+  return out;
+}
+
+std::string Quoted(std::string_view text) {
+  return '"' +
+         Escaped(text,
+                 [](std::string& out, char c) {
+                   switch (c) {
+                     case '\n':
+                       out += "\\n";
+                       return true;
+                     case '\t':
+                       out += "\\t";
+                       return true;
+                     case '"':
+                       out += "\\\"";
+                       return true;
+                     case '\\':
+                       out += "\\\\";
+                       return true;
+                     default:
+                       return false;
+                   }
+                 }) +
+         '"';
+}
+
+std::string Printable(std::string_view text) {
+  return Escaped(text, [](std::string& out, char c) {
+    if (c == '\n') {
+      out += "\\n";
+      return true;
+    }
+    if (c == '\t') {
+      out += c;
+      return true;
+    }
+    return false;
+  });
+}
+
+tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;  // a word, which may be empty so far
+  const auto add = [&](char c) {
+    if (!inside) words.emplace_back();
+    inside = true;
+    words.back() += c;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '\t' || c == '\n') {
+      inside = false;
+    } else if (c == '\\') {
+      if (++i == text.size()) return tl::unexpected<std::string>("it ends with a backslash");
+      if (text[i] != '\n') add(text[i]);  // or the line goes on
+    } else if (c == '\'' || c == '"') {
+      const std::size_t open = i;
+      if (!inside) words.emplace_back();
+      inside = true;
+      for (++i; i < text.size() && text[i] != c; ++i) {
+        const bool escapes = c == '"' && text[i] == '\\' && i + 1 < text.size() &&
+                             std::string_view("$`\"\\\n").find(text[i + 1]) != std::string_view::npos;
+        if (escapes && text[++i] == '\n') continue;
+        add(text[i]);
+      }
+      if (i == text.size()) {
+        return tl::unexpected("the quote " + std::string(text.substr(open, 16)) + " is not closed");
+      }
+    } else {
+      add(c);
+    }
+  }
+  return words;
+}
+
+}  // namespace muster

@@ -1,0 +1,105 @@
+#include "base/values/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace muster {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+// Reads digits with at most one point and no sign or exponent from the front of `text`.
+std::optional<double> TakeNumber(std::string_view& text) {
+  std::size_t length = 0;
+  bool point = false;
+  while (length < text.size() && ((text[length] >= '0' && text[length] <= '9') || (text[length] == '.' && !point))) {
+    point = point || text[length] == '.';
+    ++length;
+  }
+  if (length == 0 || text[0] == '.' || text[length - 1] == '.') return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + length, number);
+  if (error != std::errc() || end != text.data() + length) return std::nullopt;
+  text.remove_prefix(length);
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ParseBytes(std::string_view text) {
+  static constexpr std::array<Unit, 12> kUnits = {{{"", 1},
+                                                   {"B", 1},
+                                                   {"KB", 1e3},
+                                                   {"MB", 1e6},
+                                                   {"GB", 1e9},
+                                                   {"TB", 1e12},
+                                                   {"PB", 1e15},
+                                                   {"KiB", 1024.0},
+                                                   {"MiB", 1048576.0},
+                                                   {"GiB", 1073741824.0},
+                                                   {"TiB", 1099511627776.0},
+                                                   {"PiB", 1125899906842624.0}}};
+  std::int64_t whole = 0;
+  if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+      error == std::errc() && end == text.data() + text.size() && whole >= 0 && !text.empty() && text[0] != '-') {
+    return whole;  // exact beyond 2^53 too
+  }
+  const auto number = TakeNumber(text);
+  if (!number) return std::nullopt;
+  for (const Unit& unit : kUnits) {
+    if (unit.name != text) continue;
+    // 1.005 is no double, so 1.005KB misses 1005 by an ulp: what is whole but for rounding is whole.
+    constexpr double kRounding = 4.5e-16;
+    const double bytes = *number * unit.factor;
+    const double whole_bytes = std::round(bytes);
+    if (std::abs(bytes - whole_bytes) > kRounding * bytes || whole_bytes >= 9223372036854775808.0) return std::nullopt;
+    return static_cast<std::int64_t>(whole_bytes);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> ParseDuration(std::string_view text) {
+  static constexpr std::array<Unit, 5> kUnits = {{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"ms", 0.001}}};
+  double total = 0;
+  std::size_t next_unit = 0;
+  bool any = false;
+  while (!text.empty()) {
+    const auto number = TakeNumber(text);
+    if (!number) return std::nullopt;
+    if (text.empty() && !any) return *number;
+    std::size_t letters = 0;
+    while (letters < text.size() && text[letters] >= 'a' && text[letters] <= 'z') ++letters;
+    const std::string_view name = text.substr(0, letters);
+    text.remove_prefix(letters);
+    bool known = false;
+    for (std::size_t i = next_unit; i < kUnits.size() && !known; ++i) {
+      if (kUnits[i].name != name) continue;
+      total += *number * kUnits[i].factor;
+      next_unit = i + 1;
+      known = true;
+    }
+    if (!known) return std::nullopt;
+    any = true;
+  }
+  return any ? std::optional(total) : std::nullopt;
+}
+
+std::string DurationText(double seconds) {
+  const auto rounded = [](double number, int decimals) {
+    std::array<char, 64> buffer;
+    const auto [end, error] =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::fixed, decimals);
+    return error == std::errc() ? std::string(buffer.data(), end) : std::string("?");
+  };
+  if (seconds < 0.9995) return rounded(seconds * 1000, seconds < 0.0095 ? 1 : 0) + " ms";
+  if (seconds < 59.95) return rounded(seconds, 1) + " s";
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+}
+
+}  // namespace muster

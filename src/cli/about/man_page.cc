@@ -1,0 +1,290 @@
+#include "cli/about/man_page.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/values/utf8.h"
+#include "cli/command/command_options.h"
+
+namespace muster {
+namespace {
+
+// Before the commands and after them. Written by hand, in the macros of man(7); what commands say is not repeated here.
+constexpr std::string_view kBefore = R"(.SH NAME
+muster \- from a Lua recipe to running, watched and explained processes
+.SH SYNOPSIS
+.B muster
+.I COMMAND
+.RI [ argument " ...]"
+.br
+.B muster
+.I COMMAND
+.B \-\-help
+.br
+.B muster \-\-version
+.SH DESCRIPTION
+A recipe is a Lua file that says which parameters a job has and which processes follow from them.
+.B muster plan
+shows these processes, with hosts, ranks, devices, commands and environment, and starts nothing.
+.B muster run
+starts them, on this machine or through ssh on others, watches them, tells which one failed first and why, and leaves
+nothing behind.
+.PP
+Parameters are set as
+.IR name = text
+(split at the first =),
+.IR name :=\c
+.I json
+or
+.IR name @=\c
+.IR file .
+Words after
+.B \-\-
+are the recipe's.
+Where a recipe is wanted, a run stands for the recipe that it stored, and
+.BR @torch ,
+.BR @mindspore ,
+.B @ps\-lite
+and
+.B @mpi
+are recipes of muster's own.
+.PP
+A RUN is named by its folder, the beginning of its id, or the name of its recipe; a name with ~1 is the run before the
+newest of that name. Left out, it is the newest run.
+.SH COMMANDS
+)";
+
+constexpr std::string_view kAfter = R"(.SH EXIT STATUS
+.TP
+.B 0
+all well: every process that had to end well did
+.TP
+.B 1
+a process failed; of
+.BR "muster diff" :
+the plans differ; of
+.BR "muster test" :
+something is not as it is kept
+.TP
+.B 2
+the recipe or the command line is wrong, and nothing was started
+.TP
+.B 3
+the machine: a process could not be started, an agent or a host was lost
+.TP
+.B 4
+a sweep ended, and some of its trials had failed
+.TP
+.B 75
+the run directory is in use by another run
+.TP
+.RI 128+ n
+muster was ended by signal
+.I n
+.SH ENVIRONMENT
+.TP
+.B MUSTER_HOME
+the folder below which
+.IR runs/ " and " sweeps/
+are, instead of the current one
+.TP
+.B MUSTER_SITE
+the site file, as
+.B \-\-site
+of the commands; empty, it is none
+.TP
+.B MUSTER_SET
+overrides of parameters, one a line, weaker than those of the command line
+.TP
+.B MUSTER_HOST_DEVICES
+how many devices this host is to be believed to have
+.TP
+.B MUSTER_LEASES
+the folder in which musters of this host tell each other which devices they hold
+.TP
+.BR MUSTER_SSH ", " MUSTER_SSH_CONFIG
+the ssh program and its configuration, for runs on other hosts
+.TP
+.B MUSTER_WITHOUT
+mechanisms of the kernel to do without, as
+.B \-\-without
+of muster run
+.TP
+.B MUSTER_LUA_PATH
+a folder that is used instead of muster's own Lua files, for work on muster
+.TP
+.B NO_COLOR
+if it is set, nothing is coloured
+.PP
+What launched processes find in their environment is told by
+.BI "muster plan " RECIPE " \-\-env " ROLE
+and
+.BI "muster docs " FRAMEWORK\fR.
+.SH FILES
+.TP
+.IR runs/NAME/TIME\-ID/
+a run: the plan, the journal of everything that happened, the logs, and a report.
+.I latest
+beside them leads to the newest
+.TP
+.IR sweeps/NAME/TIME\-ID/
+a sweep: its journal, an index of it, and below
+.I t/
+the runs that its trials are
+.TP
+.IR muster.site.lua ", " $XDG_CONFIG_HOME/muster/site.lua ", " /etc/muster/site.lua
+what holds at this site for every run: hosts, environment, where runs are kept, rules. The first is the project's, in the
+current folder or the nearest one above it; the second the user's, in
+.I ~/.config
+without the variable; nearer beats farther, field by field
+.TP
+.I golden/
+in a folder of recipes: the plans that
+.B muster test
+compares with
+.SH EXAMPLES
+.TP
+What a recipe leads to, and what another value would change:
+.EX
+muster plan recipes/pipeline.lua
+muster diff recipes/pipeline.lua layers=64
+muster explain recipes/pipeline.lua FIRST_LAYER \-\-rank 5
+.EE
+.TP
+A run with eight workers, and how it went:
+.EX
+muster run recipes/parameter_server.lua workers=8
+muster report
+muster logs \-\-rank 2
+.EE
+.TP
+On four hosts with eight devices each:
+.EX
+muster doctor \-\-host n[01\-04]:8 recipes/data_parallel.lua
+muster run recipes/data_parallel.lua \-\-host n[01\-04]:8
+.EE
+.TP
+Many runs of one recipe, the best of them, and that one again with another value:
+.EX
+muster sweep recipes/parameter_server.lua \-\-grid lr=0.1,0.3 workers=1,2 \-\-minimize loss
+muster best
+muster run parameter\-server:best epochs=40
+.EE
+.TP
+A script without a recipe:
+.EX
+muster run @torch workers=8 \-\- python3 train.py \-\-lr 0.1
+.EE
+.SH SEE ALSO
+.BR ssh (1)
+.PP
+The pages in docs/ of muster's sources: recipe\-guide.md takes from three lines to a pipeline, glossary.md has the words.
+)";
+
+// One paragraph of text: nothing in it is a request or an escape, and everything is ASCII.
+std::string Escaped(std::string_view text) {
+  std::string out;
+  if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
+  while (!text.empty()) {
+    const char first = text.front();
+    if (const std::size_t length = Utf8Length(text); length > 1) {
+      std::uint32_t code = static_cast<unsigned char>(first) & (0x7FU >> length);
+      for (const char byte : text.substr(1, length - 1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+      out += fmt::format("\\[u{:04X}]", code);
+      text.remove_prefix(length);
+      continue;
+    }
+    text.remove_prefix(1);
+    switch (first) {
+      case '\\':
+        out += "\\e";
+        break;
+      case '-':
+        out += "\\-";
+        break;
+      case '\'':
+        out += "\\(aq";
+        break;
+      case '"':
+        out += "\\(dq";
+        break;
+      case '`':
+        out += "\\(ga";
+        break;
+      case '^':
+        out += "\\(ha";
+        break;
+      case '~':
+        out += "\\(ti";
+        break;
+      case '\n':
+        out += ' ';
+        break;
+      default:
+        out += first;
+    }
+  }
+  return out;
+}
+
+bool IsHidden(const CLI::Option& option) { return option.get_group().empty(); }
+
+bool IsPositional(const CLI::Option& option) { return option.get_lnames().empty() && option.get_snames().empty(); }
+
+// "RECIPE", "[name=value ...]"
+std::string PositionalText(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  std::string text = type.empty() || type == "TEXT" ? option.get_name() : type;
+  const bool many = option.get_expected_max() > 1 && text.find("…") == std::string::npos;
+  if (many) text += " ...";
+  return option.get_required() ? text : "[" + text + "]";
+}
+
+std::string OptionHead(const CLI::Option& option) {
+  std::string head;
+  for (const std::string& name : option.get_snames()) head += (head.empty() ? "\\-" : ", \\-") + Escaped(name);
+  for (const std::string& name : option.get_lnames()) head += (head.empty() ? "\\-\\-" : ", \\-\\-") + Escaped(name);
+  head = "\\fB" + head + "\\fR";
+  const bool takes = option.get_expected_max() > 0 && option.get_type_size_max() > 0;
+  const std::string type = option.get_type_name();
+  if (takes && !type.empty()) head += " \\fI" + Escaped(type) + "\\fR";
+  return head;
+}
+
+void AppendEntry(std::string& out, const std::string& head, const std::string& about) {
+  out += ".TP\n" + head + "\n" + Escaped(about) + "\n";
+}
+
+void AppendCommand(std::string& out, const Command& command) {
+  CLI::App app;
+  const Invocation invocation;
+  const CommandOptions options = AddCommandOptions(app, command, invocation);
+  std::string call = std::string("muster ") + command.name;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!IsHidden(*option) && IsPositional(*option)) call += " " + PositionalText(*option);
+  }
+  out += ".SS " + Escaped(call) + "\n" + Escaped(command.summary) + "\n";
+  for (const CLI::Option* option : app.get_options()) {
+    if (IsHidden(*option) || option->get_description().empty() || option->check_name("--help")) continue;
+    AppendEntry(out, IsPositional(*option) ? "\\fI" + Escaped(option->get_name()) + "\\fR" : OptionHead(*option),
+                option->get_description());
+  }
+  out += ".PP\nExample:\n\\fB" + Escaped(command.example) + "\\fR\n";
+}
+
+}  // namespace
+
+std::string ManPage(std::span<const Command> commands) {
+  std::string out = ".\\\" made by muster docs --man from what the commands say of themselves\n";
+  out += ".TH MUSTER 1 \"\" \"muster " MUSTER_VERSION "\" \"User Commands\"\n.nh\n.ad l\n";
+  out += kBefore;
+  for (const Command& command : commands) AppendCommand(out, command);
+  out += kAfter;
+  return out;
+}
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+#include "cli/about/other_words.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/values/shell_quote.h"
+
+namespace muster {
+namespace {
+
+struct Instead {
+  std::string_view words;  // separated by blanks
+  std::string_view use;
+};
+
+constexpr Instead kInstead[] = {
+    {"list jobs history runs", "`muster ps` lists the runs that are going on, `muster ls` all runs"},
+    {"status state info describe",
+     "`muster ps` lists running runs, `muster report RUN` says how a run went, `muster show SWEEP` how a sweep stands"},
+    {"kill cancel abort terminate end quit down",
+     "`muster stop RUN` ends a run; `muster stop RUN --now` without grace"},
+    {"start launch exec submit execute up go train job", "`muster run RECIPE` starts processes"},
+    {"validate lint verify", "`muster check RECIPE` reports everything that is wrong with a recipe"},
+    {"dry-run dryrun preview render", "`muster plan RECIPE` shows what would be started"},
+    {"new create scaffold", "`muster init` writes a first recipe"},
+    {"import convert from",
+     "`muster init --from LAUNCHER -- COMMAND…` writes the recipe of another launcher's command line"},
+    {"log output tail cat", "`muster logs RUN` shows what processes wrote, with `-f` as they write it"},
+    {"attach follow wait join", "`muster watch RUN` follows a run until it ends"},
+    {"monitor htop dashboard ui", "`muster top RUN` shows a run live"},
+    {"stack stacks pystack py-spy debug trace", "`muster dump RUN` shows the stacks of all processes"},
+    {"tune hpo grid search multirun optimize", "`muster sweep RECIPE --grid NAME=1,2,4` tries values of parameters"},
+    {"restart rerun again repeat",
+     "`muster replay RUN` runs the plan of a run again, `muster run RECIPE --resume RUN` goes on from its checkpoint"},
+    {"compare", "`muster diff A B` shows in what two recipes, plans or runs differ"},
+    {"why", "`muster explain RECIPE NAME` says where a value comes from"},
+    {"nodes hosts cluster sinfo health", "`muster doctor --host LIST` looks at hosts"},
+    {"delete remove rm prune gc purge cleanup", "`muster clean` removes old runs and ends leftovers"},
+    {"results metrics summary", "`muster report RUN` has the metrics of a run, `muster best SWEEP` the best trials"},
+    {"config settings params list-params parameters", "`muster params RECIPE` shows a recipe's parameters"},
+    {"version", "`muster --version`"},
+    {"man manual", "`muster COMMAND --help`; `muster docs --man` prints the manual page"},
+    {"save archive bundle", "`muster pack RUN -o FILE` puts a run into one archive"},
+};
+
+bool HasWord(std::string_view words, std::string_view word) {
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    if (words.substr(begin, end - begin) == word) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string InsteadOfCommand(std::string_view word) {
+  for (const Instead& one : kInstead) {
+    if (HasWord(one.words, word)) return std::string(one.use);
+  }
+  return {};
+}
+
+std::string AsParameter(std::string_view option, const std::vector<std::string>& rest) {
+  if (!option.starts_with("--")) return {};
+  const std::size_t equals = option.find('=');
+  std::string name(option.substr(2, equals == std::string_view::npos ? equals : equals - 2));
+  std::replace(name.begin(), name.end(), '-', '_');
+  const bool fits = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+                    std::all_of(name.begin(), name.end(),
+                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  if (!fits) return {};
+  std::string value = "VALUE";
+  if (equals != std::string_view::npos) {
+    value = option.substr(equals + 1);
+  } else if (!rest.empty() && !rest.front().starts_with('-')) {
+    value = rest.front();
+  }
+  return "a parameter of the recipe is written without dashes: " + ShellQuoted(name + "=" + value);
+}
+
+}  // namespace muster

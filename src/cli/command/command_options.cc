@@ -1,0 +1,16 @@
+#include "cli/command/command_options.h"
+
+namespace muster {
+
+CommandOptions AddCommandOptions(CLI::App& app, const Command& command, const Invocation& invocation) {
+  CommandOptions options;
+  options.run = command.setup(app, invocation);
+  if (!command.at_site) return options;
+  options.file = std::make_shared<std::string>();
+  options.site =
+      app.add_option("--site", *options.file, "the site file, instead of those that are found; none for none")
+          ->type_name("FILE|none");
+  return options;
+}
+
+}  // namespace muster

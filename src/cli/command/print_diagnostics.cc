@@ -1,0 +1,119 @@
+#include "cli/command/print_diagnostics.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/values/diagnostic_text.h"
+#include "base/values/utf8.h"
+#include "cli/command/exit_code.h"
+#include "lua/own_data/own_data.h"
+
+namespace muster {
+namespace {
+
+// Lines of the files that diagnostics are about; each file is read once.
+class Sources {
+ public:
+  std::optional<std::string> Line(const Place& place) {
+    const auto [entry, is_new] = files_.try_emplace(place.file);
+    if (is_new) {
+      std::error_code error;
+      constexpr std::uintmax_t kLargestFile = 16U << 20;
+      const bool readable = std::filesystem::is_regular_file(place.file, error) &&
+                            std::filesystem::file_size(place.file, error) <= kLargestFile;
+      std::stringstream text;
+      if (readable) text << std::ifstream(place.file).rdbuf();
+      if (place.file.starts_with('@')) text.str(OwnRecipe(place.file.substr(1)).value_or(""));
+      for (std::string line; std::getline(text, line);) entry->second.push_back(line);
+    }
+    if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
+    constexpr std::size_t kLongest = 200;  // a data file may be one line
+    const std::string& line = entry->second[place.line - 1];
+    return line.size() <= kLongest ? line : std::string(Utf8Prefix(line, kLongest)) + " …";
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+nlohmann::json PlaceJson(nlohmann::json json, const Place& place) {
+  json["file"] = place.file.empty() ? nlohmann::json() : nlohmann::json(place.file);
+  json["line"] = place.line == 0 ? nlohmann::json() : nlohmann::json(place.line);
+  return json;
+}
+
+}  // namespace
+
+int ExitCodeFor(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    switch (diagnostic.blame) {
+      case Blame::kRecipe:
+        return kExitRecipe;
+      case Blame::kMachine:
+        return kExitMachine;
+      case Blame::kBusy:
+        return kExitBusy;
+    }
+  }
+  return kExitOk;
+}
+
+std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour) {
+  Sources sources;
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    text += DiagnosticText(
+        diagnostic,
+        [&](const Place& place) {
+          // Whoever reads the terminal, or a log of it, reads no password; other diagnostics may be of the same line.
+          const bool secret = std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
+            return other.kind == "secret_literal" && other.place == place;
+          });
+          return secret ? std::nullopt : sources.Line(place);
+        },
+        colour);
+  }
+  return text;
+}
+
+void PrintDiagnostics(const Diagnostics& diagnostics) {
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  std::fputs(DiagnosticsText(diagnostics, colour).c_str(), stderr);
+}
+
+nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {
+  auto list = nlohmann::json::array();
+  for (const Diagnostic& diagnostic : diagnostics) {
+    nlohmann::json json = PlaceJson({}, diagnostic.place);
+    json["severity"] = diagnostic.severity == Severity::kError ? "error" : "warning";
+    json["kind"] = diagnostic.kind;
+    json["message"] = diagnostic.message;
+    json["hint"] = diagnostic.hint.empty() ? nlohmann::json() : nlohmann::json(diagnostic.hint);
+    json["notes"] = nlohmann::json::array();
+    for (const Note& note : diagnostic.notes) {
+      json["notes"].push_back(PlaceJson({{"message", note.message}}, note.place));
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::string DiagnosticsJson(const Diagnostics& diagnostics) {
+  const nlohmann::json whole = {
+      {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
+  // Texts are UTF-8 by construction, except that a file's name may be anything.
+  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#include "cli/options/line_search.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "base/values/shell_quote.h"
+
+namespace muster {
+
+Result<std::function<bool(std::string_view line)>> LineSearch(const std::string& expression) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(2 << 20);
+  auto regex = std::make_shared<const RE2>(expression, options);
+  if (!regex->ok()) {
+    return Fail(Error("regex", {}, fmt::format("{} is no regular expression: {}", Quoted(expression), regex->error()),
+                      "put a backslash before characters that are meant as they stand"));
+  }
+  return
+      [regex](std::string_view line) { return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *regex); };
+}
+
+}  // namespace muster

@@ -1,0 +1,490 @@
+#include "cli/options/recipe_options.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/system/host_devices.h"
+#include "base/system/visible_devices.h"
+#include "base/values/number_list.h"
+#include "base/values/shell_quote.h"
+#include "base/values/utf8.h"
+#include "cli/command/small_file.h"
+#include "cli/command/wait_line.h"
+#include "cli/options/resume.h"
+#include "cli/options/site_of_call.h"
+#include "cli/options/stored_recipe.h"
+#include "plan/hosts/host_list.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+// Of --env, as one value of the recipe's parameter.
+Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
+  Value::Map variables;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || !IsUtf8(word)) {
+      return Fail(Error("override", {}, "--env " + Quoted(word) + " is no NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
+    }
+    variables[word.substr(0, equals)] = Value(word.substr(equals + 1));
+  }
+  Override override;
+  override.kind = Override::Kind::kValue;
+  override.name = "env";
+  override.value = Value(std::move(variables));
+  override.origin = ParameterOrigin::kCommandLine;
+  return override;
+}
+
+Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
+  const auto bad = [&](const std::string& why, std::string hint = {}) {
+    return Fail(Error("override", {}, "cannot read the override " + Quoted(word) + ": " + why, std::move(hint)));
+  };
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos) {
+    return bad("there is no '='", "write name=value, name:=json or name@=file; words for the program come after --");
+  }
+  Override override;
+  override.origin = origin;
+  override.name = word.substr(0, equals);
+  std::string text = word.substr(equals + 1);
+  char how = ' ';
+  if (!override.name.empty() && (override.name.back() == ':' || override.name.back() == '@')) {
+    how = override.name.back();
+    override.name.pop_back();
+  }
+  if (override.name.empty()) return bad("the name is empty");
+  if (!IsUtf8(word)) return bad("it is not valid UTF-8");
+  if (how == ':') {
+    auto value = ValueFromJsonText(text);
+    if (!value) return bad(value.error());
+    override.kind = Override::Kind::kValue;
+    override.value = *std::move(value);
+  } else if (how == '@') {
+    std::error_code error;
+    override.kind = Override::Kind::kFile;
+    override.file = std::filesystem::absolute(text, error).lexically_normal();
+    auto content = ReadSmallFile(text);
+    if (!content) return bad(content.error());
+    text = *std::move(content);
+    if (text.ends_with('\n')) text.pop_back();
+    override.value = Value(text);
+  } else {
+    override.value = Value(text);
+  }
+  return override;
+}
+
+}  // namespace
+
+void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
+  auto* recipe = app.add_option(
+      "RECIPE", options.recipe,
+      "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi; or a RUN, whose stored "
+      "recipe is meant");
+  if (recipe_required) recipe->required();
+  app.add_option("OVERRIDES", options.overrides,
+                 "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
+      ->type_name("name=value");
+  app.add_option("--env", options.env,
+                 "a variable of all processes, where the recipe has a map `env`, as @torch and its kin have")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  AddPlanningOptions(app, options, invocation);
+  if (recipe_required) return;
+  CLI::Option* const resume = app.get_option("--resume");
+  resume->description(resume->get_description() + "; RECIPE left out: with its stored recipe");
+}
+
+void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
+  app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
+      ->type_name("PROFILE")
+      ->allow_extra_args(false);
+  app.add_option("--pin", options.pins, "force a derived value: name=text, name:=json; the plan says so")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--unset", options.unset, "take again what the recipe itself says of a parameter")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  AddHostOptions(app, options);
+  app.add_option("--devices", options.devices,
+                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+      ->type_name("LIST|free");
+  app.add_flag("--share-devices", options.share_devices,
+               "other runs that say the same may use these devices at the same time");
+  auto* resume = app.add_option("--resume", options.resume, "go on from the newest checkpoint of this run");
+  resume->type_name("RUN");
+  app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
+      ->type_name("PATH")
+      ->needs(resume);
+  options.args = invocation.words_after_dashes;
+}
+
+void AddHostOptions(CLI::App& app, RecipeOptions& options) {
+  auto* host =
+      app.add_option("--host", options.hosts, "the hosts by name: n[01-04]:8,n5:4 (:N is its number of devices)")
+          ->type_name("LIST")
+          ->allow_extra_args(false);
+  app.add_option("--hostfile", options.hostfile, "the hosts by name, one a line: NAME, NAME:N or NAME slots=N")
+      ->type_name("FILE")
+      ->excludes(host);
+  app.add_option("--exclude", options.exclude, "hosts of these that are left out")
+      ->type_name("LIST")
+      ->allow_extra_args(false);
+  app.add_option("--spares", options.spares,
+                 "keep the last N of these hosts for the places of hosts that are lost: run nothing on them until then")
+      ->type_name("N");
+}
+
+bool HasRecipeChanges(const RecipeOptions& options) {
+  return !options.unset.empty() || !options.profiles.empty() || !options.pins.empty();
+}
+
+Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
+  std::vector<Override> overrides;
+  Diagnostics problems;
+  const auto add = [&](const std::string& word, ParameterOrigin origin) {
+    auto override = ParseOverride(word, origin);
+    if (override) {
+      overrides.push_back(*std::move(override));
+    } else {
+      problems.insert(problems.end(), override.error().begin(), override.error().end());
+    }
+  };
+  if (const char* set = std::getenv("MUSTER_SET"); set != nullptr && !options.believed) {
+    std::istringstream lines(set);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
+    }
+  }
+  for (const std::string& word : options.overrides) add(word, ParameterOrigin::kCommandLine);
+  if (!options.env.empty()) {
+    auto override = EnvironmentOverride(options.env);
+    if (!override) return Fail(override.error());
+    overrides.push_back(*std::move(override));
+  }
+  for (const std::string& name : options.unset) {
+    Override override;
+    override.kind = Override::Kind::kUnset;
+    override.name = name;
+    overrides.push_back(std::move(override));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return overrides;
+}
+
+Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
+  std::vector<Override> pins;
+  Diagnostics problems;
+  for (const std::string& word : options.pins) {
+    auto pin = ParseOverride(word, ParameterOrigin::kCommandLine);
+    if (!pin) {
+      problems.insert(problems.end(), pin.error().begin(), pin.error().end());
+    } else if (pin->kind == Override::Kind::kFile) {
+      problems.push_back(Error("pin", {}, "--pin " + Quoted(word) + ": a derived value is not taken from a file",
+                               "write --pin name=value or --pin name:=json"));
+    } else {
+      pins.push_back(*std::move(pin));
+    }
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return pins;
+}
+
+namespace {
+
+Result<std::vector<SiteHost>> SiteHosts() {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return HostsOfSite(site->facts);
+}
+
+// All of them, spares too.
+Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
+  Result<std::vector<SiteHost>> hosts;
+  bool given = !options.hostfile.empty() || !options.hosts.empty();
+  if (!options.hostfile.empty()) {
+    auto text = ReadSmallFile(options.hostfile);
+    if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
+    hosts = ParseHostFile(*text, options.hostfile);
+  } else if (!options.hosts.empty()) {
+    hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
+  } else if (auto of_site = options.believed ? std::vector<SiteHost>() : SiteHosts(); !of_site || !of_site->empty()) {
+    hosts = std::move(of_site);
+    given = hosts.has_value();
+  } else if (!options.exclude.empty()) {
+    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
+  } else if (options.spares > 0) {
+    return Fail(Error("usage", {}, "--spares without --host or --hostfile",
+                      "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"));
+  }
+  if (hosts && !options.exclude.empty()) {
+    const auto excluded = ParseHostList(fmt::format("{}", fmt::join(options.exclude, ",")), "--exclude");
+    if (!excluded) return Fail(excluded.error());
+    hosts = WithoutHosts(*std::move(hosts), *excluded);
+  }
+  if (hosts && given && options.spares >= hosts->size()) {
+    return Fail(Error(
+        "hosts", {},
+        fmt::format("--spares {}, and {}: {}", options.spares,
+                    hosts->size() == 1 ? "only 1 host is named" : fmt::format("only {} hosts are named", hosts->size()),
+                    HostListText(*hosts)),
+        "name the hosts that the job uses first, and the spares after them"));
+  }
+  return hosts;
+}
+
+}  // namespace
+
+bool NamesHosts(const RecipeOptions& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
+
+Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose) {
+  if (NamesHosts(options) || (options.exclude.empty() && options.spares == 0)) return {};
+  return Fail(Error("usage", {},
+                    fmt::format("{} without --host or --hostfile: the hosts are those of {}",
+                                options.exclude.empty() ? "--spares" : "--exclude", whose),
+                    options.exclude.empty() ? "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"
+                                            : "it leaves out hosts of a list: --host n[01-16]:8 --exclude n03"));
+}
+
+Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
+  auto hosts = GivenHosts(options);
+  if (hosts) hosts->resize(hosts->size() - options.spares);
+  return hosts;
+}
+
+Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan) {
+  if (options.spares == 0) return std::vector<SiteHost>();
+  auto hosts = GivenHosts(options);
+  if (!hosts) return hosts;
+  const auto spares = hosts->end() - options.spares;
+  std::uint32_t least = 0;
+  std::optional<std::uint32_t> usual;  // what the plan has for hosts that name no number
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
+    const std::uint32_t devices = plan.hosts[i].devices;
+    least = i == 0 ? devices : std::min(least, devices);
+    if (!usual && !(*hosts)[i].devices) usual = devices;
+  }
+  for (auto spare = spares; spare != hosts->end(); ++spare) {
+    if (!spare->devices && !usual && least > 0) {
+      return Fail(Error("hosts", {},
+                        fmt::format("how many devices has {}? It is a spare without a number, and all other hosts have "
+                                    "one of their own",
+                                    spare->name),
+                        fmt::format("{}:{}", spare->name, least)));
+    }
+    if (!spare->devices) spare->devices = usual.value_or(0);
+    if (*spare->devices < least) {
+      return Fail(
+          Error("hosts", {},
+                fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
+                            "take no place",
+                            spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
+                "leave it out, or name it before those that can"));
+    }
+  }
+  return std::vector<SiteHost>(spares, hosts->end());
+}
+
+namespace {
+
+// --devices and --share-devices.
+Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
+  constexpr std::uint32_t kMost = 4096;
+  DeviceUse use;
+  use.shared = options.share_devices;
+  if (options.devices.empty()) return use;
+  use.any = options.devices == "free";
+  if (use.any) return use;
+  const auto given = ParseNumberList(options.devices, kMost);
+  if (!given) {
+    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is no list of devices",
+                      "--devices 0-3,6, or --devices free"));
+  }
+  use.given = *given;
+  return use;
+}
+
+// The only kind whose variable the caller has set; empty if that is none, or several.
+std::string KindOfCaller() {
+  std::string found;
+  for (const DeviceKind& kind : kDeviceKinds) {
+    const bool outer = !kind.outer.empty() && std::getenv(std::string(kind.outer).c_str()) != nullptr;
+    if (!outer && std::getenv(std::string(kind.variable).c_str()) == nullptr) continue;
+    if (!found.empty()) return {};
+    found = kind.name;
+  }
+  return found;
+}
+
+// How many devices this machine has, and of which kind.
+Result<void> CountOwnDevices(Site& site) {
+  site.device_kind = CountDevices({}).kind;
+  // Devices that nobody can count are of the kind that the caller speaks of.
+  if (site.device_kind.empty() && std::getenv(kHostDevicesVariable) != nullptr) site.device_kind = KindOfCaller();
+  const auto count = OwnDevices(site.device_kind);
+  if (!count) return Fail(count.error());
+  site.host_devices = *count;
+  return {};
+}
+
+void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); }
+
+}  // namespace
+
+Result<std::uint32_t> OwnDevices(std::string_view kind) {
+  const char* believed = std::getenv(kHostDevicesVariable);
+  if (believed != nullptr && !BelievedDevices(believed)) {
+    return Fail(
+        Error("usage", {},
+              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
+  }
+  const std::uint32_t all = believed != nullptr ? *BelievedDevices(believed) : CountDevices(kind).count;
+  const auto visible = DevicesInSight(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
+  // Where nothing is visible a run is refused with the list that says so.
+  return visible == 0 ? all : static_cast<std::uint32_t>(visible);
+}
+
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
+  if (options.recipe.empty()) {
+    return Fail(Error("usage", {}, "no recipe is given", "for example: recipes/hello.lua, @torch, or a RUN"));
+  }
+  auto overrides = ParseOverrides(options);
+  if (!overrides) return Fail(overrides.error());
+  auto pins = ParsePins(options);
+  if (!pins) return Fail(pins.error());
+  auto devices = ParseDevices(options);
+  if (!devices) return Fail(devices.error());
+  auto site = GetSite();
+  if (!site) return Fail(site.error());
+  if (options.believed) *site = LibrariesAlone(*site);
+  const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
+  if (run) {
+    if (auto named = CheckListIsNamed(options, "the run " + Quoted(options.recipe)); !named) return Fail(named.error());
+  }
+  auto hosts = NamedHosts(options);
+  if (!hosts) return Fail(hosts.error());
+  EvaluationOptions evaluation;
+  if (run) {
+    // As it was then, but for what is said now.
+    auto stored = EvaluationOfRun(*run);
+    if (!stored) return stored;
+    evaluation = *std::move(stored);
+    if (NamesHosts(options)) {
+      evaluation.site.hosts = *std::move(hosts);
+      evaluation.site.sources.erase("hosts");
+    }
+    ApplyRules(*site, evaluation);
+    if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
+    if (!options.args.empty()) evaluation.args = options.args;
+  } else {
+    if (auto foreign = ForeignRunMeant(options.recipe)) return Fail(*std::move(foreign));
+    auto file = RecipeFileOf(options.recipe, site->facts);
+    if (!file) return Fail(file.error());
+    evaluation.recipe_file = *std::move(file);
+    evaluation.devices = *std::move(devices);
+    if (options.believed) {
+      evaluation.site = *options.believed;
+    } else if (auto counted = CountOwnDevices(evaluation.site); !counted) {
+      return Fail(counted.error());
+    }
+    evaluation.site.hosts = *std::move(hosts);
+    evaluation.args = options.args;
+    if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
+      evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
+    }
+    ApplySite(*site, !NamesHosts(options), evaluation);
+  }
+  if (!options.resume.empty()) {
+    auto run_dir = ResumedRun(options);
+    if (!run_dir) return Fail(run_dir.error());
+    auto resumed = IdOfRun(*run_dir);
+    if (!resumed) return Fail(resumed.error());
+    evaluation.resumed = *std::move(resumed);
+  }
+  for (Override& override : *overrides) evaluation.overrides.push_back(std::move(override));
+  for (Override& pin : *pins) {
+    std::erase_if(evaluation.pins, [&pin](const Override& earlier) { return earlier.name == pin.name; });
+    evaluation.pins.push_back(std::move(pin));
+  }
+  evaluation.profiles.insert(evaluation.profiles.end(), options.profiles.begin(), options.profiles.end());
+  evaluation.without = options.without;
+  return evaluation;
+}
+
+namespace {
+
+// What is gone on from: what --resume says, or what the RUN that is named went on from.
+Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
+  if (options.resume.empty()) return ResumptionOfRun(*RunMeant(options.recipe));
+  auto found = FindResumption(options);
+  if (!found) return Fail(found.error());
+  return std::optional(*std::move(found));
+}
+
+// What `chosen` says besides where its values are the user's.
+Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
+  auto prepared = PrepareEvaluation(options);
+  if (!prepared) return Fail(prepared.error());
+  EvaluationOptions& evaluation = *prepared;
+  evaluation.depth = chosen.depth;
+  evaluation.explain = std::move(chosen.explain);
+  evaluation.mindspore = std::move(chosen.mindspore);
+  evaluation.on_print = std::move(chosen.on_print);
+  // Found first: without one there is nothing to plan.
+  std::optional<Resumption> resumption;
+  if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
+    auto found = ResumptionFor(options);
+    if (!found) return Fail(found.error());
+    resumption = *std::move(found);
+  }
+  WaitLine waiting("evaluating " + options.recipe);
+  evaluation.on_wait = [&](unsigned seconds) { waiting.Show(seconds); };
+  if (evaluation.on_print) {
+    evaluation.on_print = [&waiting, print = std::move(evaluation.on_print)](const std::string& line) {
+      waiting.Clear();
+      print(line);
+    };
+  }
+  auto made = EvaluateRecipe(evaluation);
+  if (made && resumption) {
+    if (auto used = CheckUsesCheckpoint(made->plan); !used) return Fail(used.error());
+    made->inputs.push_back({"checkpoint", resumption->checkpoint, {}});
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth) {
+  EvaluationOptions evaluation;
+  evaluation.depth = depth;
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
+  EvaluationOptions evaluation;
+  evaluation.explain = process;
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release) {
+  EvaluationOptions evaluation;
+  evaluation.mindspore = release;
+  return EvaluateAs(options, std::move(evaluation));
+}
+
+}  // namespace muster

@@ -1,0 +1,117 @@
+#include "cli/options/run_argument.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/site_of_call.h"
+#include "cli/options/trial_facts.h"
+#include "run/control/control_connection.h"
+#include "run/directory/run_directory.h"
+#include "sweep/index/trial_choice.h"
+#include "sweep/record/sweep_directory.h"
+
+namespace muster {
+
+void AddRunArgument(CLI::App& app, std::string& run) {
+  app.add_option(
+      "RUN", run,
+      "a path, a name, name~1 (the one before), a prefix of an id, SWEEP:12 or SWEEP:best; left out: the newest");
+}
+
+void AddSweepArgument(CLI::App& app, std::string& sweep) {
+  app.add_option("SWEEP", sweep, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+}
+
+namespace {
+
+// `folder_of`: RunsFolder or SweepsFolder.
+template <class F>
+Result<std::string> DefaultFolder(const F& folder_of) {
+  std::error_code error;
+  const std::string cwd = std::filesystem::current_path(error);
+  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  const char* home = std::getenv("MUSTER_HOME");
+  if (home != nullptr && *home != '\0') return folder_of(cwd, home);
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return folder_of(cwd, site->facts.run_root);
+}
+
+}  // namespace
+
+Result<std::string> DefaultRunsFolder() { return DefaultFolder(RunsFolder); }
+Result<std::string> DefaultSweepsFolder() { return DefaultFolder(SweepsFolder); }
+
+Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use) {
+  const Result<std::string> sweeps_folder = DefaultSweepsFolder();
+  if (!sweeps_folder) return sweeps_folder;
+  return ResolveSweep(sweep, *sweeps_folder, use);
+}
+
+namespace {
+
+// A trial listens once it has lasted a while; its sweep's head makes it listen now, and answers once there is a run
+// directory. Where that fails, commands that ask the trial say so.
+void MakeTrialListen(const SweepAccount& account, const std::string& sweep_dir, const std::string& run_dir,
+                     TrialNumber trial) {
+  const auto open = account.open().find(trial);
+  std::error_code error;
+  if (open == account.open().end() || !open->second.running || !IsRunLive(sweep_dir)) return;
+  if (std::filesystem::exists(run_dir + "/control", error)) return;
+  auto head = ControlConnection::Open(sweep_dir);
+  if (head) static_cast<void>(head->Ask({.ask = ControlRequest::Ask::kOpen, .trial = trial}));
+}
+
+Result<std::string> FindAttempt(const std::string& sweep, const std::string& trial, DirectoryUse use) {
+  const auto sweep_dir = FindSweep(sweep, use);
+  if (!sweep_dir) return sweep_dir;
+  const auto view = SweepView::Open(*sweep_dir);
+  if (!view) return Fail(view.error());
+  WarnOfDamage(*view, *sweep_dir);
+  const auto chosen = ChooseTrial(*view, trial);
+  if (!chosen) return Fail(chosen.error());
+  auto run_dir = RunDirectoryOf(*view, *sweep_dir, *chosen);
+  if (run_dir) MakeTrialListen(view->account(), *sweep_dir, *run_dir, chosen->trial);
+  const auto owner = run_dir ? OwnerOf(*run_dir) : std::nullopt;
+  if (!owner) return run_dir;
+  if (auto allowed = CheckUse(*run_dir, *owner, use, "run"); !allowed) return Fail(allowed.error());
+  return run_dir;
+}
+
+// Once for each: several parts of a command look for the run that it is about.
+void TellOwner(const std::string& run_dir) {
+  static std::set<std::string> told;
+  const auto owner = OwnerOf(run_dir);
+  if (!owner || IsOwn(*owner) || !told.insert(run_dir).second) return;
+  const std::string user = UserName(*owner);
+  PrintDiagnostics(
+      {Warning("owner", {},
+               fmt::format("the run {} belongs to {}: what is executed was written by {}", Quoted(run_dir), user, user),
+               "muster report and its folder recipe/ show what it does")});
+}
+
+}  // namespace
+
+Result<std::string> FindRun(const std::string& run, DirectoryUse use) {
+  std::error_code error;
+  const auto trial = std::filesystem::exists(run, error) ? std::nullopt : SweepAndTrial(run);
+  Result<std::string> found = std::string();
+  if (trial) {
+    found = FindAttempt(trial->first, trial->second, use);
+  } else {
+    const Result<std::string> runs_folder = DefaultRunsFolder();
+    if (!runs_folder) return runs_folder;
+    found = ResolveRun(run, *runs_folder, kRunDirectories, use);
+  }
+  if (found && use == DirectoryUse::kExecute) TellOwner(*found);
+  return found;
+}
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+// What a list of runs knows of each besides its line: its parameters, derived values, tags and metrics, by name. Reads
+// files of run directories, each at most once, and only those that are asked for.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "muster/result.h"
+#include "muster/value.h"
+#include "run/journal/run_summary.h"
+
+namespace muster {
+
+class RunFacts {
+ public:
+  explicit RunFacts(RunSummary summary) : summary_(std::move(summary)) {}
+
+  const RunSummary& summary() const { return summary_; }
+
+  // Of a fact of the run's line (name, run or id, plan, started, took, outcome, exit, why, dir, tags), else a
+  // parameter, a derived value, a tag (true for a word) or a metric (of the first role that has it), in this order;
+  // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME are those alone, and `tag` is a list of all
+  // tags. Null if the run has no such value.
+  Value Of(const std::string& name);
+  bool Has(const std::string& name);
+  // All that can be asked for.
+  void AddNames(std::set<std::string>& names);
+  // The last values, "worker.loss".
+  const std::map<std::string, Value>& Metrics();
+
+ private:
+  const Value* Find(const std::string& name);
+  const std::map<std::string, Value>& Line();
+  const std::map<std::string, Value>& Planned(bool derived);
+  const std::map<std::string, Value>& Tags();
+  const Value* Metric(const std::string& name);
+
+  RunSummary summary_;
+  std::optional<Value> tag_list_;
+  std::optional<std::map<std::string, Value>> line_, params_, derived_, tags_, metrics_;
+};
+
+}  // namespace muster

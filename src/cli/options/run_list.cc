@@ -1,0 +1,141 @@
+#include "cli/options/run_list.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include <errno.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/utf8.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "run/directory/run_directory.h"
+
+namespace muster {
+namespace {
+
+// Of a path, in which any byte may be.
+std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
+// Characters as a terminal counts them, near enough: no combining ones in names of runs.
+std::size_t Width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders) {
+  app.add_option("FOLDERS", folders, "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs");
+}
+
+bool HasJournal(const std::string& directory) {
+  struct stat status {};
+  if (::lstat((directory + "/journal.jsonl").c_str(), &status) != 0) return errno != ENOENT;
+  return !S_ISREG(status.st_mode) || status.st_size > 0;
+}
+
+Result<RunList> ListRuns(const std::vector<std::string>& folders, bool live_only, bool counted) {
+  std::vector<std::string> places = folders;
+  if (places.empty()) {
+    Result<std::string> runs = DefaultRunsFolder();
+    if (!runs) return Fail(runs.error());
+    places.push_back(std::move(*runs));
+  }
+  RunList list;
+  for (const std::string& place : places) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(place + "/plan.json", error)) {
+      paths.push_back(place);
+    } else {
+      for (const FoundRun& found : RunsBelow(place)) paths.push_back(found.path);
+    }
+    for (const std::string& path : paths) {
+      if (live_only && !IsRunLive(path)) continue;
+      if (!HasJournal(path)) continue;
+      Result<RunSummary> run = SummarizeRun(path, counted);
+      if (!run) {
+        list.unreadable.insert(list.unreadable.end(), run.error().begin(), run.error().end());
+      } else if (!live_only || run->outcome == "running") {
+        list.runs.push_back(std::move(*run));
+      }
+    }
+  }
+  std::stable_sort(list.runs.begin(), list.runs.end(),
+                   [](const RunSummary& a, const RunSummary& b) { return a.started_at > b.started_at; });
+  return list;
+}
+
+int ExitListed(const Diagnostics& unreadable) {
+  if (unreadable.empty()) return kExitOk;
+  std::fflush(stdout);
+  PrintDiagnostics(unreadable);
+  return kExitUnreadable;
+}
+
+std::string TimeText(const std::string& utc) {
+  std::string text = utc.substr(0, utc.find('.')) + "Z";
+  if (const std::size_t t = text.find('T'); t != std::string::npos) text[t] = ' ';
+  return Printable(text);
+}
+
+void PrintTable(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - Width(row[i]) + 2, ' ');
+    }
+    std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
+  }
+}
+
+nlohmann::json RunJson(const RunSummary& run, bool counted) {
+  nlohmann::json one = {{"run", run.run},
+                        {"plan", run.plan},
+                        {"name", run.name},
+                        {"run_dir", JsonSafe(run.run_dir)},
+                        {"pid", run.pid},
+                        {"started_at", run.started_at},
+                        {"seconds", run.seconds},
+                        {"outcome", run.outcome},
+                        {"exit_code", nullptr},
+                        {"why", nullptr},
+                        {"rehearsal", run.rehearsal}};
+  if (run.outcome != "running") one["exit_code"] = run.exit_code;
+  if (!run.why.empty()) one["why"] = run.why;
+  if (counted) {
+    one["phase"] = run.phase;
+    if (!run.waits.empty()) one["waits"] = run.waits;
+    one["running"] = run.running;
+    one["ended"] = run.ended;
+    one["restarts"] = run.restarts;
+  }
+  return one;
+}
+
+void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RunSummary& run : runs) {
+    nlohmann::json one = RunJson(run, counted);
+    if (list.size() < columns.size() && !columns[list.size()].empty()) {
+      one["columns"] = nlohmann::json::parse(columns[list.size()], nullptr, false);
+    }
+    list.push_back(std::move(one));
+  }
+  const nlohmann::json object = {{"format", 1}, {"runs", std::move(list)}};
+  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+}  // namespace muster

@@ -1,0 +1,252 @@
+#include "cli/options/stored_recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/small_file.h"
+#include "cli/options/run_argument.h"
+#include "plan/text/plan_json.h"
+#include "run/journal/run_summary.h"
+#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 4> kOverrideKinds = {"text", "value", "file", "unset"};
+
+Value::List Texts(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+Value OverrideRecord(const Override& override) {
+  Value::Map record{{"kind", kOverrideKinds.at(static_cast<std::size_t>(override.kind))}, {"name", override.name}};
+  if (override.kind == Override::Kind::kFile) {
+    record["file"] = override.file;
+  } else if (override.kind != Override::Kind::kUnset) {
+    record["value"] = override.value;
+  }
+  return Value(std::move(record));
+}
+
+// Nothing if the record is none of ours.
+std::optional<Override> OverrideFrom(const Value& record) {
+  const std::string kind = TextField(record, "kind");
+  const auto known = std::find(kOverrideKinds.begin(), kOverrideKinds.end(), kind);
+  if (known == kOverrideKinds.end()) return std::nullopt;
+  Override override;
+  override.kind = static_cast<Override::Kind>(known - kOverrideKinds.begin());
+  override.name = TextField(record, "name");
+  override.file = TextField(record, "file");
+  if (const Value* value = FieldOf(record, "value")) override.value = *value;
+  if (override.kind == Override::Kind::kText && override.value.AsString() == nullptr) return std::nullopt;
+  return override;
+}
+
+std::map<std::string, std::string> TextMap(const Value& record, const std::string& name) {
+  std::map<std::string, std::string> texts;
+  const Value* field = FieldOf(record, name);
+  if (field == nullptr || field->AsMap() == nullptr) return texts;
+  for (const auto& [key, text] : *field->AsMap()) {
+    if (text.AsString() != nullptr) texts.emplace(key, *text.AsString());
+  }
+  return texts;
+}
+
+// The site's facts as they were; its libraries and rules as they were stored. Older runs have none of it.
+void TakeStoredSite(const std::string& run_dir, const Value& record, EvaluationOptions& options) {
+  for (const auto& [name, folder] : TextMap(record, "libraries")) {
+    options.libraries[name] = {run_dir + "/recipe/@" + name, folder};
+  }
+  const Value* site = FieldOf(record, "site");
+  if (site == nullptr) return;
+  options.site.sources = TextMap(*site, "sources");
+  options.rules = TextField(*site, "rules");
+  options.site.environment = {TextMap(*site, "set"), TextsField(*site, "unset"), TextsField(*site, "pass")};
+  if (FieldOf(*site, "devices_per_host") != nullptr) {
+    options.site.devices_per_host = static_cast<std::uint32_t>(NumberField(*site, "devices_per_host"));
+  }
+}
+
+Result<EvaluationOptions> Unusable(const std::string& run_dir, const std::string& why) {
+  return Fail(Error("run", {}, fmt::format("the run {} cannot stand for a recipe: {}", Quoted(run_dir), why),
+                    "muster replay starts its plan again as it is"));
+}
+
+std::string RecipeName(const EvaluationOptions& options) {
+  if (options.recipe_file.starts_with('@')) return options.recipe_file + ".lua";
+  return fs::path(options.recipe_file).filename();
+}
+
+}  // namespace
+
+Value EvaluationRecord(const EvaluationOptions& options) {
+  const auto records = [](const std::vector<Override>& overrides) {
+    Value::List list;
+    for (const Override& override : overrides) list.push_back(OverrideRecord(override));
+    return list;
+  };
+  Value::List hosts;
+  for (const SiteHost& host : options.site.hosts) {
+    Value::Map record{{"name", host.name}, {"address", host.address}};
+    if (host.devices) record["devices"] = Value(std::int64_t{*host.devices});
+    hosts.emplace_back(std::move(record));
+  }
+  Value::List given;
+  for (const std::uint32_t device : options.devices.given) given.emplace_back(std::int64_t{device});
+  std::error_code error;
+  const fs::path folder = options.recipe_file.starts_with('@')
+                              ? fs::current_path(error)
+                              : fs::absolute(options.recipe_file, error).parent_path().lexically_normal();
+  const std::string beside = options.beside.empty() ? folder.string() : options.beside;
+  Value::Map libraries;
+  for (const auto& [name, library] : options.libraries) {
+    libraries[name] = Value(library.beside.empty() ? library.folder : library.beside);
+  }
+  const SiteEnvironment& environment = options.site.environment;
+  Value::Map site{{"sources", Value::Map(options.site.sources.begin(), options.site.sources.end())},
+                  {"rules", options.rules},
+                  {"set", Value::Map(environment.set.begin(), environment.set.end())},
+                  {"unset", Texts(environment.unset)},
+                  {"pass", Texts(environment.pass)}};
+  if (options.site.devices_per_host) site["devices_per_host"] = Value(std::int64_t{*options.site.devices_per_host});
+  return Value(Value::Map{
+      {"libraries", std::move(libraries)},
+      {"site", std::move(site)},
+      {"recipe", RecipeName(options)},
+      {"folder", beside},
+      {"overrides", records(options.overrides)},
+      {"profiles", Texts(options.profiles)},
+      {"pins", records(options.pins)},
+      {"args", Texts(options.args)},
+      {"resumed", options.resumed},
+      {"hosts", std::move(hosts)},
+      {"host_memory_bytes", static_cast<std::int64_t>(options.site.host_memory_bytes)},
+      {"host_devices", std::int64_t{options.site.host_devices}},
+      {"device_kind", options.site.device_kind},
+      {"devices", Value::Map{{"any", options.devices.any}, {"given", given}, {"shared", options.devices.shared}}},
+  });
+}
+
+std::optional<std::string> RunMeant(const std::string& word, DirectoryUse use) {
+  if (word.empty() || word.starts_with('@')) return std::nullopt;
+  std::error_code error;
+  const fs::file_status status = fs::status(word, error);
+  if (fs::exists(status) && !fs::is_directory(status)) return std::nullopt;
+  auto found = FindRun(word, use);
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
+std::optional<Diagnostics> ForeignRunMeant(const std::string& word) {
+  if (!RunMeant(word, DirectoryUse::kRead)) return std::nullopt;
+  auto found = FindRun(word, DirectoryUse::kExecute);
+  return found ? std::nullopt : std::optional(std::move(found.error()));
+}
+
+Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
+  const auto text = ReadSmallFile(run_dir + "/inputs.json");
+  if (!text) return Unusable(run_dir, text.error());
+  const auto inputs = ValueFromJsonText(*text);
+  if (!inputs) return Unusable(run_dir, "inputs.json: " + inputs.error());
+  const Value* record = FieldOf(*inputs, "evaluation");
+  const std::string recipe = record == nullptr ? "" : TextField(*record, "recipe");
+  if (recipe.empty()) return Unusable(run_dir, "it keeps no sources: it was started from a plan");
+  const std::string file = run_dir + "/recipe/" + recipe;
+  std::error_code error;
+  if (recipe.find('/') != std::string::npos || !fs::is_regular_file(file, error)) {
+    return Unusable(run_dir, "there is no " + Quoted(file));
+  }
+  EvaluationOptions options;
+  options.recipe_file = file;
+  options.beside = TextField(*record, "folder");
+  for (const Value& one : ListField(*record, "overrides")) {
+    auto override = OverrideFrom(one);
+    if (!override) return Unusable(run_dir, "inputs.json has an override that cannot be read");
+    if (override->kind == Override::Kind::kFile) {
+      auto content = ReadSmallFile(override->file);
+      if (!content) return Unusable(run_dir, override->name + " was given as a file: " + content.error());
+      override->value = Value(*std::move(content));
+    }
+    options.overrides.push_back(*std::move(override));
+  }
+  for (const Value& one : ListField(*record, "pins")) {
+    auto pin = OverrideFrom(one);
+    if (!pin) return Unusable(run_dir, "inputs.json has a pin that cannot be read");
+    options.pins.push_back(*std::move(pin));
+  }
+  for (const Value& name : ListField(*record, "profiles")) {
+    if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
+  }
+  options.resumed = TextField(*record, "resumed");
+  for (const Value& word : ListField(*record, "args")) {
+    if (word.AsString() != nullptr) options.args.push_back(*word.AsString());
+  }
+  for (const Value& one : ListField(*record, "hosts")) {
+    SiteHost host;
+    host.name = TextField(one, "name");
+    host.address = TextField(one, "address");
+    if (FieldOf(one, "devices") != nullptr) host.devices = static_cast<std::uint32_t>(NumberField(one, "devices"));
+    options.site.hosts.push_back(std::move(host));
+  }
+  options.site.host_memory_bytes = static_cast<std::uint64_t>(NumberField(*record, "host_memory_bytes"));
+  options.site.host_devices = static_cast<std::uint32_t>(NumberField(*record, "host_devices"));
+  options.site.device_kind = TextField(*record, "device_kind");
+  TakeStoredSite(run_dir, *record, options);
+  if (const Value* devices = FieldOf(*record, "devices")) {
+    options.devices.any = TruthField(*devices, "any");
+    options.devices.shared = TruthField(*devices, "shared");
+    for (const Value& device : ListField(*devices, "given")) {
+      if (device.AsInt() != nullptr) options.devices.given.push_back(static_cast<std::uint32_t>(*device.AsInt()));
+    }
+  }
+  return options;
+}
+
+Result<std::string> IdOfRun(const std::string& run_dir) {
+  const auto summary = SummarizeRun(run_dir, false);
+  if (!summary) return Fail(summary.error());
+  return summary->run;
+}
+
+Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
+  auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
+  if (!text) return Fail(Error("run", {}, std::move(text.error()), "a run directory holds plan.json"));
+  auto plan = PlanFromJson(*text);
+  if (!plan) return Fail(plan.error());
+  StoredPlan stored;
+  stored.plan = *std::move(plan);
+  auto sources = SourcesOfRun(run_dir);
+  if (!sources) return Fail(sources.error());
+  stored.sources = *std::move(sources);
+  // What is lost of these costs the new run its own parentage, and nothing else.
+  const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
+  if (!inputs) return stored;
+  if (const Value* list = FieldOf(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr)
+    stored.inputs = *list;
+  if (const Value* evaluation = FieldOf(*inputs, "evaluation")) stored.evaluation = *evaluation;
+  return stored;
+}
+
+Result<std::map<std::string, std::string>> SourcesOfRun(const std::string& run_dir) {
+  std::map<std::string, std::string> sources;
+  const fs::path folder = fs::path(run_dir) / "recipe";
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_symlink(ignored) || !it->is_regular_file(ignored)) continue;
+    auto content = ReadSmallFile(it->path());
+    if (!content) return Fail(Error("run", {}, content.error()));
+    sources.emplace(it->path().lexically_relative(folder), *std::move(content));
+  }
+  return sources;
+}
+
+}  // namespace muster

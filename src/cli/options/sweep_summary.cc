@@ -1,0 +1,281 @@
+#include "cli/options/sweep_summary.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/options/list_choice.h"
+#include "cli/options/run_list.h"
+#include "cli/options/trial_facts.h"
+#include "run/directory/run_directory.h"
+#include "run/journal/journal_line.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostReasons = 20;  // on a terminal
+constexpr std::size_t kMostValues = 12;   // of a name, for its failures to be told by it
+
+// Trials that are over by host and by swept value: how many there were, and how many of them failed.
+struct Failures {
+  struct Count {
+    std::uint64_t over = 0;
+    std::uint64_t failed = 0;
+  };
+  using ByValue = std::map<std::string, Count>;
+  std::map<std::string, ByValue> by;  // "host", a swept name
+
+  void Add(const std::string& name, const std::string& value, bool failed) {
+    ByValue& values = by[name];
+    if (values.size() > kMostValues && !values.contains(value)) return;
+    Count& count = values[value];
+    ++count.over;
+    count.failed += failed ? 1 : 0;
+  }
+};
+
+Result<Failures> FailuresOf(const OpenedSweep& sweep) {
+  Failures failures;
+  auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (!row.over) return true;
+    const bool failed = IsFailure(row.trial_class);
+    for (const std::string& host : row.hosts) failures.Add("host", host, failed);
+    for (const auto& [name, value] : row.point) {
+      failures.Add(name, value.AsString() != nullptr ? *value.AsString() : ToText(value), failed);
+    }
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  // What has one value for each few trials tells nothing, and so does what has only one.
+  std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMostValues || one.second.size() < 2; });
+  return failures;
+}
+
+// Failures that have the same class, and texts that differ in numbers only.
+struct FailureCause {
+  TrialClass trial_class = TrialClass::kCrash;
+  std::string why;  // of the first
+  std::uint64_t trials = 0;
+  TrialNumber first = 0;
+};
+
+// The most frequent first.
+Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
+  std::vector<FailureCause> causes;
+  std::map<std::pair<TrialClass, std::string>, std::size_t> places;
+  auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (!row.over || !IsFailure(row.trial_class)) return true;
+    std::string key = row.why;
+    std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
+    const auto [place, is_new] = places.try_emplace({row.trial_class, std::move(key)}, causes.size());
+    if (is_new) causes.push_back({row.trial_class, row.why, 0, row.trial});
+    ++causes[place->second].trials;
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.trials > b.trials; });
+  return causes;
+}
+
+// What the rows of a sweep come to.
+struct Told {
+  std::string began, last;
+  std::vector<SweepView::Reason> reasons;
+  std::vector<SweepView::Rung> rungs;
+  std::vector<SweepView::Quarantine> quarantined;
+  std::vector<FailureCause> causes;  // these two if there were any
+  Failures failures;
+};
+
+Result<Told> Tell(const OpenedSweep& sweep) {
+  Told told;
+  Diagnostics problems;
+  const auto take = [&](auto& into, auto from) {
+    if (from) {
+      into = *std::move(from);
+    } else {
+      problems = std::move(from.error());
+    }
+  };
+  take(told.began, sweep.view.Began());
+  take(told.last, sweep.view.Last());
+  take(told.reasons, sweep.view.Reasons());
+  take(told.rungs, sweep.view.Rungs());
+  take(told.quarantined, sweep.view.Quarantined());
+  if (sweep.view.account().failed() > 0) {
+    take(told.causes, CausesOf(sweep));
+    take(told.failures, FailuresOf(sweep));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return told;
+}
+
+std::uint64_t RunningOf(const SweepAccount& account) {
+  return static_cast<std::uint64_t>(
+      std::count_if(account.open().begin(), account.open().end(), [](const auto& one) { return one.second.running; }));
+}
+
+void Say(const std::string& what, const std::string& text) { std::printf("%-12s %s\n", what.c_str(), text.c_str()); }
+
+void PrintFailures(const Failures& failures) {
+  if (failures.by.empty()) return;
+  std::puts("\nfailures by");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, values] : failures.by) {
+    std::string text;
+    for (const auto& [value, count] : values) {
+      text += fmt::format("{}{} {}/{}", text.empty() ? "" : "  ", Printable(value), count.failed, count.over);
+    }
+    rows.push_back({"  " + Printable(name), text});
+  }
+  PrintTable(rows);
+}
+
+void PrintCauses(const std::vector<FailureCause>& causes) {
+  if (causes.empty()) return;
+  std::puts("\nfailed");
+  for (std::size_t i = 0; i < std::min(causes.size(), kMostReasons); ++i) {
+    const FailureCause& cause = causes[i];
+    std::printf("  %8llu  %s: %s (trial %llu%s)\n", static_cast<unsigned long long>(cause.trials),
+                std::string(TrialClassName(cause.trial_class)).c_str(), Printable(cause.why).c_str(),
+                static_cast<unsigned long long>(cause.first), cause.trials > 1 ? " and others" : "");
+  }
+  if (causes.size() > kMostReasons) std::printf("  and %zu more causes\n", causes.size() - kMostReasons);
+}
+
+void PrintSweep(const OpenedSweep& sweep, const Told& told) {
+  const SweepAccount& account = sweep.view.account();
+  Say("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
+  if (!sweep.file.doc.empty()) Say("", Printable(sweep.file.doc));
+  Say("directory", Printable(sweep.dir));
+  std::string state = sweep.State();
+  if (state == "left") state += ": " + Printable(account.ended()->why);
+  if (state == "lost") state += ": its muster ended without a word";
+  if (state == "running") state += ": " + HolderOf(sweep.dir);
+  Say("state", state);
+  Say("started", TimeText(told.began) + (sweep.live ? "" : ", last heard of " + TimeText(told.last)));
+  if (!sweep.view.stopped().empty()) Say("journal", "its end is broken: " + sweep.view.stopped());
+  Say("trials",
+      fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), account.over().size(),
+                  account.impossible().size(), sweep.live ? RunningOf(account) : 0,
+                  account.trials() -
+                      std::min<std::uint64_t>(account.trials(), account.over().size() + account.impossible().size() +
+                                                                    (sweep.live ? RunningOf(account) : 0))));
+  std::string ends;
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    if (count > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, kTrialClassNames[i]);
+  }
+  if (!ends.empty()) Say("ended", ends);
+  Say("attempts",
+      fmt::format("{}, {} in all", account.attempts(), DurationText(static_cast<double>(account.trial_ms()) / 1000)));
+  if (const auto& best = account.best()) {
+    Say("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
+                            NumberText(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
+                            Printable(PointText(best->point))));
+  }
+  if (const auto& reasons = told.reasons; !reasons.empty()) {
+    std::puts("\nimpossible");
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+      std::printf("  %8llu  %s%s\n", static_cast<unsigned long long>(reasons[i].count),
+                  reasons[i].place.empty() ? "" : (Printable(reasons[i].place) + ": ").c_str(),
+                  Printable(reasons[i].text).c_str());
+    }
+    if (reasons.size() > kMostReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMostReasons);
+  }
+  if (!told.rungs.empty()) {
+    std::puts("\nrungs");
+    std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "REPORTS", "STOPPED", "BEST"}};
+    for (const SweepView::Rung& rung : told.rungs) {
+      rows.push_back({fmt::format("  {}", rung.rung + 1), NumberText(rung.resource), std::to_string(rung.reports),
+                      std::to_string(rung.stopped),
+                      rung.best ? NumberText(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
+    }
+    PrintTable(rows);
+  }
+  if (!told.quarantined.empty()) {
+    std::puts("\nquarantined");
+    for (const SweepView::Quarantine& host : told.quarantined) {
+      std::printf("  %s  %s: %s\n", TimeText(host.wall).c_str(), Printable(host.host).c_str(),
+                  Printable(host.why).c_str());
+    }
+  }
+  PrintCauses(told.causes);
+  PrintFailures(told.failures);
+}
+
+nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
+  const SweepAccount& account = sweep.view.account();
+  nlohmann::json json = {{"format", 1},
+                         {"sweep", account.sweep_id()},
+                         {"name", Readable(account.name())},
+                         {"sweep_dir", Readable(sweep.dir)},
+                         {"state", sweep.State()},
+                         {"why", account.ended() ? Readable(account.ended()->why) : ""},
+                         {"started_at", told.began},
+                         {"trials", account.trials()},
+                         {"over", account.over().size()},
+                         {"impossible", account.impossible().size()},
+                         {"running", sweep.live ? RunningOf(account) : 0},
+                         {"attempts", account.attempts()},
+                         {"seconds", static_cast<double>(account.trial_ms()) / 1000},
+                         {"best", BestJson(sweep)},
+                         {"classes", ClassesJson(account)},
+                         {"reasons", nlohmann::json::array()},
+                         {"rungs", nlohmann::json::array()},
+                         {"quarantined", nlohmann::json::array()},
+                         {"causes", nlohmann::json::array()},
+                         {"failures", nlohmann::json::object()}};
+  for (const auto& reason : told.reasons) {
+    json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
+  }
+  for (const auto& rung : told.rungs) {
+    json["rungs"].push_back(
+        {{"rung", rung.rung + 1},
+         {"resource", rung.resource},
+         {"reports", rung.reports},
+         {"stopped", rung.stopped},
+         {"best", ToJson(rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value())}});
+  }
+  for (const auto& host : told.quarantined) {
+    json["quarantined"].push_back({{"host", host.host}, {"why", host.why}, {"at", host.wall}});
+  }
+  for (const FailureCause& cause : told.causes) {
+    json["causes"].push_back({{"class", TrialClassName(cause.trial_class)},
+                              {"why", Readable(cause.why)},
+                              {"trials", cause.trials},
+                              {"first", cause.first}});
+  }
+  for (const auto& [name, values] : told.failures.by) {
+    for (const auto& [value, count] : values) {
+      json["failures"][Readable(name)][Readable(value)] = {{"over", count.over}, {"failed", count.failed}};
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+Result<void> ShowSweep(const OpenedSweep& sweep, bool json) {
+  const auto told = Tell(sweep);
+  if (!told) return Fail(told.error());
+  if (json) {
+    std::printf("%s\n", SweepJson(sweep, *told).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  } else {
+    PrintSweep(sweep, *told);
+  }
+  return {};
+}
+
+}  // namespace muster

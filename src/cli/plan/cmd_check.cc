@@ -1,0 +1,103 @@
+// muster check: evaluates a recipe and shows everything that is wrong with it, without starting anything; also what
+// would be different on another MindSpore release, and what leaks into its plan.
+#include <cstdio>
+#include <memory>
+
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/recipe_options.h"
+#include "cli/options/resume.h"
+#include "cli/plan/check_deep.h"
+#include "cli/plan/check_programs.h"
+#include "cli/plan/check_releases.h"
+#include "cli/plan/plan_commands.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  RecipeOptions recipe;
+  std::string mindspore;  // a release, "all", or empty
+  bool deep = false;
+  bool json = false;
+};
+
+void PrintOutcome(const Options& options, const Result<Evaluation>& evaluation) {
+  PrintDiagnostics(evaluation ? evaluation->warnings : evaluation.error());
+  if (!evaluation) return;
+  const std::size_t processes = evaluation->plan.processes.size();
+  const std::size_t hosts = evaluation->plan.hosts.size();
+  std::printf("%s: ok, %zu process%s on %zu host%s\n", options.recipe.recipe.c_str(), processes,
+              processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
+}
+
+int ReportReleases(const Options& options, const Result<Evaluation>& evaluation) {
+  const Diagnostics& own = evaluation ? evaluation->warnings : evaluation.error();
+  const auto checks = CheckReleases(options.recipe, evaluation, options.mindspore);
+  if (!checks) {
+    if (options.json) std::fputs(DiagnosticsJson(checks.error()).c_str(), stdout);
+    if (!options.json) PrintDiagnostics(checks.error());
+    return ExitCodeFor(checks.error());
+  }
+  if (options.json) {
+    std::fputs(ReleaseChecksJson(*checks, own).c_str(), stdout);
+  } else {
+    PrintOutcome(options, evaluation);
+    if (checks->checks.empty()) {
+      std::puts("the recipe names no MindSpore release, so none can break it");
+    } else if (options.mindspore == "all") {
+      PrintReleaseTable(*checks);
+    } else {
+      PrintReleaseChecks(*checks, evaluation);
+    }
+  }
+  int code = ExitCodeFor(own);
+  for (const ReleaseCheck& check : checks->checks) {
+    if (code == kExitOk) code = ExitCodeFor(check.findings);
+  }
+  return code;
+}
+
+int Run(const Options& options) {
+  auto evaluation = EvaluateFrom(options.recipe);
+  // What this machine lacks is no difference between releases, and no leak.
+  if (evaluation && !NamesHosts(options.recipe) && options.mindspore.empty() && !options.deep) {
+    const Diagnostics missing = MissingPrograms(evaluation->plan);
+    evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());
+  }
+  if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
+  if (options.deep) {
+    if (!options.json) PrintOutcome(options, evaluation);
+    return ReportDeepCheck(options.recipe, evaluation, options.json);
+  }
+  const Diagnostics& diagnostics = evaluation ? evaluation->warnings : evaluation.error();
+  if (options.json) {
+    std::fputs(DiagnosticsJson(diagnostics).c_str(), stdout);
+  } else {
+    PrintOutcome(options, evaluation);
+  }
+  return ExitCodeFor(diagnostics);
+}
+
+}  // namespace
+
+std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  app.add_option("--mindspore", options->mindspore,
+                 "also tell what would be different on that MindSpore release, or on all of them")
+      ->type_name("RELEASE|all");
+  app.add_flag("--deep", options->deep,
+               "also make the plan again in new interpreters, under other locales, with other variables, on other "
+               "machines and a second later, and tell what leaks into it; check every profile; list parameters that "
+               "change nothing")
+      ->excludes("--mindspore");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] {
+    SettleResumed(options->recipe);
+    return Run(*options);
+  };
+}
+
+}  // namespace muster

@@ -1,0 +1,105 @@
+// muster explain: where a value of a plan comes from.
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/command/wait_line.h"
+#include "cli/options/planned_thing.h"
+#include "cli/options/recipe_options.h"
+#include "cli/plan/plan_commands.h"
+#include "explain/explain.h"
+#include "lua/own_data/own_data.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  RecipeOptions recipe;
+  std::vector<std::string> words;  // [name=value …] NAME
+  ExplainQuestion question;
+  bool json = false;
+};
+
+Result<void> ReadWords(Options& options) {
+  std::vector<std::string> names;
+  for (const std::string& word : options.words) (IsOverride(word) ? options.recipe.overrides : names).push_back(word);
+  if (names.size() != 1) {
+    return Fail(Error("usage", {},
+                      names.empty()
+                          ? std::string("the name of what is to be explained is wanted")
+                          : "one name is explained at a time, got " + Quoted(names[0]) + " and " + Quoted(names[1]),
+                      "muster explain recipes/pipeline.lua layers=64 layers_per_stage"));
+  }
+  options.question.name = names[0];
+  return {};
+}
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int Run(Options& options) {
+  if (auto read = ReadWords(options); !read) return Refuse(options, read.error());
+  auto thing = PrepareEvaluation(options.recipe);
+  if (!thing) return Refuse(options, thing.error());
+  const auto schema = OwnSchema();
+  if (!schema) return Refuse(options, schema.error());
+
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t began = MonotonicNowNs();
+  WaitLine waiting("explaining " + options.question.name);
+  std::size_t plans = 0;
+  Evaluator evaluator;
+  Diagnostics warnings;
+  const auto plan_again = [&](const std::vector<Override>& more, const std::string& process, EvaluationDepth depth) {
+    EvaluationOptions evaluation = *thing;
+    evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
+    evaluation.explain = process;
+    if (plans > 0) evaluation.rules.clear();  // they judge the plan, not what it is compared with
+    evaluation.depth = depth;
+    if (plans == 0) {
+      evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
+    }
+    auto result = evaluator.Evaluate(evaluation);
+    if (plans++ == 0 && result) warnings = result->warnings;
+    const auto seconds = static_cast<unsigned>((MonotonicNowNs() - began) / kSecond);
+    if (seconds > 0) waiting.Show(seconds, std::to_string(plans) + " plans made");
+    return result;
+  };
+  const auto explanation = Explain(options.question, &*schema, plan_again);
+  waiting.Clear();
+  if (!explanation) return Refuse(options, explanation.error());
+  PrintDiagnostics(warnings);
+  std::fputs((options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN, whose stored recipe is meant")->required();
+  app.add_option("OVERRIDES", options->words,
+                 "parameters, and the name that is explained: of a parameter, a derived value, an attribute, a "
+                 "variable, or a word of a command (command:--layers)")
+      ->type_name("[name=value …] NAME")
+      ->required();
+  app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");
+  app.add_option("--rank", options->question.processes.rank,
+                 "only processes of this rank; in roles without ranks, of this number")
+      ->type_name("N");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  AddPlanningOptions(app, options->recipe, invocation);
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,153 @@
+// muster init: a first recipe, and what an editor and git want beside it.
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/command/small_file.h"
+#include "cli/plan/first_recipe.h"
+#include "cli/plan/plan_commands.h"
+#include "launchers/launcher_call.h"
+#include "launchers/launcher_name.h"
+#include "launchers/recipe_of_call.h"
+#include "launchers/shell_ranks.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string folder = ".";
+  std::string from;
+  std::vector<std::string> words;
+};
+
+struct NewFile {
+  std::string name;
+  std::string text;
+  bool may_be_there = false;  // and is then left as it is
+};
+
+// Where the definitions for editors are: below the prefix that muster is installed in, or in its source tree.
+std::optional<std::string> DefinitionsFolder() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return std::nullopt;
+  const std::filesystem::path bin = program.parent_path();
+  for (const std::filesystem::path& folder :
+       {bin.parent_path() / "share/muster/meta", bin.parent_path().parent_path().parent_path() / "lua/meta"}) {
+    if (std::filesystem::is_regular_file(folder / "muster.lua", error)) return folder.string();
+  }
+  return std::nullopt;
+}
+
+std::string EditorSettings(const std::string& definitions) {
+  const nlohmann::ordered_json settings = {
+      {"runtime.version", "LuaJIT"}, {"workspace.library", {definitions}}, {"workspace.checkThirdParty", false}};
+  return settings.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<void> WriteNew(const std::string& path, const std::string& text) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) return Fail(SystemError("init", Quoted(path) + " cannot be made", errno));
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t wrote = ::write(file.get(), text.data() + written, text.size() - written);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return Fail(SystemError("init", Quoted(path) + " cannot be written", errno));
+    written += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+// What command lines of launchers may name: host files, Accelerate's configuration, scripts.
+tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
+  constexpr std::uintmax_t kMost = 1U << 20;
+  return ReadSmallFile(path, kMost);
+}
+
+Result<NewFile> RecipeOf(const Options& options) {
+  constexpr std::string_view kShell = "shell";
+  if (options.from.empty()) {
+    if (!options.words.empty()) {
+      const auto guess = LauncherOfWords(options.words);
+      const std::string launcher(guess ? FactsOf(*guess).name : "LAUNCHER");
+      return Fail(Error("usage", {}, "`--from LAUNCHER` is required before `--`",
+                        "muster init --from " + launcher + " -- " + ShellQuoted(options.words)));
+    }
+    return NewFile{"recipe.lua", FirstRecipe("recipe.lua")};
+  }
+  const bool shell = options.from == kShell || options.from == "bash" || options.from == "sh";
+  const auto launcher = LauncherByName(options.from);
+  if (!launcher && !shell)
+    return Fail(Error("usage", {}, "--from " + Quoted(options.from) + ": unknown launcher", LauncherNames(kShell)));
+  auto call =
+      shell ? ReadShellRanks(options.words, ReadNamedFile) : ReadLauncherCall(*launcher, options.words, ReadNamedFile);
+  if (!call) return Fail(call.error());
+  const std::string file = NameOfProgram(*call) + ".lua";
+  return NewFile{file, RecipeOfCall(*call, ShellQuoted(options.words), file)};
+}
+
+Result<void> WriteAll(const Options& options) {
+  auto recipe = RecipeOf(options);
+  if (!recipe) return Fail(recipe.error());
+  const std::string recipe_name = recipe->name;
+  std::vector<NewFile> files = {*std::move(recipe), {".gitignore", "/runs/\n/sweeps/\n", true}};
+  const auto definitions = DefinitionsFolder();
+  if (definitions) files.push_back({".luarc.json", EditorSettings(*definitions), true});
+
+  const std::filesystem::path folder = options.folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Fail(SystemError("init", Quoted(options.folder) + " cannot be made", error.value()));
+  const auto shown = [&folder](const std::string& name) { return (folder / name).lexically_normal().string(); };
+  // Before anything is written: nothing is left half done.
+  if (std::filesystem::exists(std::filesystem::symlink_status(folder / recipe_name, error))) {
+    return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " is there already, and nothing was written",
+                      "name another folder: muster init FOLDER"));
+  }
+  for (const NewFile& file : files) {
+    if (file.may_be_there && std::filesystem::exists(std::filesystem::symlink_status(folder / file.name, error))) {
+      std::printf("left as it is  %s\n", Printable(shown(file.name)).c_str());
+      continue;
+    }
+    if (auto written = WriteNew(folder / file.name, file.text); !written) return written;
+    std::printf("written        %s\n", Printable(shown(file.name)).c_str());
+  }
+  if (!definitions) std::printf("no .luarc.json: the definitions for editors are not installed beside this muster\n");
+  std::printf("next           muster plan %s\n", Printable(ShellQuoted(shown(recipe_name))).c_str());
+  return {};
+}
+
+int Run(const Options& options) {
+  const auto written = WriteAll(options);
+  if (written) return kExitOk;
+  PrintDiagnostics(written.error());
+  return ExitCodeFor(written.error());
+}
+
+}  // namespace
+
+std::function<int()> SetupInit(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  options->words = invocation.words_after_dashes;
+  app.add_option("FOLDER", options->folder, "where to; it is made if it is not there")->type_name("");
+  app.add_option("--from", options->from,
+                 "write the recipe of this launcher's command line, after --: " + LauncherNames("shell"))
+      ->type_name("LAUNCHER");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,213 @@
+// muster plan: the plan of a recipe, on one screen, as text that compares well, or as JSON; the environment of one of
+// its processes, with who set what; or one of them as a line for a shell.
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/log_limit_option.h"
+#include "cli/options/recipe_options.h"
+#include "cli/options/resume.h"
+#include "cli/options/wrap_option.h"
+#include "cli/plan/plan_commands.h"
+#include "cli/plan/plan_shell.h"
+#include "plan/environment/explained_environment.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_summary.h"
+#include "plan/text/plan_text.h"
+#include "run/logs/process_choice.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  RecipeOptions recipe;
+  bool json = false;
+  bool id = false;
+  bool full = false;
+  bool summary = false;
+  std::vector<std::string> wraps;
+  std::string log_max;
+  std::optional<std::string> env;  // ROLE[:RANK]
+  ShellChoice shell;
+};
+
+// ROLE[:RANK] with the rank as a plain number, as EvaluationRequest::explain wants it; a role alone is its first
+// process.
+Result<std::string> ExplainedWord(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return text;
+  std::uint32_t rank = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
+  if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
+  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is no rank", "--env worker:3"));
+}
+
+std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {
+  using Json = nlohmann::ordered_json;
+  Json activation = Json::array();
+  for (const ActivationStep& step : plan.activation) {
+    activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});
+  }
+  Json set = Json::array();
+  Json removed = Json::array();
+  for (const ExplainedVariable& variable : variables) {
+    const Place& place = variable.source.place;
+    Json one = {{"name", variable.name}};
+    if (variable.value) one["value"] = variable.value->marked;
+    one["layer"] = LayerName(variable.source.layer);
+    one["file"] = place.file.empty() ? Json(nullptr) : Json(place.file);
+    one["line"] = place.file.empty() ? Json(nullptr) : Json(place.line);
+    (variable.value ? set : removed).push_back(std::move(one));
+  }
+  const Json json = {{"format", 1},
+                     {"process", ProcessName(plan, process)},
+                     {"activation", std::move(activation)},
+                     {"variables", std::move(set)},
+                     {"removed", std::move(removed)}};
+  return json.dump(1) + "\n";
+}
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+// Of the words of --env those without '=' name the process that is to be explained.
+Result<void> TakeExplained(Options& options) {
+  std::vector<std::string>& words = options.recipe.env;
+  const auto first = std::stable_partition(words.begin(), words.end(),
+                                           [](const std::string& word) { return word.find('=') != std::string::npos; });
+  if (first == words.end()) return {};
+  options.env = *first;
+  if (words.end() - first > 1 || options.id || options.full || options.summary || options.shell.asked) {
+    return Fail(Error("usage", {},
+                      "--env " + Quoted(*first) + " explains one process, and nothing else is printed beside it",
+                      "leave --id, --full, --summary, --shell and a second --env ROLE[:RANK] out"));
+  }
+  words.erase(first, words.end());
+  return {};
+}
+
+int ShowEnvironment(const Options& options) {
+  const auto word = ExplainedWord(*options.env);
+  if (!word) return Refuse(options, word.error());
+  auto evaluation = EvaluateExplaining(options.recipe, *word);
+  if (!evaluation) return Refuse(options, evaluation.error());
+  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) return Refuse(options, wrapped.error());
+  PrintDiagnostics(evaluation->warnings);
+  const Plan& plan = evaluation->plan;
+  const auto chosen = ExplainedProcess(plan, *word);
+  if (!chosen) return Refuse(options, chosen.error());
+  const Process& process = plan.processes[*chosen];
+  const auto sources = evaluation->provenance.find(plan.roles[process.role].name);
+  const std::vector<ExplainedVariable> variables = ExplainEnvironment(
+      plan, process,
+      sources == evaluation->provenance.end() ? std::map<std::string, VariableSource>() : sources->second);
+  std::fputs(
+      (options.json ? EnvironmentJson(plan, process, variables) : ExplainedEnvironmentText(plan, process, variables))
+          .c_str(),
+      stdout);
+  return kExitOk;
+}
+
+// The canonical text, and what it leaves out because it is not part of the plan's id.
+void PrintWhole(const Evaluation& evaluation) {
+  std::fputs(PlanText(evaluation.plan).c_str(), stdout);
+  std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);
+  for (const Input& input : evaluation.inputs) {
+    if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
+  }
+  for (const auto& [field, source] : evaluation.site.sources) {
+    std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
+  }
+}
+
+void PrintSummary(const Evaluation& evaluation) {
+  constexpr std::size_t kNarrowest = 60;
+  PlanSummaryFacts facts;
+  for (const MeshMade& mesh : evaluation.origins.meshes) facts.meshes.push_back(mesh.axes);
+  facts.warnings = evaluation.warnings.size();
+  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    facts.width = std::max<std::size_t>(size.ws_col, kNarrowest);
+  std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
+}
+
+int Run(const Options& options) {
+  if (options.env) return ShowEnvironment(options);
+  if (options.shell.asked) {
+    const auto line = PlanAsShellLine(options.recipe, options.shell, options.wraps);
+    if (!line) return Refuse(options, line.error());
+    std::fputs(line->c_str(), stdout);
+    return kExitOk;
+  }
+  auto evaluation = EvaluateFrom(options.recipe);
+  if (evaluation) {
+    auto changed = ApplyWraps(evaluation->plan, options.wraps);
+    if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);
+    if (!changed) evaluation = tl::unexpected(changed.error());
+  }
+  if (!evaluation) return Refuse(options, evaluation.error());
+  PrintDiagnostics(evaluation->warnings);
+  if (options.id) {
+    std::printf("%s\n", PlanId(evaluation->plan).c_str());
+  } else if (options.json) {
+    std::printf("%s\n", PlanToJson(evaluation->plan, InputsValue(evaluation->inputs)).c_str());
+  } else if (options.full || (!options.summary && isatty(STDOUT_FILENO) != 1)) {
+    PrintWhole(*evaluation);
+  } else {
+    PrintSummary(*evaluation);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddRecipeOptions(app, options->recipe, invocation, false);
+  AddWrapOption(app, options->wraps);
+  AddLogLimitOption(app, options->log_max);
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
+  auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
+  auto* full =
+      app.add_flag("--full", options->full,
+                   "print every process and variable: the canonical text, which is also what a pipe or a file gets");
+  full->excludes(json)->excludes(id);
+  auto* summary = app.add_flag("--summary", options->summary, "print one screen, which is what a terminal gets");
+  summary->excludes(json)->excludes(id)->excludes(full);
+  auto* env = app.get_option("--env");
+  env->description("print the variables of one process instead, with who set or removed each; with '=': " +
+                   env->get_description());
+  env->type_name("ROLE[:RANK]|NAME=VALUE");
+  auto* shell = app.add_flag("--shell", options->shell.asked,
+                             "print one process as a command line for a shell instead; of a RUN, as it was bound");
+  shell->excludes(json)->excludes(id)->excludes(full)->excludes(summary);
+  app.add_option("--rank", options->shell.rank,
+                 "with --shell: the process of this rank; in roles without ranks, of this number")
+      ->type_name("N")
+      ->needs(shell);
+  app.add_option("--role", options->shell.role, "with --shell: the process is of this role")
+      ->type_name("ROLE")
+      ->needs(shell);
+  return [options] {
+    if (auto taken = TakeExplained(*options); !taken) return Refuse(*options, taken.error());
+    SettleResumed(options->recipe);
+    return Run(*options);
+  };
+}
+
+}  // namespace muster

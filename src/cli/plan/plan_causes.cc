@@ -1,0 +1,228 @@
+#include "cli/plan/plan_causes.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/values/line_diff.h"
+#include "base/values/number_list.h"
+#include "base/values/shell_quote.h"
+#include "explain/subject_value.h"
+#include "plan/hosts/host_list.h"
+
+namespace muster {
+namespace {
+
+struct Said {
+  Value value;
+  std::string source;  // "command line", "recipes/gpt.lua:12"; may be empty
+  bool of_cluster = false;
+};
+
+std::string PlaceText(const Place& place) {
+  return place.file.empty() ? "" : place.file + ":" + std::to_string(place.line);
+}
+
+// Everything that could be said differently, by name.
+std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
+  std::map<std::string, Said> said;
+  for (const auto& [name, value] : thing.plan.params) said[name] = {value, "", false};
+  if (!thing.evaluation) {
+    const std::set<std::uint32_t> devices = [&] {
+      std::set<std::uint32_t> all;
+      for (const PlanHost& host : thing.plan.hosts) all.insert(host.devices);
+      return all;
+    }();
+    said.try_emplace("hosts", Said{Value(static_cast<std::int64_t>(thing.plan.hosts.size())), "", true});
+    if (devices.size() == 1) {
+      said.try_emplace("devices_per_host", Said{Value(std::int64_t{*devices.begin()}), "", true});
+    }
+    return said;
+  }
+  for (const ParameterState& state : thing.evaluation->parameters) {
+    const auto found = said.find(state.parameter.name);
+    if (found == said.end() || !state.active) continue;
+    const auto [source, place] = SourceOf(state);
+    found->second.source = place.line > 0 ? source + ", " + PlaceText(place) : source;
+  }
+  for (const ClusterNumber& number : thing.evaluation->origins.cluster) {
+    said.try_emplace(number.name, Said{Value(number.value), number.origin, true});
+  }
+  return said;
+}
+
+// The lines of the sources that differ, "-gpt.lua:12: …"; sources of recipes keep their names below the recipe's
+// folder.
+std::vector<std::string> ChangedLines(const PlannedThing& a, const PlannedThing& b) {
+  std::set<std::string> files;
+  for (const auto& [file, unused] : a.sources) files.insert(file);
+  for (const auto& [file, unused] : b.sources) files.insert(file);
+  const auto text = [](const PlannedThing& thing, const std::string& file) {
+    const auto found = thing.sources.find(file);
+    return found == thing.sources.end() ? std::string() : found->second;
+  };
+  std::vector<std::string> lines;
+  for (const std::string& file : files) {
+    for (const LineChange& change : DiffLines(text(a, file), text(b, file))) {
+      lines.push_back((change.added ? "+ " : "- ") + file + ":" + std::to_string(change.line) + ": " + change.text);
+    }
+  }
+  return lines;
+}
+
+class CauseFinder {
+ public:
+  CauseFinder(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan)
+      : a_(a), b_(b), on_plan_(on_plan), said_a_(SaidBy(a)), said_b_(SaidBy(b)) {}
+
+  Causes Find() {
+    ListCauses();
+    if (found_.causes.empty()) return std::move(found_);
+    if (!a_.made_by || !b_.made_by) {
+      if (found_.causes.size() > 1) {
+        found_.notes.push_back("what each of these does alone is not known: " + (a_.made_by ? b_.why_not : a_.why_not));
+      }
+      return std::move(found_);
+    }
+    constexpr std::size_t kMostTried = 32;
+    if (found_.causes.size() > kMostTried) {
+      found_.notes.push_back("what each of " + std::to_string(found_.causes.size()) +
+                             " causes does alone was not tried");
+    } else if (found_.causes.size() > 1) {
+      TryAlone();
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool TextDiffers() const { return !found_.causes.empty() && found_.causes.front().kind == "recipe"; }
+
+  void ListCauses() {
+    // Without sources on one side nothing is known of the text.
+    if (!a_.sources.empty() && !b_.sources.empty() && a_.sources != b_.sources) {
+      PlanCause& text = found_.causes.emplace_back();
+      text.kind = "recipe";
+      text.name = "the recipe's text";
+      text.details = ChangedLines(a_, b_);
+      if (text.details.empty()) text.details.push_back("names of files");
+    }
+    std::set<std::string> names;
+    for (const auto& [name, unused] : said_a_) names.insert(name);
+    for (const auto& [name, unused] : said_b_) names.insert(name);
+    for (const std::string& name : names) {
+      const auto before = said_a_.find(name);
+      const auto after = said_b_.find(name);
+      const bool in_both = before != said_a_.end() && after != said_b_.end();
+      if (in_both && before->second.value == after->second.value) continue;
+      PlanCause& cause = found_.causes.emplace_back();
+      const Said& one = after != said_b_.end() ? after->second : before->second;
+      cause.kind = one.of_cluster ? "cluster" : "parameter";
+      cause.name = name;
+      if (before != said_a_.end()) cause.before = ToText(before->second.value);
+      if (after != said_b_.end()) cause.after = ToText(after->second.value);
+      cause.source = one.source;
+      if (after == said_b_.end()) cause.source = "only in A";
+      if (before == said_a_.end()) cause.source = "only in B";
+    }
+    AddCall();
+  }
+
+  // What was said besides parameters. It is not tried alone: what nothing else does is put down to it.
+  void AddCall() {
+    if (!a_.made_by || !b_.made_by) return;
+    const auto add = [&](const char* name, std::string before, std::string after) {
+      if (before == after) return;
+      PlanCause& cause = found_.causes.emplace_back();
+      cause.kind = "call";
+      cause.name = name;
+      if (!before.empty()) cause.before = std::move(before);
+      if (!after.empty()) cause.after = std::move(after);
+    };
+    add("words after --", ShellQuoted(a_.made_by->args), ShellQuoted(b_.made_by->args));
+    const auto devices = [](const DeviceUse& use) {
+      const std::string free = use.given.empty() ? "free" : "free of " + NumberListText(use.given);
+      return (use.any ? free : NumberListText(use.given)) + (use.shared ? " shared" : "");
+    };
+    add("--resume", a_.made_by->resumed, b_.made_by->resumed);
+    add("--devices", devices(a_.made_by->devices), devices(b_.made_by->devices));
+    add("hosts by name", HostListText(a_.made_by->site.hosts), HostListText(b_.made_by->site.hosts));
+  }
+
+  tl::expected<Plan, std::string> PlanAgain(const EvaluationOptions& made_by, const std::vector<Override>& more) {
+    EvaluationOptions options = made_by;
+    options.overrides.insert(options.overrides.end(), more.begin(), more.end());
+    auto evaluation = evaluator_.Evaluate(options);
+    on_plan_();
+    if (evaluation) return std::move(evaluation->plan);
+    for (const Diagnostic& problem : evaluation.error()) {
+      if (problem.severity != Severity::kError) continue;
+      const std::string place = PlaceText(problem.place);
+      return tl::unexpected((place.empty() ? "" : place + ": ") + problem.message);
+    }
+    return tl::unexpected(std::string("no plan"));
+  }
+
+  // A's values of everything that differs, for the recipe of B.
+  std::vector<Override> AsInA() const {
+    std::vector<Override> values;
+    for (const PlanCause& cause : found_.causes) {
+      if (cause.kind == "recipe" || cause.kind == "call" || !cause.before || !cause.after) continue;
+      values.push_back(ValueOverride(cause.name, said_a_.at(cause.name).value));
+    }
+    return values;
+  }
+
+  // From A, its recipe's text replaced by B's if that differs, with one parameter of B's at a time.
+  void TryAlone() {
+    const bool text_differs = TextDiffers();
+    EvaluationOptions recipe = text_differs ? *b_.made_by : *a_.made_by;
+    recipe.args = a_.made_by->args;
+    recipe.devices = a_.made_by->devices;
+    recipe.site = a_.made_by->site;
+    const std::vector<Override> as_in_a = text_differs ? AsInA() : std::vector<Override>();
+    tl::expected<Plan, std::string> base = a_.plan;
+    if (text_differs) {
+      base = PlanAgain(recipe, as_in_a);
+      Keep(found_.causes.front(), a_.plan, base);
+    }
+    for (PlanCause& cause : found_.causes) {
+      if (cause.kind == "recipe" || cause.kind == "call") continue;
+      if (!cause.before || !cause.after) {
+        cause.why_not = "only one of the recipes has it";
+        continue;
+      }
+      if (!base) {
+        cause.why_not = base.error();
+        continue;
+      }
+      std::vector<Override> values = as_in_a;
+      values.push_back(ValueOverride(cause.name, said_b_.at(cause.name).value));
+      Keep(cause, *base, PlanAgain(recipe, values));
+    }
+  }
+
+  static void Keep(PlanCause& cause, const Plan& base, const tl::expected<Plan, std::string>& plan) {
+    if (plan) {
+      cause.alone = DiffPlans(base, *plan);
+    } else {
+      cause.why_not = plan.error();
+    }
+  }
+
+  const PlannedThing& a_;
+  const PlannedThing& b_;
+  const std::function<void()>& on_plan_;
+  Evaluator evaluator_;  // of one recipe: that of B where the texts differ, else that of A
+  std::map<std::string, Said> said_a_;
+  std::map<std::string, Said> said_b_;
+  Causes found_;
+};
+
+}  // namespace
+
+Causes FindCauses(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan) {
+  return CauseFinder(a, b, on_plan).Find();
+}
+
+}  // namespace muster

@@ -1,0 +1,247 @@
+// muster clean: ends what is left of a run whose head and agent were killed together, and removes old run directories.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/system/clock.h"
+#include "base/system/self_count.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "cli/runs/run_commands.h"
+#include "run/directory/directory_owner.h"
+#include "run/directory/run_directory.h"
+#include "run/journal/run_trace.h"
+#include "spawn/leftovers/leftovers.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string run;
+  std::string older_than;
+  std::string grace = "5s";
+  bool dry_run = false;
+  bool yes = false;
+  bool json = false;
+};
+
+struct Cleaned {
+  std::string run_dir;
+  std::string run_id;
+  bool live = false;
+  int head = 0;            // of a run that goes on although nobody holds this directory
+  std::string unreadable;  // why its journal tells nothing
+  LeftoverEnd end;
+  bool removed = false;
+};
+
+// Whose folder it is wrote what the trace says: root ends nothing else for it.
+LeftoverMarks MarksOf(const RunTrace& trace, uid_t owner) {
+  LeftoverMarks marks;
+  if (!IsOwn(owner)) marks.user = owner;
+  marks.token = trace.run_id + '/';
+  // Another start of the machine: pids and groups of then are strangers' now.
+  if (trace.boot != BootId()) return marks;
+  for (const auto& [pid, start_ticks] : trace.identities) marks.identities.push_back({pid, start_ticks});
+  const std::string group = std::filesystem::path(trace.cgroup).filename();
+  if (group.starts_with("muster-" + trace.run_id + '-')) marks.cgroup = trace.cgroup;
+  return marks;
+}
+
+// A directory with its owner.
+using Folder = std::pair<std::string, uid_t>;
+
+Cleaned Clean(const Folder& folder, std::chrono::milliseconds grace, bool dry_run) {
+  const auto& [run_dir, owner] = folder;
+  Cleaned cleaned;
+  cleaned.run_dir = run_dir;
+  cleaned.live = IsRunLive(run_dir);
+  if (cleaned.live) return cleaned;
+  const auto trace = TraceRun(run_dir);
+  if (!trace) {
+    cleaned.unreadable = trace.error().front().message;
+    return cleaned;
+  }
+  cleaned.run_id = trace->run_id;
+  if (HeadLives(*trace)) {
+    cleaned.live = true;
+    cleaned.head = trace->head.first;
+    return cleaned;
+  }
+  const LeftoverMarks marks = MarksOf(*trace, owner);
+  if (dry_run) {
+    cleaned.end.found = cleaned.end.left = FindLeftovers(marks);
+  } else {
+    cleaned.end = EndLeftovers(marks, grace);
+  }
+  return cleaned;
+}
+
+// The folder, with `latest` beside it if that leads nowhere now, and the folder of the name if it is empty then.
+Result<void> RemoveRun(const std::string& run_dir) {
+  const std::filesystem::path of_name = std::filesystem::path(run_dir).parent_path();
+  std::error_code error;
+  std::filesystem::remove_all(run_dir, error);
+  if (error) return Fail(SystemError("run_dir", "cannot remove " + Quoted(run_dir), error.value()));
+  const std::filesystem::path latest = of_name / "latest";
+  if (std::filesystem::is_symlink(latest, error) && !std::filesystem::exists(latest, error)) {
+    std::filesystem::remove(latest, error);
+  }
+  std::filesystem::remove(of_name, error);  // fails where others are in it, and may
+  return {};
+}
+
+nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
+  nlohmann::json found = nlohmann::json::array();
+  for (const Leftover& one : cleaned.end.found) {
+    found.push_back({{"pid", one.process.pid}, {"process", Printable(one.name)}, {"program", Printable(one.program)}});
+  }
+  return {{"run_dir", cleaned.run_dir},
+          {"run", cleaned.run_id},
+          {"live", cleaned.live},
+          {"found", found},
+          {"killed", cleaned.end.killed},
+          {"left", cleaned.end.left.size()},
+          {"removed", cleaned.removed && !dry_run}};
+}
+
+void Tell(const Cleaned& cleaned, const Options& options) {
+  const std::string where = Printable(cleaned.run_dir);
+  if (cleaned.head != 0) {
+    std::printf("%s: its run goes on, held by pid %d; this directory is not the one that it writes to\n", where.c_str(),
+                cleaned.head);
+    return;
+  }
+  if (cleaned.live) return static_cast<void>(std::printf("%s: a muster is at it\n", where.c_str()));
+  if (!cleaned.unreadable.empty()) std::printf("%s: %s\n", where.c_str(), Printable(cleaned.unreadable).c_str());
+  for (const Leftover& one : cleaned.end.found) {
+    std::printf("%s: %s %s, pid %d, %s\n", where.c_str(), one.name.empty() ? "a process" : Printable(one.name).c_str(),
+                Printable(one.program).c_str(), one.process.pid, options.dry_run ? "is left" : "was left");
+  }
+  if (!options.dry_run && !cleaned.end.left.empty()) {
+    std::printf("%s: %zu processes cannot be ended\n", where.c_str(), cleaned.end.left.size());
+  } else if (cleaned.end.found.empty() && cleaned.unreadable.empty()) {
+    std::printf("%s: nothing is left\n", where.c_str());
+  } else if (!options.dry_run && !cleaned.end.found.empty()) {
+    std::printf("%s: %zu ended, %u of them by SIGKILL\n", where.c_str(), cleaned.end.found.size(), cleaned.end.killed);
+  }
+  if (cleaned.removed) std::printf("%s: %s\n", where.c_str(), options.dry_run ? "would be removed" : "removed");
+}
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+struct Choice {
+  std::vector<Folder> folders;
+  std::size_t foreign = 0;  // that are left alone
+};
+
+Result<Choice> Chosen(const Options& options) {
+  Choice choice;
+  if (!options.run.empty()) {
+    auto folder = FindRun(options.run, DirectoryUse::kControl);
+    if (!folder) return Fail(folder.error());
+    const auto owner = OwnerOf(*folder);
+    if (!owner) return Fail(SystemError("run_dir", "cannot look at " + Quoted(*folder), ENOENT));
+    choice.folders.emplace_back(*std::move(folder), *owner);
+    return choice;
+  }
+  double age = 0;
+  if (!options.older_than.empty()) {
+    const auto given = ParseDuration(options.older_than);
+    if (!given) {
+      return Fail(Error("usage", {}, "--older-than " + Quoted(options.older_than) + " is no time", "write 30d or 12h"));
+    }
+    age = *given;
+  }
+  const auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Fail(runs_folder.error());
+  const DirectoryUse use = options.older_than.empty() ? DirectoryUse::kControl : DirectoryUse::kWrite;
+  const auto now = static_cast<double>(WallNowNs());
+  for (const FoundRun& kept : RunsBelow(*runs_folder)) {
+    if (now - static_cast<double>(kept.made_ns) < age * 1e9) continue;
+    if (CheckUse(kept.path, kept.owner, use, "run")) {
+      choice.folders.emplace_back(kept.path, kept.owner);
+    } else {
+      ++choice.foreign;
+    }
+  }
+  return choice;
+}
+
+int Run(const Options& options) {
+  const bool remove = !options.older_than.empty();
+  const auto grace = ParseDuration(options.grace);
+  if (!grace || *grace > 3600) {
+    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is no time up to an hour")});
+  }
+  const auto chosen = Chosen(options);
+  if (!chosen) return Refuse(chosen.error());
+  const std::vector<Folder>& folders = chosen->folders;
+  if (remove && !options.yes && !options.dry_run && !folders.empty()) {
+    return Refuse({Error("usage", {}, std::to_string(folders.size()) + " run directories would be removed",
+                         "add --yes to do it, or --dry-run to see them")});
+  }
+
+  nlohmann::json runs = nlohmann::json::array();
+  int exit_code = kExitOk;
+  for (const Folder& folder : folders) {
+    Cleaned cleaned =
+        Clean(folder, std::chrono::milliseconds(static_cast<std::int64_t>(*grace * 1000)), options.dry_run);
+    if (cleaned.live && !options.run.empty()) exit_code = kExitBusy;
+    if (!cleaned.end.left.empty() && !options.dry_run) exit_code = kExitMachine;
+    const bool removable = remove && !cleaned.live && (options.dry_run || cleaned.end.left.empty());
+    if (removable && !options.dry_run) {
+      if (const auto removed = RemoveRun(folder.first); !removed) {
+        exit_code = Refuse(removed.error());
+        continue;
+      }
+    }
+    cleaned.removed = removable;
+    if (options.json) {
+      runs.push_back(Json(cleaned, options.dry_run));
+    } else {
+      Tell(cleaned, options);
+    }
+  }
+  if (options.json) {
+    std::puts(nlohmann::json({{"format", 1}, {"runs", runs}}).dump(2).c_str());
+  } else if (folders.empty() && chosen->foreign == 0) {
+    std::puts(remove ? "there are no runs of that age" : "there are no runs here");
+  }
+  if (!options.json && chosen->foreign > 0) {
+    std::printf("%zu runs of other users are left alone\n", chosen->foreign);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  auto* run = app.add_option("RUN", options->run,
+                             "a path, a name, name~1, a prefix of an id; left out: every run that is kept here");
+  app.add_option("--older-than", options->older_than, "runs of that age only, and remove their run directories")
+      ->type_name("TIME")
+      ->excludes(run);
+  app.add_option("--grace", options->grace, "the time between SIGTERM and SIGKILL (5s)")->type_name("TIME");
+  app.add_flag("--dry-run", options->dry_run, "only show what would be done");
+  app.add_flag("--yes", options->yes, "remove run directories without asking back");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

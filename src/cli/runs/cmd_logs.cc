@@ -1,0 +1,425 @@
+// muster logs: what the processes of a run, or of the trials of a sweep, wrote, safe for a terminal unless --raw is
+// given.
+//
+// Knows options and in which order things are shown; which logs there are, their times, merging and following are
+// known in src/run/logs.
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/line_search.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_or_sweep.h"
+#include "cli/options/trial_facts.h"
+#include "cli/runs/run_commands.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
+#include "run/logs/follow_run.h"
+#include "run/logs/log_choice.h"
+#include "run/logs/log_merge.h"
+#include "run/logs/log_time_reader.h"
+#include "run/report/report.h"
+#include "sweep/watch/sweep_feed.h"
+#include "sweep/watch/sweep_look.h"
+#include "wire/files/log_bytes.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string run;
+  LogFilter filter;
+  std::string ranks;
+  std::string grep;
+  std::string since;
+  std::optional<std::uint64_t> tail;
+  bool follow = false;
+  bool merge = false;
+  bool raw = false;
+};
+
+using Keeps = std::function<bool(std::string_view line)>;
+
+// What the options and the run come to.
+struct View {
+  std::string run_dir;
+  LogChoice choice;
+  UniqueFd folder;  // logs/
+  std::vector<LogFile> logs;
+  Keeps keeps;  // empty: everything
+  bool prefixed = false;
+  std::string prefix;  // before that of each process
+  bool live = false;
+};
+
+// `prefix`: before that of each process.
+Result<View> MakeView(Options& options, const std::string& run_dir, const std::string& prefix = {}) {
+  View view;
+  view.prefix = prefix;
+  if (!options.ranks.empty()) {
+    options.filter.ranks = RankSet::Parse(options.ranks);
+    if (!options.filter.ranks) {
+      return Fail(Error("usage", {}, fmt::format("--rank {}: these are no ranks", Quoted(options.ranks)),
+                        "for example --rank 0-3,7"));
+    }
+  }
+  if (!options.grep.empty()) {
+    auto search = LineSearch(options.grep);
+    if (!search) return Fail(std::move(search.error()));
+    view.keeps = *std::move(search);
+  }
+  view.run_dir = run_dir;
+  const auto report = MakeReport(view.run_dir);
+  if (!report) return Fail(report.error());
+  view.live = report->outcome == "running";
+  auto choice = LogChoice::Of(*report, options.filter);
+  if (!choice) return Fail(std::move(choice.error()));
+  view.choice = *std::move(choice);
+  auto folder = OpenFolder(AT_FDCWD, view.run_dir + "/logs");
+  if (!folder) return Fail(std::move(folder.error()));
+  view.folder = *std::move(folder);
+  view.logs = view.choice.In(view.run_dir + "/logs");
+  if (view.logs.empty() && options.filter.attempt && !(options.follow && view.live)) {
+    return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
+                      "attempts count from 0; muster report shows restarts"));
+  }
+  view.prefixed = !options.raw && (!prefix.empty() || view.logs.size() > 1 || view.choice.processes() > 1);
+  return view;
+}
+
+// --- from where ------------------------------------------------------------------------------------
+
+// The moment that --since names. The end of a run is the last time known of the chosen logs, or now while it goes on.
+Result<std::uint64_t> Since(const std::string& since, const View& view) {
+  if (const auto utc = ParseUtc(since)) return *utc;
+  const auto seconds = ParseDuration(since);
+  if (!seconds) {
+    return Fail(Error("usage", {}, fmt::format("--since {}: this is neither a duration nor a time", Quoted(since)),
+                      "5m before the end, or 2026-11-21T20:15:00Z"));
+  }
+  std::uint64_t end = 0;
+  for (const LogFile& log : view.logs) {
+    if (auto times = LogTimeReader::Open(view.folder.get(), log.name)) end = std::max(end, times->End());
+  }
+  if (view.live) end = WallNowNs();
+  const double before = *seconds * 1e9;
+  return before >= static_cast<double>(end) ? 0 : end - static_cast<std::uint64_t>(before);
+}
+
+// "the first 12345678 bytes of worker.2 were dropped by its limit of 4194304 bytes"; empty if nothing is missed.
+std::string DroppedText(const View& view, const std::vector<LogSpan>& spans,
+                        const std::vector<std::uint64_t>& dropped) {
+  std::uint64_t bytes = 0;
+  std::size_t logs = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    if (dropped[i] == 0) continue;
+    bytes += dropped[i];
+    ++logs;
+    last = i;
+  }
+  if (logs == 0) return {};
+  if (logs > 1) return fmt::format("the first bytes of {} logs were dropped by their limits, {} in all", logs, bytes);
+  const auto head = ReadLogHead(view.folder.get(), spans[last].name);
+  return fmt::format("the first {} bytes of {} were dropped by its limit of {} bytes", bytes, spans[last].name,
+                     head ? head->limit : 0);
+}
+
+// The parts of the logs that --since and --tail leave.
+Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
+  std::optional<std::uint64_t> since;
+  if (!options.since.empty()) {
+    const auto moment = Since(options.since, view);
+    if (!moment) return Fail(moment.error());
+    since = *moment;
+  }
+  std::vector<LogSpan> spans;
+  std::vector<std::uint64_t> dropped;  // of each, where what is shown begins with what was kept
+  std::size_t without_times = 0;
+  for (const LogFile& log : view.logs) {
+    LogSpan span{log.name, 0, 0};
+    if (auto file = LogBytes::Open(view.folder.get(), log.name)) {
+      const LogExtent extent = file->Look();
+      span.begin = extent.begin;
+      span.end = extent.end;
+      dropped.resize(spans.size() + 1);
+      dropped.back() = extent.begin;
+      if (since || options.merge) {
+        auto times = LogTimeReader::Open(view.folder.get(), log.name);
+        if (since && times) span.begin = LineBegin(*file, times->OffsetAt(*since));
+        if (!times && span.end > 0) ++without_times;
+      }
+      if (options.tail) span.begin = std::max(span.begin, TailBegin(*file, *options.tail));
+      // What the reader did not ask for is not missed.
+      if (span.begin > extent.begin) dropped.back() = 0;
+    }
+    dropped.resize(spans.size() + 1);
+    spans.push_back(std::move(span));
+  }
+  if (const std::string told = DroppedText(view, spans, dropped); !told.empty()) {
+    PrintDiagnostics({Warning("log_dropped", {}, told)});
+  }
+  if (without_times > 0) {
+    PrintDiagnostics({Warning("log_times", {},
+                              fmt::format("of {} logs no times are known: they are shown {}", without_times,
+                                          options.merge ? "first" : "from their beginning"))});
+  }
+  return spans;
+}
+
+// --- showing ---------------------------------------------------------------------------------------
+
+// False once nobody reads our output any more.
+bool Print(const View& view, const LogFile& log, std::string_view piece, bool continues) {
+  if (view.keeps && !view.keeps(piece)) return true;
+  const std::string line = PrefixedLine(view.prefixed ? view.prefix + log.prefix : std::string(), piece, continues);
+  return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
+}
+
+// Dropped while it was being shown, or a hole in it.
+void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
+  std::fflush(stdout);
+  PrintDiagnostics({Warning(
+      "log_dropped", {},
+      fmt::format("{} bytes of {} cannot be shown: its limit dropped them, or nobody ever wrote them", bytes, log))});
+}
+
+bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
+  auto file = LogBytes::Open(view.folder.get(), span.name);
+  LineCutter cutter;
+  bool taken = true;
+  const auto print = [&](std::string_view piece, bool continues) {
+    taken = taken && Print(view, log, piece, continues);
+  };
+  std::vector<char> block(64U << 10);
+  for (std::uint64_t at = span.begin; file && at < span.end && taken;) {
+    const std::uint64_t asked = at;
+    const std::size_t got = file->Read(at, block.data(), std::min<std::uint64_t>(block.size(), span.end - at));
+    if (at > asked) {
+      if (!raw) cutter.Flush(print);
+      WarnOfDropped(log.name, at - asked);
+    }
+    if (got == 0) break;
+    at += got;
+    const std::string_view bytes(block.data(), got);
+    if (raw) {
+      taken = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+    } else {
+      cutter.Feed(bytes, print);
+    }
+  }
+  if (!raw) cutter.Flush(print);
+  return taken;
+}
+
+// What there is, by time; with `rest`, unfinished lines stay for those who follow.
+void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector<LineCutter>* rest) {
+  MergeLogs(
+      view.folder.get(), spans,
+      [&](std::size_t span, std::string_view piece, bool continues) {
+        return Print(view, view.logs[span], piece, continues);
+      },
+      [&](std::size_t span, std::uint64_t bytes) { WarnOfDropped(spans[span].name, bytes); }, rest);
+}
+
+// The run of the view from the spans on; with --merge, what they hold is shown.
+Result<FollowRequest> RequestOf(const Options& options, View view, const std::vector<LogSpan>& spans) {
+  FollowRequest request;
+  std::vector<LineCutter> cutters(spans.size());
+  if (options.merge) {
+    cutters.clear();
+    ShowMerged(view, spans, &cutters);
+    if (std::fflush(stdout) != 0) return Fail(SystemError("logs", "the output cannot be written", errno));
+  }
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    request.from[spans[i].name] = {options.merge ? spans[i].end : spans[i].begin, std::move(cutters[i])};
+  }
+  request.run_dir = std::move(view.run_dir);
+  request.choice = std::move(view.choice);
+  request.prefixed = view.prefixed;
+  request.prefix = std::move(view.prefix);
+  return request;
+}
+
+FollowOptions OptionsOf(const Options& options, Keeps keeps) {
+  return {false, options.raw, std::move(keeps), WarnOfDropped};
+}
+
+// Whether more is wanted.
+bool ShowLogs(const Options& options, const View& view, const std::vector<LogSpan>& spans) {
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (!ShowOne(view, view.logs[i], spans[i], options.raw)) return false;
+  }
+  return true;
+}
+
+Result<int> ShowRun(Options& options, const std::string& run_dir) {
+  auto view = MakeView(options, run_dir);
+  if (!view) return Fail(std::move(view.error()));
+  const auto spans = Spans(options, *view);
+  if (!spans) return Fail(spans.error());
+  if (options.follow) {
+    Keeps keeps = std::move(view->keeps);
+    view->keeps = keeps;  // those that are merged are shown from here
+    auto request = RequestOf(options, *std::move(view), *spans);
+    if (!request) return Fail(request.error());
+    return FollowRun(*std::move(request), STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+  }
+  if (options.merge) {
+    ShowMerged(*view, *spans, nullptr);
+  } else {
+    ShowLogs(options, *view, *spans);
+  }
+  return kExitOk;
+}
+
+// --- sweeps ----------------------------------------------------------------------------------------
+
+struct TrialLogs {
+  std::string name;  // "job:12"
+  std::string run_dir;
+};
+
+// Those of the trials that run; of a sweep that is over, of all trials, of each the last attempt.
+Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::string& word) {
+  const auto sweep = OpenSweepAt(folder);
+  if (!sweep) return Fail(sweep.error());
+  std::vector<TrialLogs> logs;
+  auto read = sweep->view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (sweep->live && !row.ended.empty()) return true;
+    RunningTrial trial;
+    trial.trial = row.trial;
+    trial.attempt = row.attempt;
+    logs.push_back({word + ":" + trial.Word(), folder + "/" + TrialFolder(row.id, row.attempt)});
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  return logs;
+}
+
+// One that cannot be read hinders no other.
+void AddTrial(Options& options, const TrialLogs& trial, RunFollower& follower) {
+  auto view = MakeView(options, trial.run_dir, trial.name + " ");
+  const auto spans = view ? Spans(options, *view) : Result<std::vector<LogSpan>>(Fail(view.error()));
+  auto request = spans ? RequestOf(options, *std::move(view), *spans) : Result<FollowRequest>(Fail(spans.error()));
+  const auto added = request ? follower.Add(*std::move(request)) : Result<void>(Fail(request.error()));
+  if (!added) PrintDiagnostics(added.error());
+}
+
+Result<int> FollowSweep(Options& options, const std::string& folder, const std::string& word) {
+  Keeps keeps;
+  if (!options.grep.empty()) {
+    auto search = LineSearch(options.grep);
+    if (!search) return Fail(std::move(search.error()));
+    keeps = *std::move(search);
+  }
+  RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+  SweepFeed feed(follower.io());
+  SweepAccount account;
+  bool began = false;  // what was there has been read
+  const auto follow = [&](TrialNumber number) {
+    const auto open = account.open().find(number);
+    if (open == account.open().end() || open->second.attempts == 0) return;
+    RunningTrial trial;
+    trial.trial = number;
+    trial.attempt = open->second.attempts - 1;
+    const std::string name = word + ":" + trial.Word();
+    // Asks the head to have the trial listen: it answers once there is a run directory.
+    if (FindRun(folder + ":" + trial.Word())) {
+      AddTrial(options, {name, folder + "/" + TrialFolder(open->second.id, trial.attempt)}, follower);
+    }
+  };
+  const auto take = [&](const SweepRecord& record) {
+    account.Take(record.entry);
+    const auto* attempt = std::get_if<AttemptBegan>(&record.entry);
+    if (attempt != nullptr && began) follow(attempt->trial);
+  };
+  follower.ExpectMore(true);
+  const auto live = feed.Start(folder, {take, {}, [&] { follower.ExpectMore(false); }});
+  if (!live) return Fail(live.error());
+  if (!*live) return Fail(Error("logs", {}, "nobody is at the sweep: there is nothing to follow"));
+  began = true;
+  for (const auto& [number, open] : account.open()) {
+    if (open.running) follow(number);
+  }
+  return follower.Run();
+}
+
+Result<int> ShowSweep(Options& options, const std::string& folder) {
+  if (options.merge) {
+    return Fail(Error("usage", {}, "--merge: the logs of a sweep are shown trial by trial", "name a trial: SWEEP:12"));
+  }
+  const auto file = ReadSweepFile(folder);
+  if (!file) return Fail(file.error());
+  const std::string word = WordForSweep(folder, file->name, file->sweep_id);
+  if (options.follow && IsRunLive(folder)) return FollowSweep(options, folder, word);
+  const auto trials = LogsOf(folder, word);
+  if (!trials) return Fail(trials.error());
+  for (const TrialLogs& trial : *trials) {
+    const auto view = MakeView(options, trial.run_dir, trial.name + " ");
+    if (!view) {
+      PrintDiagnostics(view.error());
+      if (view.error().front().kind == "usage") return ExitCodeFor(view.error());
+      continue;  // it has just begun, or its directory is gone
+    }
+    const auto spans = Spans(options, *view);
+    if (!spans) return Fail(spans.error());
+    if (!ShowLogs(options, *view, *spans)) break;
+  }
+  return kExitOk;
+}
+
+Result<int> Show(Options& options) {
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) return Fail(work.error());
+  return work->is_sweep ? ShowSweep(options, work->folder) : ShowRun(options, work->folder);
+}
+
+int Run(Options& options) {
+  const auto shown = Show(options);
+  if (shown) return *shown;
+  PrintDiagnostics(shown.error());
+  return ExitCodeFor(shown.error());
+}
+
+}  // namespace
+
+std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddWorkArgument(app, options->run);
+  app.add_option("--role", options->filter.role, "only processes of this role");
+  auto* index = app.add_option("--index", options->filter.index, "only the process with this number in its role");
+  app.add_option("--rank", options->ranks, "only processes with these ranks")->type_name("0-3,7")->excludes(index);
+  app.add_option("--attempt", options->filter.attempt, "only this start of each process, from 0")->type_name("N");
+  auto* grep = app.add_option("--grep", options->grep, "only lines that match (RE2 syntax)")->type_name("REGEX");
+  app.add_option("--since", options->since, "only what was written since then: 5m before the end, or a time in UTC")
+      ->type_name("T");
+  app.add_option("--tail", options->tail, "only the last N lines of each")->type_name("N");
+  app.add_flag("--follow,-f", options->follow, "go on with what is written, new attempts too, until the run ends");
+  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by when lines were written");
+  app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix")
+      ->excludes(grep)
+      ->excludes(merge);
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

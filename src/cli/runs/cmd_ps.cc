@@ -1,0 +1,148 @@
+// muster ps: the runs and sweeps that are going on, with the running trials of sweeps.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_list.h"
+#include "cli/runs/run_commands.h"
+#include "cli/runs/sweep_list.h"
+#include "run/directory/live_heads.h"
+#include "run/directory/newest_metrics.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::vector<std::string> folders;
+  bool all = false;
+  bool json = false;
+};
+
+struct Listed {
+  RunList runs;
+  SweepList sweeps;
+};
+
+// Of one folder that was named twice, or is found in two ways, the first.
+void DropTwins(std::vector<RunSummary>& runs) {
+  std::set<std::filesystem::path> seen;
+  std::erase_if(runs, [&](const RunSummary& run) {
+    std::error_code error;
+    return !seen.insert(std::filesystem::weakly_canonical(run.run_dir, error)).second;
+  });
+}
+
+Result<Listed> List(const Options& options) {
+  std::vector<std::string> of_runs = options.folders;
+  std::vector<std::string> of_sweeps = options.folders;
+  if (options.all && options.folders.empty()) {
+    auto runs = DefaultRunsFolder();
+    if (!runs) return Fail(runs.error());
+    auto sweeps = DefaultSweepsFolder();
+    if (!sweeps) return Fail(sweeps.error());
+    of_runs.push_back(*std::move(runs));
+    of_sweeps.push_back(*std::move(sweeps));
+    for (const std::string& folder : FoldersOfLiveHeads(OwnLiveHeadsFolder())) {
+      std::error_code error;
+      const bool is_sweep = std::filesystem::is_regular_file(folder + "/sweep.json", error);
+      (is_sweep ? of_sweeps : of_runs).push_back(folder);
+    }
+  }
+  auto runs = ListRuns(of_runs, !options.all, true);
+  if (!runs) return Fail(runs.error());
+  auto sweeps = ListSweeps(of_sweeps, !options.all);
+  if (!sweeps) return Fail(sweeps.error());
+  DropTwins(runs->runs);
+  return Listed{*std::move(runs), *std::move(sweeps)};
+}
+
+std::vector<std::string> Row(const std::string& name, const RunSummary& run, const std::string& metrics) {
+  return {Printable(name),
+          Printable(run.run),
+          TimeText(run.started_at),
+          run.outcome != "running" ? run.outcome
+          : run.waits.empty()      ? run.phase
+                                   : "waiting for devices",
+          std::to_string(run.running),
+          std::to_string(run.ended),
+          std::to_string(run.restarts),
+          metrics,
+          Printable(run.run_dir)};
+}
+
+RoleReports MetricsOf(const RunSummary& run) {
+  return run.outcome == "running" ? NewestReports(run.run_dir) : RoleReports();
+}
+
+void PrintTables(const Listed& listed) {
+  PrintSweepTable(listed.sweeps.sweeps);
+  std::vector<std::vector<std::string>> rows = {
+      {"NAME", "RUN", "STARTED", "PHASE", "RUNNING", "ENDED", "RESTARTS", "METRICS", "FOLDER"}};
+  std::vector<std::pair<std::string, std::string>> waiting;
+  for (const ListedSweep& sweep : listed.sweeps.sweeps) {
+    for (const RunningTrial& trial : sweep.look.running) {
+      rows.push_back(Row(sweep.NameOf(trial), trial.run, trial.About()));
+    }
+    if (!sweep.look.waits.empty()) waiting.emplace_back(sweep.word, sweep.look.waits);
+  }
+  for (const RunSummary& run : listed.runs.runs) {
+    rows.push_back(Row(run.name, run, MetricsText(MetricsOf(run))));
+    if (run.outcome == "running" && !run.waits.empty()) waiting.emplace_back(run.run, run.waits);
+  }
+  if (!listed.sweeps.sweeps.empty()) std::puts("");
+  PrintTable(rows);
+  for (const auto& [name, holders] : waiting) {
+    std::printf("%s waits for devices: %s\n", Printable(name).c_str(), Printable(holders).c_str());
+  }
+}
+
+void PrintJson(const Listed& listed) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const RunSummary& run : listed.runs.runs) {
+    nlohmann::json one = RunJson(run, true);
+    one["metrics"] = MetricsJson(MetricsOf(run));
+    runs.push_back(std::move(one));
+  }
+  const nlohmann::json object = {
+      {"format", 1}, {"runs", std::move(runs)}, {"sweeps", SweepListJson(listed.sweeps.sweeps)}};
+  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+int Run(const Options& options) {
+  auto listed = List(options);
+  if (!listed) {
+    PrintDiagnostics(listed.error());
+    return ExitCodeFor(listed.error());
+  }
+  options.json ? PrintJson(*listed) : PrintTables(*listed);
+  Diagnostics unreadable = std::move(listed->runs.unreadable);
+  unreadable.insert(unreadable.end(), listed->sweeps.unreadable.begin(), listed->sweeps.unreadable.end());
+  return ExitListed(unreadable);
+}
+
+}  // namespace
+
+std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  app.add_option(
+      "FOLDERS", options->folders,
+      "folders of runs or sweeps, or their directories; left out: runs and sweeps below $MUSTER_HOME or here");
+  app.add_flag("--all,-a", options->all,
+               "also those that are over; and, without FOLDERS, all of yours that run on this machine, in any folder");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

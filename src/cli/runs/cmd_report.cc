@@ -1,0 +1,68 @@
+// muster report: how a run or a sweep went, told from its folder alone.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <unistd.h>
+
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_or_sweep.h"
+#include "cli/options/sweep_summary.h"
+#include "cli/options/trial_facts.h"
+#include "cli/runs/run_commands.h"
+#include "run/report/rehearsal.h"
+#include "run/report/report.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string run;
+  bool json = false;
+};
+
+int ReportSweep(const std::string& folder, bool json) {
+  const auto sweep = OpenSweepAt(folder);
+  const auto shown = sweep ? ShowSweep(*sweep, json) : Result<void>(Fail(sweep.error()));
+  if (shown) return kExitOk;
+  PrintDiagnostics(shown.error());
+  return ExitCodeFor(shown.error());
+}
+
+int Run(const Options& options) {
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) {
+    PrintDiagnostics(work.error());
+    return ExitCodeFor(work.error());
+  }
+  if (work->is_sweep) return ReportSweep(work->folder, options.json);
+  const std::string* const folder = &work->folder;
+  const auto report = MakeReport(*folder);
+  if (!report) {
+    PrintDiagnostics(report.error());
+    return ExitCodeFor(report.error());
+  }
+  std::fputs(
+      (options.json ? ReportJson(*report)
+                    : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
+          .c_str(),
+      stdout);
+  if (report->rehearsal && !options.json) {
+    if (const auto rehearsal = ReadRehearsal(*folder)) std::fputs(RehearsalText(*rehearsal).c_str(), stdout);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddWorkArgument(app, options->run);
+  app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,109 @@
+// muster top: a run while it goes on, process by process, or a sweep, trial by trial.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_or_sweep.h"
+#include "cli/runs/run_commands.h"
+#include "cli/runs/sweep_top.h"
+#include "run/directory/run_directory.h"
+#include "sweep/record/sweep_directory.h"
+#include "top/screen.h"
+#include "top/top.h"
+#include "top/top_look.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string run;
+  TopView view;
+  bool once = false;
+  bool json = false;
+};
+
+// The newest that goes on.
+std::optional<FoundRun> NewestLive(const std::string& folder, const DirectoryKind& kind) {
+  const std::vector<FoundRun> found = RunsBelow(folder, kind);
+  const auto live = std::find_if(found.rbegin(), found.rend(), [](const FoundRun& one) { return IsRunLive(one.path); });
+  return live == found.rend() ? std::nullopt : std::optional(*live);
+}
+
+// Without RUN the newest run or sweep that goes on, not the newest of all.
+Result<NamedWork> FindRunning(const std::string& word) {
+  if (!word.empty()) return FindWork(word, DirectoryUse::kRead, Prefer::kLive);
+  const Result<std::string> runs = DefaultRunsFolder();
+  if (!runs) return Fail(runs.error());
+  const Result<std::string> sweeps = DefaultSweepsFolder();
+  if (!sweeps) return Fail(sweeps.error());
+  const auto run = NewestLive(*runs, kRunDirectories);
+  const auto sweep = NewestLive(*sweeps, kSweepDirectories);
+  if (sweep && (!run || run->Age() < sweep->Age())) return NamedWork{sweep->path, true};
+  if (run) return NamedWork{run->path, false};
+  return Fail(Error("run", {}, fmt::format("no run is going on in {}", Quoted(*runs)),
+                    "muster ls shows those that are over; name one, and its end is shown"));
+}
+
+Result<TopState> LookOnceAtSweep(const std::string& folder) {
+  auto look = LookAtSweep(folder);
+  if (!look) return Fail(std::move(look.error()));
+  std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
+  return TopStateOf(ListedSweep{*std::move(look), std::move(word)});
+}
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int Run(const Options& options) {
+  const Result<NamedWork> work = FindRunning(options.run);
+  if (!work) return Refuse(work.error());
+  const std::string& folder = work->folder;
+  Result<TopState> state = work->is_sweep ? LookOnceAtSweep(folder) : LookOnce(folder);
+  if (!state) return Refuse(state.error());
+  std::vector<std::string> roles;
+  for (const TopRole& role : state->roles) roles.push_back(role.name);
+  if (const std::string& role = options.view.role; !role.empty() && std::ranges::find(roles, role) == roles.end()) {
+    return Refuse({Error("usage", {}, fmt::format("the run has no role {}", Quoted(role)), DidYouMean(role, roles))});
+  }
+  if (!options.json && !options.once && ::isatty(STDOUT_FILENO) == 1) {
+    const SweepLooks looks = work->is_sweep ? [&folder] { return LookOnceAtSweep(folder); } : SweepLooks();
+    const Result<int> code = ShowTop(folder, *std::move(state), options.view, looks);
+    return code ? *code : Refuse(code.error());
+  }
+  const TopState shown = OnlyShown(*std::move(state), options.view);
+  std::fputs((options.json ? TopJson(shown) : TopTable(shown)).c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddWorkArgument(app, options->run);
+  app.get_option("RUN")->description(
+      "a run or sweep: a path, a name, name~1 (the one before), a prefix of an id; or a trial: SWEEP:12; left out: the "
+      "newest that goes on");
+  app.add_option("--role", options->view.role, "only processes of this role");
+  app.add_flag("--odd", options->view.odd_only, "only processes that failed, were started again or lag behind");
+  app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
+  auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
+  app.add_flag("--once", options->once, "print one table, as it is done where there is no terminal")->excludes(json);
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

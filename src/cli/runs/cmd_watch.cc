@@ -1,0 +1,57 @@
+// muster watch: follows a run or a sweep until it is over.
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_or_sweep.h"
+#include "cli/runs/run_commands.h"
+#include "run/console/watch.h"
+#include "sweep/watch/watch_sweep.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string run;
+  bool json = false;
+  bool verbose = false;
+};
+
+bool HasRows() {
+  const char* terminal = std::getenv("TERM");
+  return terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+int Run(const Options& options) {
+  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!work) {
+    PrintDiagnostics(work.error());
+    return ExitCodeFor(work.error());
+  }
+  ConsoleOptions console;
+  console.output = false;
+  console.progress = HasRows();
+  console.verbose = options.verbose;
+  const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
+                                          : WatchRun(work->folder, console, options.json);
+  if (code) return *code;
+  PrintDiagnostics(code.error());
+  return ExitCodeFor(code.error());
+}
+
+}  // namespace
+
+std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddWorkArgument(app, options->run);
+  app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
+  app.add_flag("--verbose,-v", options->verbose,
+               "end with the whole report where the run succeeded, too: receipt, times, start-up");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+#include "cli/runs/rehearse.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "run/report/rehearsal.h"
+#include "run/start/rehearsal_plan.h"
+
+namespace muster {
+namespace {
+
+constexpr double kLeastSeconds = 1;
+constexpr double kMostSeconds = 600;
+
+int Refuse(const RehearseOptions& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+}  // namespace
+
+void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
+  app.add_option("--within", options.within, "how long stubs wait for each other; 5s unless given")->type_name("TIME");
+  app.add_flag("--json", options.json, "print JSON for programs: every check, and every failure with ranks and hosts");
+}
+
+int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport) {
+  RehearsalWishes wishes;
+  if (!options.within.empty()) {
+    const std::optional<double> seconds = ParseDuration(options.within);
+    if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
+      return Refuse(options,
+                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is no time from 1s to 10m",
+                           "for example --within 20s")});
+    }
+    wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
+  }
+  wishes.search_dirs = request.search_dirs;
+  request.plan = RehearsalPlan(std::move(request.plan), wishes);
+  request.rehearsal = true;
+  request.on_bad_hosts = {};  // what is found is told, and held against nobody later
+  request.console.quiet = true;
+  request.console.output = false;
+  const auto outcome = RunPlan(request, transport);
+  if (!outcome) return Refuse(options, outcome.error());
+  const auto rehearsal = ReadRehearsal(outcome->run_dir);
+  if (!rehearsal) return Refuse(options, rehearsal.error());
+  std::fputs((options.json ? RehearsalJson(*rehearsal) : RehearsalText(*rehearsal)).c_str(), stdout);
+  return RehearsalExitCode(*rehearsal);
+}
+
+}  // namespace muster

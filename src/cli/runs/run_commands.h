@@ -1,0 +1,30 @@
+// The commands that run, and those that look after runs.
+#pragma once
+
+#include <functional>
+
+#include <CLI/App.hpp>
+
+#include "cli/command/command.h"
+
+namespace muster {
+
+std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupLogs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupPack(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTag(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupStop(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupTop(CLI::App& app, const Invocation& invocation);
+
+}  // namespace muster

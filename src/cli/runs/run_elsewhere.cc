@@ -1,0 +1,171 @@
+#include "cli/runs/run_elsewhere.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/host_memory.h"
+#include "code/tree.h"
+#include "run/hosts/host_question.h"
+#include "run/start/shipped_paths.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// How far the reading is, on a terminal, once it has taken a second.
+class ReadingShown {
+ public:
+  ReadingShown() : began_(MonotonicNowNs()), shows_(::isatty(STDERR_FILENO) == 1) {}
+  ~ReadingShown() {
+    if (at_ != 0) std::fputs("\r\033[K", stderr);
+  }
+  ReadingShown(const ReadingShown&) = delete;
+  ReadingShown& operator=(const ReadingShown&) = delete;
+
+  void Seen(std::uint64_t bytes, std::uint64_t all) {
+    const std::uint64_t now = MonotonicNowNs();
+    if (!shows_ || now < began_ + kSecond || now < at_ + kSecond / 10) return;
+    at_ = now;
+    std::fprintf(stderr, "\rreading the code: %llu of %llu MB\033[K",
+                 static_cast<unsigned long long>(bytes / 1'000'000), static_cast<unsigned long long>(all / 1'000'000));
+    std::fflush(stderr);
+  }
+
+ private:
+  std::uint64_t began_;
+  bool shows_;
+  std::uint64_t at_ = 0;  // when it was shown last
+};
+
+void Tell(const CodeTree& tree) {
+  const auto tell = [](const std::vector<std::string>& names, const char* one, const char* many, const char* hint) {
+    if (names.empty()) return;
+    PrintDiagnostics({Warning(
+        "ship", {}, fmt::format("{} {}: {}", names.size(), names.size() == 1 ? one : many, SomeNames(names)), hint)});
+  };
+  tell(tree.untracked, "file that git does not know is not shipped", "files that git does not know are not shipped",
+       "git add FILE ships it, .gitignore says that it need not be");
+  tell(tree.leading_out, "link leads out of the code and is shipped as it is",
+       "links lead out of the code and are shipped as they are", "");
+  tell(tree.passed_over, "entry is neither file nor link and is not shipped",
+       "entries are neither files nor links and are not shipped", "");
+  tell(tree.outside, "file that git knows lies outside of the code and is not shipped",
+       "files that git knows lie outside of the code and are not shipped",
+       "its folder is a link by now: ship what the link leads to, or make it a folder again");
+}
+
+// Runs that lie below the folder are no code.
+std::vector<std::string> NotCode(const std::string& folder, const RunRequest& request) {
+  std::vector<std::string> but;
+  const std::string own = std::filesystem::path(request.runs_folder).parent_path();
+  for (const std::string& place : {request.runs_folder, own + "/sweeps", request.run_dir}) {
+    if (place.starts_with(folder + '/')) but.push_back(place.substr(folder.size() + 1));
+  }
+  return but;
+}
+
+Result<void> ReadCode(const ElsewhereOptions& options, RunRequest& request) {
+  CodeTreeLimits limits;
+  if (!options.ship_limit.empty()) {
+    const auto bytes = ParseBytes(options.ship_limit);
+    if (!bytes || *bytes <= 0) {
+      return Fail(Error("usage", {}, "--ship-limit " + Quoted(options.ship_limit) + ": this is no size",
+                        "for example --ship-limit 2GB"));
+    }
+    limits.bytes = static_cast<std::uint64_t>(*bytes);
+  }
+  const std::filesystem::path given = std::filesystem::path(request.cwd) / options.ship_code;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(given, error);
+  if (error || !std::filesystem::is_directory(folder, error)) {
+    return Fail(Error("ship", {}, "--ship-code " + Quoted(options.ship_code) + ": there is no such folder",
+                      "name the folder that holds the code: --ship-code ."));
+  }
+  ReadingShown shown;
+  Result<CodeTree> tree = ReadCodeTree(folder, request.environment, limits, NotCode(folder, request),
+                                       [&shown](std::uint64_t bytes, std::uint64_t all) { shown.Seen(bytes, all); });
+  if (!tree) return Fail(std::move(tree.error()));
+  std::string named = given.lexically_normal();
+  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
+  if (named != tree->folder) tree->also_named = named;
+  request.code = std::make_shared<const CodeTree>(*std::move(tree));
+  return {};
+}
+
+// What is shipped need not be there before.
+void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
+  if (!request.code) return;
+  const ShippedPaths there(request.code, "/shipped");
+  for (HostNeeds& host : needs) {
+    std::erase_if(host.programs, [&](const std::string& program) {
+      const bool named = program.find('/') != std::string::npos;
+      const std::string path = program.starts_with('/') ? program : request.cwd + '/' + program;
+      return named && there.Led(path) != path;
+    });
+  }
+}
+
+}  // namespace
+
+void AddElsewhereOptions(CLI::App& app, ElsewhereOptions& options) {
+  app.add_flag("--no-preflight", options.no_preflight, "on several hosts: do not compare them before anything starts");
+  app.add_option("--ship-code", options.ship_code,
+                 "bring the code in this folder (what git knows of it, else all) to every host, into a cache there")
+      ->type_name("DIR");
+  app.add_option("--ship-limit", options.ship_limit, "how large that code may be; 500MB unless given")
+      ->type_name("SIZE");
+}
+
+Result<void> RefuseElsewhereOptions(const ElsewhereOptions& options) {
+  for (const auto& [name, given] :
+       {std::pair{"--no-preflight", options.no_preflight}, std::pair{"--ship-code", !options.ship_code.empty()},
+        std::pair{"--ship-limit", !options.ship_limit.empty()}}) {
+    if (!given) continue;
+    return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
+                      "name other hosts: --host n[01-04]"));
+  }
+  return {};
+}
+
+Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& request) {
+  if (options.ship_code.empty() && !options.ship_limit.empty()) {
+    return Fail(Error("usage", {}, "--ship-limit is given, and no code is shipped", "--ship-code ."));
+  }
+  if (!options.ship_code.empty()) {
+    if (Result<void> read = ReadCode(options, request); !read) return read;
+    Tell(*request.code);
+  }
+  if (!options.no_preflight) {
+    Preflight preflight;
+    preflight.needs = NeedsOf(request.plan, request.hosts.size() + request.spares.size());
+    LeaveOutShipped(request, preflight.needs);
+    preflight.question = QuestionFor(request.plan, preflight.needs,
+                                     {.environment = request.environment,
+                                      .cwd = request.cwd,
+                                      .search_dirs = request.search_dirs,
+                                      .run_dir = request.run_dir.empty() ? request.runs_folder : request.run_dir});
+    preflight.muster = MUSTER_VERSION;
+    request.preflight = std::move(preflight);
+  }
+  std::vector<std::string> names;
+  for (const SiteHost& host : request.hosts) names.push_back(host.name);
+  for (const SiteHost& host : request.spares) names.push_back(host.name);
+  for (const std::string& line : RememberedHosts(names, request.environment))
+    PrintDiagnostics({Warning("bad_host", {}, line)});
+  request.on_bad_hosts = [environment = request.environment, hosts = names.size()](const auto& bad) {
+    RememberHosts(bad, hosts, environment);
+  };
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+// The sweeps that ps shows, with their running trials, as rows and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "muster/result.h"
+#include "sweep/watch/sweep_look.h"
+
+namespace muster {
+
+struct ListedSweep {
+  SweepLook look;
+  std::string word;  // that names it (cli/options/run_or_sweep.h)
+
+  // "job:12", "job:12.2".
+  std::string NameOf(const RunningTrial& trial) const { return word + ":" + trial.Word(); }
+};
+
+struct SweepList {
+  std::vector<ListedSweep> sweeps;  // newest first
+  Diagnostics unreadable;           // an error for each that cannot be read, which names it
+};
+
+// The sweeps of these folders, each a sweeps folder or a sweep directory; without any those below $MUSTER_HOME or here.
+// With `live_only` nothing is read of those that nobody is at.
+Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_only);
+
+void PrintSweepTable(const std::vector<ListedSweep>& sweeps);
+// By role.
+nlohmann::json MetricsJson(const RoleReports& reports);
+
+nlohmann::json SweepListJson(const std::vector<ListedSweep>& sweeps);
+
+}  // namespace muster

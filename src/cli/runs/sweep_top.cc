@@ -1,0 +1,47 @@
+#include "cli/runs/sweep_top.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+
+namespace muster {
+
+TopState TopStateOf(const ListedSweep& sweep) {
+  const SweepLook& look = sweep.look;
+  TopState state;
+  state.is_sweep = true;
+  state.name = Printable(look.file.name);
+  state.run = Printable(look.file.sweep_id);
+  state.run_dir = look.dir;
+  state.phase = look.waits.empty() ? look.state : "waiting for devices";
+  state.why = Printable(look.why);
+  state.live = look.live;
+  state.seconds = look.seconds;
+  for (const RunningTrial& trial : look.running) {
+    TopProcess& row = state.processes.emplace_back();
+    row.role = "trial";
+    row.index =
+        static_cast<std::uint32_t>(std::min<TrialNumber>(trial.trial, std::numeric_limits<std::uint32_t>::max()));
+    row.name = Printable(sweep.NameOf(trial));
+    for (const std::string& host : trial.hosts) row.host += (row.host.empty() ? "" : ",") + Printable(host);
+    row.state = trial.run.waits.empty() ? trial.run.phase : "waiting";
+    row.attempt = trial.attempt;
+    const auto began = ParseUtc(trial.run.started_at);
+    const std::uint64_t now = WallNowNs();
+    if (began && now > *began) row.seconds = static_cast<double>(now - *began) / 1e9;
+    row.last_line = trial.About();
+    row.log_folder = trial.run.run_dir + "/logs";
+  }
+  CountRoles(state);
+  // Trials that are over, and those to come, have no rows.
+  if (state.roles.empty()) state.roles.emplace_back().name = "trial";
+  state.roles.front().ended = look.over;
+  state.roles.front().bad = look.failed;
+  state.roles.front().waiting += look.waiting;
+  return state;
+}
+
+}  // namespace muster

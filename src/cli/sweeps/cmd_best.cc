@@ -1,0 +1,94 @@
+// muster best: the best trials of a sweep, with what was swept and what was measured.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/list_choice.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_list.h"
+#include "cli/options/trial_facts.h"
+#include "cli/sweeps/sweep_commands.h"
+#include "run/journal/journal_line.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  std::string sweep;
+  std::uint64_t most = 1;
+  bool json = false;
+};
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
+  std::vector<std::vector<std::string>> rows = {{"TRIAL", "ID", Printable(sweep.ValueName())}};
+  for (const std::string& name : sweep.file.names) rows.front().push_back(Printable(name));
+  rows.front().emplace_back("TOOK");
+  for (const TrialFacts& trial : trials) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const char* name : {"trial", "id", "value"}) row.push_back(Printable(ToText(trial.Of(name))));
+    row[1] = trial.row().id;
+    for (const std::string& name : sweep.file.names) {
+      const Value value = trial.Of("param." + name);
+      row.push_back(value.IsNull() ? "" : Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+    }
+    row.push_back(CellText("took", trial.Of("took")));
+  }
+  PrintTable(rows);
+}
+
+int Run(const Options& options) {
+  const auto sweep = OpenSweep(options.sweep);
+  if (!sweep) return Refuse(options, sweep.error());
+  std::vector<TrialFacts> trials;
+  const auto read = sweep->view.ForEachTrial(SweepView::Order::kLoss, [&](AttemptRow row) {
+    if (trials.size() < options.most) trials.emplace_back(*sweep, std::move(row));
+    return trials.size() < options.most;
+  });
+  if (!read) return Refuse(options, read.error());
+  if (trials.empty()) {
+    return Refuse(options, {Error("trial", {}, "no trial of the sweep has ended well with a value of its objective",
+                                  sweep->live ? "it still goes on: muster show " + ShellQuoted(sweep->file.name)
+                                              : "muster show " + ShellQuoted(sweep->file.name) + " tells why")});
+  }
+  if (!options.json) {
+    Print(*sweep, trials);
+    return kExitOk;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (const TrialFacts& trial : trials) list.push_back(trial.Json(trial.State()));
+  const nlohmann::json object = {{"format", 1},
+                                 {"sweep", sweep->file.sweep_id},
+                                 {"sweep_dir", Readable(sweep->dir)},
+                                 {"objective", ObjectiveJson(*sweep)},
+                                 {"trials", std::move(list)}};
+  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddSweepArgument(app, options->sweep);
+  app.add_option("-n,--number", options->most, "the best N; 1 unless given")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,128 @@
+// muster export: the trials of a sweep for other programs.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "cli/sweeps/sweep_commands.h"
+#include "cli/sweeps/trial_table.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kAtOnce = 1U << 16;
+constexpr std::size_t kDraftBytes = 6;  // of its random name
+
+struct Options {
+  std::string sweep;
+  std::string file;
+  bool csv = false;
+  bool json_lines = false;
+  bool sqlite = false;
+  bool attempts = false;
+};
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+// Writes the table to an open file; `problem`: what is said if it does not take it.
+Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
+  std::string buffer;
+  int error = 0;
+  auto read = WriteTable(sweep, choice, [&](std::string_view bytes) {
+    buffer += bytes;
+    if (buffer.size() < kAtOnce) return true;
+    error = WriteAll(file, buffer);
+    buffer.clear();
+    return error == 0;
+  });
+  if (!read) return read;
+  if (error == 0) error = WriteAll(file, buffer);
+  if (error == 0) return {};
+  return Fail(SystemError("file", problem, error));
+}
+
+int Run(const Options& options) {
+  if (options.csv + options.json_lines + options.sqlite != 1) {
+    return Refuse(
+        {Error("usage", {}, "what the trials are written as has to be said, once", "--csv, --jsonl or --sqlite")});
+  }
+  const bool to_terminal = options.file.empty() || options.file == "-";
+  if (options.sqlite && to_terminal) {
+    return Refuse({Error("usage", {}, "a database needs a file", "muster export SWEEP --sqlite trials.sqlite")});
+  }
+  const auto sweep = OpenSweep(options.sweep);
+  if (!sweep) return Refuse(sweep.error());
+  TableChoice choice;
+  choice.form = options.csv ? TableChoice::Form::kCsv : TableChoice::Form::kJsonLines;
+  choice.attempts = options.attempts;
+  if (to_terminal) {
+    const auto written = Write(*sweep, choice, STDOUT_FILENO, "the output cannot be written");
+    return written ? kExitOk : Refuse(written.error());
+  }
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const std::string problem = "cannot write " + Quoted(options.file);
+  const auto failed = [&](int error) { return Refuse({SystemError("file", problem, error)}); };
+  const fs::file_status there = fs::status(options.file, ignored);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe, a terminal: nothing can take its place
+    if (options.sqlite)
+      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is no file")});
+    const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    if (!file) return failed(errno);
+    const auto written = Write(*sweep, choice, file.get(), problem);
+    return written ? kExitOk : Refuse(written.error());
+  }
+  // Beside it first: what cannot be written whole takes the place of nothing.
+  const fs::path place = fs::exists(there) ? fs::canonical(options.file, ignored) : fs::path(options.file);
+  const std::string draft = fmt::format("{}.{}.draft", place.string(), RandomHex(kDraftBytes));
+  const auto leave = [&](const Diagnostics& problems) {
+    for (const char* end : {"", "-journal"}) fs::remove(draft + end, ignored);
+    return Refuse(problems);
+  };
+  const UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) return failed(errno);
+  if (options.sqlite) {
+    const auto written = WriteDatabase(*sweep, options.attempts, draft);
+    if (!written) return leave(written.error());
+  } else if (const auto written = Write(*sweep, choice, file.get(), problem); !written) {
+    return leave(written.error());
+  }
+  if (::rename(draft.c_str(), place.c_str()) != 0) return leave({SystemError("file", problem, errno)});
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddSweepArgument(app, options->sweep);
+  app.add_option("FILE", options->file, "where it is written, over what is there; left out or -: the standard output");
+  CLI::Option* csv =
+      app.add_flag("--csv", options->csv, "comma-separated values by RFC 4180, the first line has the names");
+  CLI::Option* lines = app.add_flag("--jsonl", options->json_lines, "a JSON object for each trial, one a line");
+  app.add_flag("--sqlite", options->sqlite, "a database of SQLite, with the table trials")
+      ->excludes(csv)
+      ->excludes(lines);
+  csv->excludes(lines);
+  app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

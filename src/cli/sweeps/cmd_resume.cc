@@ -1,0 +1,97 @@
+// muster resume and muster retry: a sweep is gone on with.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/sweeps/run_sweep.h"
+#include "cli/sweeps/sweep_commands.h"
+
+namespace muster {
+namespace {
+
+void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
+  app.add_option("SWEEP", options.sweep,
+                 "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+  app.add_flag("--accept", options.accept,
+               "the recipe or its inputs have changed: go on with what is there now, and keep all results");
+  AddHostOptions(app, options.hosts);
+  AddSweepStartOptions(app, options.start);
+}
+
+struct RetryOptions {
+  SweepContinuation sweep;
+  std::vector<std::string> classes;
+  std::vector<std::uint64_t> trials;
+};
+
+Result<void> CheckIsOver(TrialNumber trial, const SweepAccount& account) {
+  if (account.over().Has(trial)) return {};
+  const bool is_one = trial < account.trials();
+  const std::string what = !is_one                           ? "there is none"
+                           : account.impossible().Has(trial) ? "its point is impossible (muster show SWEEP tells why)"
+                                                             : "it is not over";
+  return Fail(Error("usage", {}, fmt::format("--trial {}: {}", trial, what),
+                    is_one ? "muster resume goes on with what is not over"
+                           : fmt::format("the sweep has {} trials, from 0 on", account.trials())));
+}
+
+int Retry(RetryOptions& options) {
+  std::vector<TrialClass> classes;
+  for (const std::string& name : options.classes) {
+    const auto named = ParseTrialClass(name);
+    if (!named) {
+      const Diagnostics unknown = {Error("usage", {}, "--class " + Quoted(name) + ": there is no such class",
+                                         DidYouMean(name, TrialClassesThereAre(false)))};
+      PrintDiagnostics(unknown);
+      return ExitCodeFor(unknown);
+    }
+    classes.push_back(*named);
+  }
+  const std::set<TrialNumber> named(options.trials.begin(), options.trials.end());
+  options.sweep.reopen = [&](const SweepAccount& account) -> Result<std::vector<TrialRange>> {
+    for (const TrialNumber trial : named) {
+      if (auto over = CheckIsOver(trial, account); !over) return Fail(over.error());
+    }
+    TrialSet chosen;
+    account.ends().ForEach([&](TrialNumber trial, TrialEnds::End end) {
+      const bool of_class = std::find(classes.begin(), classes.end(), end.trial_class) != classes.end();
+      const bool failed = named.empty() && classes.empty() && IsFailure(end.trial_class);
+      if (named.contains(trial) || of_class || failed) chosen.Add(trial);
+    });
+    return chosen.ranges();
+  };
+  return ContinueSweep(options.sweep);
+}
+
+}  // namespace
+
+std::function<int()> SetupResume(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<SweepContinuation>();
+  AddContinuationOptions(app, *options);
+  return [options] { return ContinueSweep(*options); };
+}
+
+std::function<int()> SetupRetry(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<RetryOptions>();
+  AddContinuationOptions(app, options->sweep);
+  app.add_option("--class", options->classes, "trials that ended so, instead of all that failed: oom_device,crash")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("CLASS,…");
+  app.add_option("--trial", options->trials, "this trial, by its number, however it ended")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,…");
+  return [options] { return Retry(*options); };
+}
+
+}  // namespace muster

@@ -1,0 +1,129 @@
+// muster show: how a sweep stands, or how one of its trials went.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_list.h"
+#include "cli/options/sweep_summary.h"
+#include "cli/options/trial_facts.h"
+#include "cli/sweeps/sweep_commands.h"
+#include "sweep/index/trial_choice.h"
+
+namespace muster {
+namespace {
+
+constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+
+struct Options {
+  std::string word;
+  bool json = false;
+};
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+void Say(const std::string& what, const std::string& text) { std::printf("%-12s %s\n", what.c_str(), text.c_str()); }
+
+void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts,
+                const std::vector<std::string>& decisions, TrialNumber trial) {
+  const TrialFacts last(sweep, attempts.back());
+  Say("trial", fmt::format("{} of {}  {}", trial, Printable(sweep.file.name), last.row().id));
+  Say("state", last.State());
+  for (const auto& [name, value] : last.row().point) {
+    Say("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+  }
+  for (const AttemptRow& row : attempts) {
+    const TrialFacts attempt(sweep, row);
+    std::printf("\nattempt %u: %s\n", row.attempt + 1, attempt.AttemptState().c_str());
+    if (const std::string from = attempt.FromText(); !from.empty()) Say("  from", Printable(from));
+    Say("  started",
+        TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
+    if (!row.hosts.empty()) Say("  hosts", Printable(*attempt.Of("hosts").AsString()));
+    if (row.loss) {
+      Say("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));
+    }
+    for (const auto& [name, value] : row.metrics) {
+      if (!sweep.file.objective || name != sweep.file.objective->metric) {
+        Say("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+      }
+    }
+    if (!row.why.empty()) Say("  why", Printable(row.why));
+    if (!row.blamed.empty()) Say("  blamed", Printable(row.blamed));
+    if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr) Say("  tags", Printable(*tags.AsString()));
+    Say("  directory", Printable(attempt.RunDir()));
+  }
+  if (!decisions.empty()) std::puts("\nearly stopping");
+  for (const std::string& decision : decisions) std::printf("  %s\n", decision.c_str());
+}
+
+Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool json) {
+  const auto chosen = ChooseTrial(sweep.view, word);
+  if (!chosen) return Fail(chosen.error());
+  auto of_trial = sweep.view.AttemptsOf(chosen->trial);
+  const auto decisions = sweep.view.DecisionsOn(chosen->trial);
+  if (!of_trial || !decisions) return Fail(of_trial ? decisions.error() : of_trial.error());
+  std::vector<AttemptRow>& attempts = *of_trial;
+  if (attempts.empty()) {  // why, as for a run of it
+    return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
+  }
+  if (chosen->attempt && word.find('.') != std::string::npos) {
+    std::erase_if(attempts, [&](const AttemptRow& row) { return row.attempt != *chosen->attempt; });
+    if (attempts.empty()) return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
+  }
+  if (!json) {
+    PrintTrial(sweep, attempts, *decisions, chosen->trial);
+    return {};
+  }
+  nlohmann::json object = {{"format", 1},
+                           {"sweep", sweep.file.sweep_id},
+                           {"trial", chosen->trial},
+                           {"attempts", nlohmann::json::array()},
+                           {"decisions", *decisions}};
+  for (const AttemptRow& row : attempts) {
+    const TrialFacts attempt(sweep, row);
+    object["attempts"].push_back(attempt.Json(attempt.AttemptState()));
+  }
+  std::printf("%s\n", object.dump(2, ' ', false, kReplace).c_str());
+  return {};
+}
+
+int Run(const Options& options) {
+  const auto trial = SweepAndTrial(options.word);
+  const auto sweep = OpenSweep(trial ? trial->first : options.word);
+  if (!sweep) return Refuse(options, sweep.error());
+  if (trial) {
+    const auto shown = ShowTrial(*sweep, trial->second, options.json);
+    return shown ? kExitOk : Refuse(options, shown.error());
+  }
+  const auto shown = ShowSweep(*sweep, options.json);
+  return shown ? kExitOk : Refuse(options, shown.error());
+}
+
+}  // namespace
+
+std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<Options>();
+  AddSweepArgument(app, options->word);
+  app.get_option("SWEEP")->description(
+      "a path, a name, name~1, a prefix of an id; left out: the newest. SWEEP:12, SWEEP:3f9a or SWEEP:best: that "
+      "trial");
+  app.add_flag("--json", options->json, "print JSON for programs");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace muster

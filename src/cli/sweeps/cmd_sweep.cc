@@ -1,0 +1,85 @@
+// muster sweep: many runs of one recipe, over the points of a space.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "cli/command/command.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/site_of_call.h"
+#include "cli/sweeps/run_sweep.h"
+#include "cli/sweeps/sweep_commands.h"
+#include "cli/sweeps/sweep_options.h"
+#include "cli/sweeps/sweep_preview.h"
+
+namespace muster {
+namespace {
+
+struct Options {
+  SweepOptions sweep;
+  SweepStartOptions start;
+  bool preview = false;
+  bool json = false;
+};
+
+int Refuse(const Options& options, const Diagnostics& problems) {
+  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+int Run(const Options& options) {
+  auto evaluator = std::make_unique<Evaluator>();
+  auto described = DescribeSweep(options.sweep, *evaluator);
+  if (!described) return Refuse(options, described.error());
+  if (!options.preview) return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start});
+  const auto preview = PreviewSweep(*described, *evaluator);
+  if (!preview) return Refuse(options, preview.error());
+  std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
+             stdout);
+  return kExitOk;
+}
+
+void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
+  options.start.words = invocation.words;
+  AddSweepOptions(app, options.sweep, invocation);
+  AddSweepStartOptions(app, options.start);
+  auto* preview = app.add_flag("--preview", options.preview,
+                               "show what the sweep comes to instead: points, those that are impossible and why, cost");
+  app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
+  app.add_flag("--detach,-d", options.start.detach,
+               "return once a trial has begun; the sweep goes on in the background")
+      ->excludes(preview);
+}
+
+}  // namespace
+
+std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  AddOptions(app, *options, invocation);
+  return [options] { return Run(*options); };
+}
+
+Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
+  Invocation invocation;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    invocation.words_after_dashes.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+  CLI::App app;
+  Options options;
+  AddOptions(app, options, invocation);
+  std::string site;
+  const CLI::Option* given = app.add_option("--site", site);
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));
+  }
+  if (given->count() > 0) ChooseSite(site);
+  return SweepWords{options.sweep, options.start.agent};
+}
+
+}  // namespace muster

@@ -1,0 +1,352 @@
+#include "cli/sweeps/run_sweep.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/blank_variable.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/run_surroundings.h"
+#include "cli/options/site_of_call.h"
+#include "cli/options/stored_recipe.h"
+#include "cli/options/way_to_hosts.h"
+#include "cli/runs/background_run.h"
+#include "cli/sweeps/sweep_changes.h"
+#include "run/directory/json_text.h"
+#include "run/directory/run_files.h"
+#include "sweep/course/host_pool.h"
+#include "sweep/head/sweep_head.h"
+#include "sweep/record/sweep_directory.h"
+#include "transport/local_transport.h"
+#include "transport/ssh_transport.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kSweepIdBytes = 6;
+
+int Refuse(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+// What the recipe's trials are made of: everything that was read for one that is possible.
+Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
+  constexpr std::uint64_t kLookedAt = 512;
+  EvaluationOptions options = described.evaluation;
+  const auto judgement = evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
+  if (!judgement) return Fail(judgement.error());
+  auto space = CompiledSpace::Of(described.sweep.space);
+  if (!space) return Fail(space.error());
+  auto sampler = Sampler::Of(*space, described.sweep.sampler);
+  if (!sampler) return Fail(sampler.error());
+  for (const PossiblePoints& possible : judgement->footprints) {
+    if (possible.ranges.empty()) continue;
+    AddPoint(sampler->At(possible.ranges.front().first), options.overrides);
+    return evaluator.Evaluate(options);
+  }
+  options.depth = EvaluationDepth::kParameters;
+  return evaluator.Evaluate(options);
+}
+
+// The same of a sweep that is to run: what warns is told, what refuses a run refuses it, and what is known of its
+// devices from then on is put into the description.
+Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
+  auto first = FirstEvaluation(described, evaluator);
+  if (!first) return first;
+  if (Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Fail(std::move(refused));
+  PrintDiagnostics(first->warnings);
+  PrintDiagnostics(ToldOfRemoved(*first));
+  const TrialNeeds needs = NeedsOf(first->plan);
+  // Trials beside each other share a host's devices.
+  described.evaluation.devices.any =
+      std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
+  described.devices_per_host = first->devices_per_host;
+  return first;
+}
+
+// Where trials run: hosts that are named, or this machine (none).
+std::vector<SiteHost> HostsToReach(std::vector<SiteHost> named) {
+  if (IsHereAlone(named)) named.clear();
+  return named;
+}
+
+// The hosts that who goes on with a sweep names for it; nothing: those that it had.
+Result<std::optional<std::vector<SiteHost>>> OtherHosts(const RecipeOptions& options) {
+  if (auto checked = CheckNoSpares(options); !checked) return Fail(checked.error());
+  if (auto named = CheckListIsNamed(options, "the sweep"); !named) return Fail(named.error());
+  if (!NamesHosts(options)) return std::nullopt;
+  auto hosts = NamedHosts(options);
+  if (!hosts) return Fail(hosts.error());
+  return *std::move(hosts);
+}
+
+// As its folder keeps it.
+Result<DescribedSweep> DescribeStored(const std::string& folder, const SweepOptions& options, Evaluator& evaluator) {
+  auto stored = EvaluationOfRun(folder);
+  if (!stored) return Fail(stored.error());
+  stored->without = options.recipe.without;
+  return DescribeSweep(options, *std::move(stored), evaluator);
+}
+
+struct Start {
+  const RunDirectory& directory;
+  SweepFile file;
+  DescribedSweep described;
+  bool accepted = false;
+  std::vector<SiteHost> hosts;
+  const Plan& first_plan;
+  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
+  std::function<void()> on_begun = {};
+};
+
+// From its directory to its end.
+Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const Without& without) {
+  SweepRequest request;
+  request.description = std::move(start.described.sweep);
+  request.folder = start.directory.path();
+  request.folder_fd = start.directory.folder();
+  request.began.sweep_id = start.file.sweep_id;
+  request.began.name = start.file.name;
+  request.began.muster = MUSTER_VERSION;
+  auto hash = RecipeHashOf(start.directory.path());
+  if (!hash) return Fail(hash.error());
+  request.began.recipe = *std::move(hash);
+  request.began.accepted = start.accepted;
+  request.reopen = std::move(start.reopen);
+  auto stored = EvaluationOfRun(start.directory.path());
+  if (!stored) return Fail(stored.error());
+  request.evaluation = *std::move(stored);
+  request.evaluation.without = without;
+  request.evaluation_record = EvaluationRecord;
+  request.has_context = !start.first_plan.mindspore.empty();
+  auto surroundings = SurroundRun(request.run);
+  if (!surroundings) return Fail(surroundings.error());
+  for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  request.run.for_group = site->facts.access == SiteAccess::kGroup;
+  request.hosts = std::move(start.hosts);
+  const DeviceUse& use = request.evaluation.devices;
+  request.devices = request.evaluation.site.devices_per_host.value_or(request.evaluation.site.host_devices);
+  if (request.devices == 0) request.devices = start.described.devices_per_host;
+  if (!use.given.empty()) {
+    request.devices = static_cast<std::uint32_t>(use.given.size());
+    for (SiteHost& host : request.hosts) host.devices = request.devices;
+  } else if (request.hosts.empty()) {
+    // As it is now: a sweep that is gone on with may see other devices than when it began.
+    auto own = OwnDevices(start.first_plan.device_use.kind);
+    if (!own) return Fail(own.error());
+    if (*own > 0) request.devices = std::min(request.devices, *own);
+  }
+  request.quiet = options.quiet;
+  const char* terminal = std::getenv("TERM");
+  request.progress = !options.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
+  request.err = STDERR_FILENO;
+
+  std::unique_ptr<Transport> transport;
+  if (request.hosts.empty()) {
+    transport = std::make_unique<LocalTransport>(std::string(), without);
+  } else {
+    transport =
+        std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs, without);
+  }
+  request.on_begun = std::move(start.on_begun);
+  return RunSweep(request, *transport);
+}
+
+int Run(Start start, const SweepStartOptions& options, const Without& without) {
+  const std::string id = start.file.sweep_id;
+  const auto outcome = Carry(std::move(start), options, without);
+  if (!outcome) return Refuse(outcome.error());
+  if (!outcome->complete && !options.quiet) {
+    std::fprintf(stderr, "muster: to go on: muster resume %s\n", ShellQuoted(id).c_str());
+  }
+  return outcome->exit_code;
+}
+
+// What its head says goes to head.log of the sweep's directory.
+Result<void> KeepWords(const RunDirectory& directory) {
+  const auto words = CreateFile(directory.folder(), "head.log", O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), STDERR_FILENO) < 0) return Fail(SystemError("file", "head.log", errno));
+  return {};
+}
+
+}  // namespace
+
+void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
+  app.add_flag("--quiet,-q", options.quiet, "show only failures");
+  app.add_flag("--no-progress", options.no_progress, "on a terminal: no rows that tell how far it is");
+  AddAgentOption(app, options.agent);
+}
+
+namespace {
+
+// What a new sweep is, before it has a directory.
+struct NewSweep {
+  SweepFile file;
+  std::string sweeps_folder;
+  bool for_group = false;
+};
+
+Result<NewSweep> DescribeNew(const SweepCall& call) {
+  const SweepDescription& sweep = call.described.sweep;
+  NewSweep made;
+  std::error_code error;
+  SweepFile& file = made.file;
+  file.sweep_id = RandomHex(kSweepIdBytes);
+  file.name = sweep.name;
+  file.doc = sweep.doc;
+  file.objective = sweep.objective;
+  file.words = call.start.words;
+  file.cwd = std::filesystem::current_path(error);
+  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return Fail(space.error());
+  file.names = space->names();
+  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = sampler->size();
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  made.for_group = site->facts.access == SiteAccess::kGroup;
+  auto sweeps_folder = DefaultSweepsFolder();
+  if (!sweeps_folder) return Fail(sweeps_folder.error());
+  made.sweeps_folder = *std::move(sweeps_folder);
+  return made;
+}
+
+Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& described, const Evaluation& first) {
+  auto directory = MakeSweepDirectory(made.sweeps_folder, made.file.name, StampText(WallNowNs()), made.file.sweep_id,
+                                      made.for_group);
+  if (!directory) return directory;
+  // sweep.json is the last of them: without it the directory is none.
+  auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
+                             first.sources);
+  if (written) {
+    written = WriteNewFile(directory->folder(), "sweep.json",
+                           SweepFileText(made.file, SweepDescriptionValue(described.sweep)));
+  }
+  if (!written) return Fail(written.error());
+  return directory;
+}
+
+int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
+  const auto fail = [&line](const Diagnostics& problems) {
+    line.Failed(ExitCodeFor(problems), problems);
+    return Refuse(problems);
+  };
+  const auto directory = MakeDirectory(made, call.described, first);
+  if (!directory) return fail(directory.error());
+  if (auto kept = KeepWords(*directory); !kept) return fail(kept.error());
+  const std::string id = made.file.sweep_id;
+  const auto begun = [&] { line.Begun(id, directory->path(), {}); };
+  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
+  const auto outcome = Carry(
+      {*directory, std::move(made.file), std::move(call.described), false, std::move(hosts), first.plan, {}, begun},
+      call.start, call.options.recipe.without);
+  if (!outcome) return fail(outcome.error());
+  if (outcome->exit_code != 0) {  // no trial has begun, if this is the first that the caller hears
+    line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
+                                                  "its account is in " + directory->path())});
+  }
+  begun();
+  return outcome->exit_code;
+}
+
+}  // namespace
+
+int RunSweep(SweepCall call) {
+  auto first = FirstOf(call.described, *call.evaluator);
+  if (!first) return Refuse(first.error());
+  auto made = DescribeNew(call);
+  if (!made) return Refuse(made.error());
+  if (call.start.detach) {
+    call.evaluator.reset();  // its process is this one's child, and no other's
+    return InBackground("sweep",
+                        [&](BackgroundLine& line) { return RunNewInBackground(call, *std::move(made), *first, line); });
+  }
+  auto directory = MakeDirectory(*made, call.described, *first);
+  if (!directory) return Refuse(directory.error());
+  const SweepFile& file = made->file;
+  if (!call.start.quiet) {
+    std::fprintf(stderr, "muster: sweep %s of %s: %llu trials, in %s\n", file.sweep_id.c_str(),
+                 Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
+                 Printable(directory->path()).c_str());
+  }
+  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
+  return Run({*directory, std::move(made->file), std::move(call.described), false, std::move(hosts), first->plan, {}},
+             call.start, call.options.recipe.without);
+}
+
+int ContinueSweep(const SweepContinuation& continuation) {
+  const auto other_hosts = OtherHosts(continuation.hosts);
+  if (!other_hosts) return Refuse(other_hosts.error());
+  const auto found = FindSweep(continuation.sweep, DirectoryUse::kWrite);
+  if (!found) return Refuse(found.error());
+  auto directory = HoldSweepDirectory(*found);
+  if (!directory) return Refuse(directory.error());
+  const std::string& folder = directory->path();
+  auto file = ReadSweepFile(folder);
+  if (!file) return Refuse(file.error());
+  // Its words name files from there, and its programs begin there.
+  std::error_code error;
+  std::filesystem::current_path(file->cwd, error);
+  if (error) {
+    PrintDiagnostics({Warning("cwd", {},
+                              fmt::format("the folder that the sweep was begun in cannot be entered: {} ({})",
+                                          Quoted(file->cwd), error.message()),
+                              "its programs begin in this one")});
+  }
+  auto words = ReadSweepWords(file->words);
+  if (!words) return Refuse(words.error());
+  const SweepOptions& options = words->sweep;
+  SweepStartOptions start = continuation.start;
+  if (start.agent.empty()) start.agent = words->agent;
+
+  const auto changes = ChangesOfSweep(folder);
+  if (!changes) return Refuse(changes.error());
+  if (!changes->empty() && !continuation.accept) {
+    std::fputs(changes->c_str(), stderr);
+    return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
+                         "muster resume --accept goes on with what is there now and keeps all results; else put it "
+                         "back as it was")});
+  }
+  Evaluator evaluator;
+  auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);
+  if (!described) return Refuse(described.error());
+  if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
+  auto first = FirstOf(*described, evaluator);
+  if (!first) return Refuse(first.error());
+  if (!changes->empty()) {
+    auto replaced = ReplaceRecipe(directory->folder(), InputsValue(first->inputs),
+                                  EvaluationRecord(described->evaluation), first->sources);
+    if (!replaced) return Refuse(replaced.error());
+  }
+  std::vector<SiteHost> hosts;
+  if (*other_hosts) {
+    hosts = **other_hosts;
+  } else {
+    auto named = NamedHosts(options.recipe);
+    if (!named) return Refuse(named.error());
+    hosts = *std::move(named);
+  }
+  return Run({*directory, *std::move(file), *std::move(described), continuation.accept, HostsToReach(std::move(hosts)),
+              first->plan, continuation.reopen},
+             start, options.recipe.without);
+}
+
+}  // namespace muster

@@ -1,0 +1,427 @@
+#include "cli/sweeps/sweep_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/values/run_name.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "base/values/units.h"
+
+namespace muster {
+namespace {
+
+Diagnostic UsageError(std::string message, std::string hint) {
+  return Error("usage", {}, std::move(message), std::move(hint));
+}
+
+// NAME=REST, split at the first '='.
+Result<std::pair<std::string, std::string>> SplitWord(const std::string& option, const std::string& word,
+                                                      const std::string& example) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return Fail(UsageError(option + " " + Quoted(word) + " has no NAME=", option + " " + example));
+  }
+  return std::pair(word.substr(0, equals), word.substr(equals + 1));
+}
+
+// An axis that the evaluator reads by its parameter's type.
+Result<Space> AxisOfWord(const std::string& option, const std::string& word) {
+  auto split = SplitWord(option, word, "learning_rate=1e-4,3e-4");
+  if (!split) return Fail(split.error());
+  Space space;
+  space.kind = Space::Kind::kAxis;
+  space.axis.name = std::move(split->first);
+  space.axis.values = {Value(std::move(split->second))};
+  return space;
+}
+
+Result<std::optional<Space>> SpaceOfWords(const SweepOptions& options) {
+  if (options.grids.empty() && options.zips.empty()) return std::optional<Space>();
+  Space product;
+  Diagnostics problems;
+  const auto add = [&](const std::string& option, const std::string& word, Space& to) {
+    auto axis = AxisOfWord(option, word);
+    if (axis) {
+      to.parts.push_back(*std::move(axis));
+    } else {
+      problems.insert(problems.end(), axis.error().begin(), axis.error().end());
+    }
+  };
+  for (const std::string& word : options.grids) add("--grid", word, product);
+  for (const std::vector<std::string>& words : options.zips) {
+    Space zip;
+    zip.kind = Space::Kind::kZip;
+    for (const std::string& word : words) add("--zip", word, zip);
+    product.parts.push_back(std::move(zip));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return std::optional(std::move(product));
+}
+
+template <class Number>
+bool ReadNumber(std::string_view text, Number& number) {
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && rest == text.data() + text.size();
+}
+
+Result<void> ReadShard(const std::string& text, SamplerChoice& sampler) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || !ReadNumber(std::string_view(text).substr(0, slash), sampler.shard) ||
+      !ReadNumber(std::string_view(text).substr(slash + 1), sampler.shards)) {
+    return Fail(UsageError("--shard " + Quoted(text) + " is no number of a part", "--shard 0/4 to --shard 3/4"));
+  }
+  return {};
+}
+
+// RESOURCE:MIN..MAX[/ETA]
+Result<EarlyStopChoice> ReadAsha(const std::string& text) {
+  EarlyStopChoice stop;
+  const std::size_t colon = text.find(':');
+  const std::size_t dots = text.find("..", colon == std::string::npos ? 0 : colon);
+  if (colon != std::string::npos && colon > 0 && dots != std::string::npos) {
+    const std::size_t slash = text.find('/', dots);
+    const std::string_view all = text;
+    stop.resource = text.substr(0, colon);
+    const bool read =
+        ReadNumber(all.substr(colon + 1, dots - colon - 1), stop.min) &&
+        ReadNumber(all.substr(dots + 2, slash == std::string::npos ? slash : slash - dots - 2), stop.max) &&
+        (slash == std::string::npos || ReadNumber(all.substr(slash + 1), stop.eta));
+    if (read) return stop;
+  }
+  return Fail(UsageError("--asha " + Quoted(text) + " is not METRIC:MIN..MAX/ETA", "--asha step:1000..64000/4"));
+}
+
+// RESOURCE[:WARMUP]
+Result<EarlyStopChoice> ReadMedian(const std::string& text) {
+  EarlyStopChoice stop;
+  stop.kind = EarlyStopChoice::Kind::kMedian;
+  const std::size_t colon = text.find(':');
+  stop.resource = text.substr(0, colon);
+  if (stop.resource.empty() ||
+      (colon != std::string::npos && !ReadNumber(std::string_view(text).substr(colon + 1), stop.warmup))) {
+    return Fail(UsageError("--median " + Quoted(text) + " is not METRIC or METRIC:WARMUP", "--median step:1000"));
+  }
+  return stop;
+}
+
+Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
+  if (options.retry) retry.max = *options.retry;
+  if (options.retry_on.empty()) return {};
+  retry.on.clear();
+  Diagnostics problems;
+  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is tried again", "--retry 2"));
+  for (const std::string& list : options.retry_on) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      const std::string word = list.substr(begin, end - begin);
+      begin = end + 1;
+      const auto named = ParseTrialClass(word);
+      if (named && IsFailure(*named)) {
+        if (std::find(retry.on.begin(), retry.on.end(), *named) == retry.on.end()) retry.on.push_back(*named);
+        continue;
+      }
+      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is no class of failures",
+                                    DidYouMean(word, TrialClassesThereAre(true))));
+    }
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return {};
+}
+
+Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
+  for (const auto& [name, none] :
+       {std::pair{"--max-trials", options.max_trials == 0U}, std::pair{"--max-devices", options.max_devices == 0U},
+        std::pair{"--slots", options.slots == 0U}, std::pair{"--per-device", options.per_device == 0U}}) {
+    if (none) return Fail(UsageError(std::string(name) + " 0: nothing could be started", ""));
+  }
+  if (options.max_trials) budget.trials = options.max_trials;
+  if (options.max_devices) budget.devices = options.max_devices;
+  if (options.slots) budget.slots = options.slots;
+  constexpr std::uint32_t kMostPerDevice = 64;
+  if (options.per_device > kMostPerDevice) {
+    return Fail(UsageError(
+        fmt::format("--per-device {}: at most {} trials can share a device", *options.per_device, kMostPerDevice), ""));
+  }
+  if (options.per_device) budget.per_device = options.per_device;
+  if (options.max_time.empty()) return {};
+  const auto seconds = ParseDuration(options.max_time);
+  constexpr double kLongest = 1e9;
+  if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
+    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is no duration", "--max-time 36h"));
+  }
+  budget.time_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+  return {};
+}
+
+Result<void> ReadMetrics(const SweepOptions& options, MetricsChoice& metrics) {
+  for (const std::string& word : options.metrics) {
+    auto split = SplitWord("--metric", word, "'loss=loss: (\\S+)'");
+    if (!split) return Fail(split.error());
+    if (split->second.find('(') == std::string::npos) {
+      return Fail(UsageError("--metric " + Quoted(word) + ": the pattern has no group in which the number is",
+                             "--metric 'loss=loss: (\\S+)'"));
+    }
+    metrics.patterns[split->first] = split->second;
+  }
+  return {};
+}
+
+// What the command line says, on top of what the file says.
+Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
+  Diagnostics problems;
+  const auto take = [&](const Result<void>& done) {
+    if (!done) problems.insert(problems.end(), done.error().begin(), done.error().end());
+  };
+  if (!options.name.empty()) sweep.name = options.name;
+  if (!IsRunName(sweep.name)) {
+    problems.push_back(UsageError("--name " + Quoted(sweep.name) + " names folders: letters, digits, '_', '-' and '.'",
+                                  "--name lr-and-layout"));
+  }
+  sweep.where.insert(sweep.where.end(), options.where.begin(), options.where.end());
+  if (options.random || options.sobol) {
+    sweep.sampler.kind = options.random ? SamplerChoice::Kind::kRandom : SamplerChoice::Kind::kSobol;
+    sweep.sampler.trials = options.random ? options.random : options.sobol;
+  }
+  if (options.seed && sweep.sampler.kind == SamplerChoice::Kind::kGrid) {
+    problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
+  }
+  if (options.seed) sweep.sampler.seed = *options.seed;
+  take(ReadShard(options.shard, sweep.sampler));
+  if (!options.minimize.empty() || !options.maximize.empty()) {
+    const bool maximize = options.minimize.empty();
+    sweep.objective = Objective{maximize ? options.maximize : options.minimize, maximize, {}};
+  }
+  take(ReadMetrics(options, sweep.metrics));
+  if (!options.asha.empty() || !options.median.empty()) {
+    auto stop = options.asha.empty() ? ReadMedian(options.median) : ReadAsha(options.asha);
+    if (stop) {
+      sweep.early_stop = *std::move(stop);
+    } else {
+      problems.insert(problems.end(), stop.error().begin(), stop.error().end());
+    }
+  }
+  take(ReadRetries(options, sweep.retry));
+  take(ReadBudget(options, sweep.budget));
+  return problems;
+}
+
+}  // namespace
+
+void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation) {
+  AddRecipeOptions(app, options.recipe, invocation);
+  CLI::Option* file = app.get_option("RECIPE");
+  file->description("a Lua file that returns muster.sweep { … }, or a recipe, with --grid or --zip");
+  app.add_option("--grid", options.grids,
+                 "try these values of a parameter: a=1,2,4; of numbers also 1..8, 0..1:0.25, 1e-5..1e-3:log")
+      ->type_name("NAME=VALUES")
+      ->allow_extra_args(false);
+  app.add_option("--zip", options.zips, "try these values of several parameters together: a=1,2 b=8,4")
+      ->type_name("NAME=VALUES …");
+  app.add_option("--where", options.where,
+                 "try only points for which this is true: an expression over parameters and derived values")
+      ->type_name("EXPRESSION")
+      ->allow_extra_args(false);
+  auto* random = app.add_option("--random", options.random, "draw so many trials")->type_name("N");
+  app.add_option("--sobol", options.sobol, "spread so many trials evenly; a power of two is best")
+      ->type_name("N")
+      ->excludes(random);
+  app.add_option("--seed", options.seed, "of --random and --sobol: another number, other trials; 0 unless given")
+      ->type_name("N");
+  app.add_option("--shard", options.shard, "try only this part of the trials: 0/4 to 3/4")->type_name("I/N");
+  auto* minimize =
+      app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
+  minimize->type_name("METRIC");
+  app.add_option("--maximize", options.maximize, "the best trial has the largest value of this metric")
+      ->type_name("METRIC")
+      ->excludes(minimize);
+  app.add_option("--metric", options.metrics, "read a metric from the log: a pattern with one group")
+      ->type_name("NAME=PATTERN")
+      ->allow_extra_args(false);
+  auto* asha = app.add_option("--asha", options.asha,
+                              "stop trials early that are not among the best 1/ETA at MIN, MIN·ETA, … of this metric");
+  asha->type_name("METRIC:MIN..MAX/ETA");
+  app.add_option("--median", options.median, "stop trials early that are worse than the median of those that finished")
+      ->type_name("METRIC[:WARMUP]")
+      ->excludes(asha);
+  app.add_option("--max-time", options.max_time, "start no trial after this time")->type_name("DURATION");
+  app.add_option("--max-trials", options.max_trials, "start no more trials than this")->type_name("N");
+  app.add_option("--max-devices", options.max_devices, "use no more devices than this at once")->type_name("N");
+  app.add_option("--slots", options.slots, "run no more trials than this at once")->type_name("N");
+  app.add_option("--per-device", options.per_device, "run up to N trials at once on a device; implies --share-devices")
+      ->type_name("N");
+  app.add_option("--retry", options.retry, "start a trial that failed so many times again")->type_name("N");
+  app.add_option("--retry-on", options.retry_on, "the classes of failures that are tried again: timeout,host_lost")
+      ->type_name("CLASSES")
+      ->allow_extra_args(false);
+  app.add_option("--name", options.name, "call the sweep so; else, as its file or recipe does")->type_name("NAME");
+}
+
+Result<void> CheckNoSpares(const RecipeOptions& options) {
+  if (options.spares == 0) return {};
+  return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
+                         "name all hosts, without --spares"));
+}
+
+Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
+  if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
+    return Fail(UsageError("--resume and --checkpoint are for one run, not for a sweep",
+                           "muster resume SWEEP goes on with a sweep"));
+  }
+  if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
+  auto evaluation = PrepareEvaluation(options.recipe);
+  if (!evaluation) return Fail(evaluation.error());
+  // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
+  std::vector<SiteHost> hosts = std::move(evaluation->site.hosts);
+  evaluation->site.hosts.clear();
+  auto described = DescribeSweep(options, *std::move(evaluation), evaluator);
+  if (described) described->hosts = std::move(hosts);
+  return described;
+}
+
+Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator) {
+  auto words = SpaceOfWords(options);
+  if (!words) return Fail(words.error());
+  DescribedSweep described;
+  described.evaluation = std::move(evaluation);
+  EvaluationOptions asked = described.evaluation;
+  asked.words = *std::move(words);
+  auto sweep = evaluator.DescribeSweep(asked, &described.recipe_name);
+  if (!sweep) return Fail(sweep.error());
+  described.sweep = *std::move(sweep);
+  Diagnostics problems = ApplyOptions(options, described.sweep);
+  const Diagnostics more = CheckSweep(described.sweep);
+  problems.insert(problems.end(), more.begin(), more.end());
+  if (!problems.empty()) return Fail(std::move(problems));
+  return described;
+}
+
+namespace {
+
+Value SpaceValue(const Space& space) {
+  constexpr const char* kKinds[] = {"axis", "fixed", "product", "zip", "union", "when"};
+  Value::Map map = {{"kind", kKinds[static_cast<std::size_t>(space.kind)]}};
+  const auto parts = [&] {
+    Value::List list;
+    for (const Space& part : space.parts) list.push_back(SpaceValue(part));
+    return Value(std::move(list));
+  };
+  switch (space.kind) {
+    case Space::Kind::kAxis: {
+      const Axis& axis = space.axis;
+      map["name"] = Value(axis.name);
+      map["axis"] = Value(AxisKindName(axis.kind));
+      if (axis.kind == Axis::Kind::kChoice) {
+        map["values"] = Value(axis.values);
+      } else {
+        map["low"] = Value(axis.low);
+        map["high"] = Value(axis.high);
+        if (axis.kind == Axis::Kind::kRange) map["step"] = Value(axis.step);
+      }
+      break;
+    }
+    case Space::Kind::kFixed:
+      map["values"] = Value(space.fixed);
+      break;
+    case Space::Kind::kWhen: {
+      Value::Map condition;
+      for (const auto& [name, values] : space.condition) condition[name] = Value(values);
+      map["condition"] = Value(std::move(condition));
+      map["parts"] = parts();
+      break;
+    }
+    default:
+      map["parts"] = parts();
+  }
+  return Value(std::move(map));
+}
+
+Value NumberValue(std::uint64_t number) { return Value(static_cast<std::int64_t>(number)); }
+
+Value SamplerValue(const SamplerChoice& sampler) {
+  constexpr const char* kKinds[] = {"grid", "random", "sobol"};
+  Value::Map map = {{"kind", kKinds[static_cast<std::size_t>(sampler.kind)]}};
+  if (sampler.trials) map["trials"] = NumberValue(*sampler.trials);
+  if (sampler.kind != SamplerChoice::Kind::kGrid) map["seed"] = NumberValue(sampler.seed);
+  if (sampler.kind == SamplerChoice::Kind::kSobol) map["scramble"] = Value(sampler.scramble);
+  if (sampler.shards > 1) {
+    map["shard"] = NumberValue(sampler.shard);
+    map["shards"] = NumberValue(sampler.shards);
+  }
+  return Value(std::move(map));
+}
+
+Value EarlyStopValue(const EarlyStopChoice& stop) {
+  Value::Map map = {{"resource", Value(stop.resource)}};
+  if (stop.kind == EarlyStopChoice::Kind::kAsha) {
+    map["kind"] = Value("asha");
+    map["min"] = Value(stop.min);
+    map["max"] = Value(stop.max);
+    map["eta"] = Value(stop.eta);
+    map["min_results"] = NumberValue(stop.min_results);
+  } else {
+    map["kind"] = Value("median");
+    map["warmup"] = Value(stop.warmup);
+    map["min_finished"] = NumberValue(stop.min_finished);
+  }
+  return Value(std::move(map));
+}
+
+Value MetricsValue(const MetricsChoice& metrics) {
+  Value::Map map;
+  Value::Map patterns;
+  for (const auto& [name, pattern] : metrics.patterns) patterns[name] = Value(pattern);
+  if (!patterns.empty()) map["stdout"] = Value(std::move(patterns));
+  if (!metrics.role.empty()) map["role"] = Value(metrics.role);
+  if (!metrics.result_file.empty()) map["result"] = Value(metrics.result_file);
+  return Value(std::move(map));
+}
+
+Value RetryValue(const RetryChoice& retry) {
+  Value::List on;
+  for (const TrialClass each : retry.on) on.emplace_back(TrialClassName(each));
+  Value::Map patterns;
+  for (const auto& [each, pattern] : retry.patterns) patterns[std::string(TrialClassName(each))] = Value(pattern);
+  Value::Map map = {{"max", NumberValue(retry.max)},
+                    {"on", Value(std::move(on))},
+                    {"quarantine_host_after", NumberValue(retry.quarantine_host_after)}};
+  if (!patterns.empty()) map["patterns"] = Value(std::move(patterns));
+  return Value(std::move(map));
+}
+
+Value BudgetValue(const BudgetChoice& budget) {
+  Value::Map map;
+  if (budget.devices) map["devices"] = NumberValue(*budget.devices);
+  if (budget.time_ms) map["time_ms"] = NumberValue(*budget.time_ms);
+  if (budget.trials) map["trials"] = NumberValue(*budget.trials);
+  if (budget.slots) map["slots"] = NumberValue(*budget.slots);
+  if (budget.per_device) map["per_device"] = NumberValue(*budget.per_device);
+  return Value(std::move(map));
+}
+
+}  // namespace
+
+Value SweepDescriptionValue(const SweepDescription& sweep) {
+  Value::Map map = {{"name", Value(sweep.name)},
+                    {"doc", Value(sweep.doc)},
+                    {"space", SpaceValue(sweep.space)},
+                    {"sampler", SamplerValue(sweep.sampler)},
+                    {"metrics", MetricsValue(sweep.metrics)},
+                    {"retry", RetryValue(sweep.retry)},
+                    {"budget", BudgetValue(sweep.budget)},
+                    {"has_where", Value(sweep.has_where)}};
+  if (sweep.objective) {
+    map["objective"] = Value(Value::Map{{"metric", Value(sweep.objective->metric)},
+                                        {"direction", Value(sweep.objective->maximize ? "maximize" : "minimize")}});
+  }
+  if (sweep.early_stop) map["early_stop"] = EarlyStopValue(*sweep.early_stop);
+  Value::List where;
+  for (const std::string& text : sweep.where) where.emplace_back(text);
+  map["where"] = Value(std::move(where));
+  return Value(std::move(map));
+}
+
+}  // namespace muster

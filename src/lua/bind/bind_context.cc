@@ -1,0 +1,252 @@
+// Host functions behind the module "muster.context": from Lua tables to the Context of src/settings and back.
+#include <cassert>
+#include <string>
+
+#include "base/values/suggest.h"
+#include "lua/bind/bind.h"
+#include "lua/host/host.h"
+#include "lua/state/host_function.h"
+#include "lua/state/load_schema.h"
+#include "lua/state/stack.h"
+#include "settings/check/in_force.h"
+
+namespace muster {
+namespace {
+
+std::string Text(lua_State* lua, int index) {
+  std::string text;
+  ToExactText(lua, index, text);
+  return text;
+}
+
+// The context that a call at this moment changes: the job's, or inside `each` the process's own.
+Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
+  Host& host = Host::Of(lua);
+  if (!host.planning) {
+    host.Report(Error("order", place, function + " is called outside the plan function",
+                      "only there do parameters have their values: move it into plan = function(p, job) … end"));
+    Stop(lua);
+  }
+  if (!host.context) {
+    if (host.schema.releases().empty()) host.Report(LoadSchemaInto(lua, host.schema));
+    std::string known;
+    for (const ReleaseFacts& facts : host.schema.releases()) {
+      if (facts.described && !facts.short_name.empty()) known += (known.empty() ? "" : ", ") + facts.short_name;
+    }
+    host.Report(Error("release", place, function + " is used, but the recipe names no MindSpore release",
+                      "write mindspore = \"1.6\" into the recipe (known: " + known + ")"));
+    Stop(lua);
+  }
+  if (host.current_process.empty()) return *host.context;
+  Context*& overlay = host.overlay_of[host.current_process];
+  if (overlay == nullptr) overlay = &host.overlays.emplace_back(host.context->Overlay());
+  return *overlay;
+}
+
+// The name of a secret that is part of the value and not the whole of it; empty if there is none.
+std::string SecretWithin(const Value& value, bool is_whole) {
+  std::string found;
+  if (const std::string* text = value.AsString()) {
+    const auto pieces = Pieces(muster::Text(*text));
+    if (!pieces) return {};  // told when the plan is made
+    for (const TextPiece& piece : *pieces) {
+      const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
+      if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
+    }
+  }
+  if (const Value::List* list = value.AsList()) {
+    for (const Value& element : *list) found = found.empty() ? SecretWithin(element, false) : found;
+  }
+  if (const Value::Map* map = value.AsMap()) {
+    for (const auto& [key, element] : *map) found = found.empty() ? SecretWithin(element, false) : found;
+  }
+  return found;
+}
+
+// A process gets a secret through a descriptor that stands in the place of the attribute's value.
+Diagnostics CheckSecrets(const std::string& function, const Value::Map& arguments, const Place& place) {
+  Diagnostics problems;
+  for (const auto& [name, value] : arguments) {
+    const std::string secret = SecretWithin(value, true);
+    if (secret.empty()) continue;
+    problems.push_back(Error("secret", place,
+                             function + ": " + name + " holds the secret " + secret + " beside something else",
+                             "a secret can only be passed on whole: as the value of an attribute"));
+  }
+  return problems;
+}
+
+// set_context(function, arguments, number of further arguments)
+int SetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  Context& context = ContextInForce(lua, function, place);
+  Value arguments;
+  std::string why;
+  if (!lua_istable(lua, 2) || lua_tointeger(lua, 3) > 0) {
+    host.Report(Error("type", place, function + " takes one table of named attributes",
+                      function + " { " + (function == "set_context" ? "device_target = \"CPU\"" : "…") + " }"));
+    context.LeaveUnsettled(function, {});
+    return 0;
+  }
+  if (!ToValue(lua, 2, arguments, why)) {
+    host.Report(Error("type", place, function + ": " + why));
+    context.LeaveUnsettled(function, {});
+    return 0;
+  }
+  static const Value::Map kNothing;
+  if (arguments.AsList() != nullptr && !arguments.AsList()->empty()) {
+    host.Report(Error("type", place, function + " takes names only: { attribute = value }, got " + ToText(arguments)));
+    context.LeaveUnsettled(function, {});
+    return 0;
+  }
+  const Value::Map& named = arguments.AsMap() != nullptr ? *arguments.AsMap() : kNothing;
+  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
+    host.Report(problems);
+    context.LeaveUnsettled(function, named);
+    return 0;
+  }
+  host.Report(context.Apply(function, named, place));
+  return 0;
+}
+
+// get_context(function, attribute) -> value
+int GetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  const std::string getter = "g" + function.substr(1);
+  Context& context = ContextInForce(lua, getter, place);
+  if (lua_type(lua, 2) != LUA_TSTRING) {
+    host.Report(Error("type", place, getter + " takes the name of one attribute"));
+    Stop(lua);
+  }
+  auto reading = context.Get(function, Text(lua, 2), place);
+  if (!reading) {
+    host.Report(reading.error());
+    Stop(lua);
+  }
+  host.Report(reading->warnings);
+  if (reading->value.IsNull()) {
+    lua_pushnil(lua);
+  } else {
+    PushValue(lua, reading->value);
+  }
+  return 1;
+}
+
+int ResetContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  host.Report(ContextInForce(lua, "re" + function, place).Reset(function, place));
+  return 0;
+}
+
+// touch(name) -> whether the name is known to be fine: the recipe takes it out of the context module. Constants that
+// its release lacks are reported, now or once the release is known.
+int Touch(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const std::string name = Text(lua, 1);
+  const int place = host.Here(lua);
+  bool is_fine = false;
+  if (!host.context) {
+    host.touched.emplace(name, place);
+  } else if (auto missing = host.schema.MissingConstant(name, host.context->release(), host.PlaceOf(place))) {
+    host.Report(std::move(*missing));
+  } else {
+    is_fine = true;
+  }
+  lua_pushboolean(lua, is_fine ? 1 : 0);
+  return 1;
+}
+
+// setting(function, attribute) -> the value if the recipe set it for the whole job, else nil
+int SettingInForce(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (!host.context) return 0;
+  const Setting* setting = host.context->Find(Text(lua, 1), Text(lua, 2));
+  if (setting == nullptr) return 0;
+  PushValue(lua, setting->value);
+  return 1;
+}
+
+// in_force(function, attribute) -> the value that holds for the whole job, the release's default too; nil if it is not
+// known
+int ValueThatHolds(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (!host.context) return 0;
+  const Value value = ValueInForce(*host.context, {}, Text(lua, 1) + "." + Text(lua, 2)).value;
+  if (value.IsNull()) return 0;
+  PushValue(lua, value);
+  return 1;
+}
+
+// release() -> the release that the recipe names, "2.3.1", or nil
+int NamedRelease(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (!host.context) return 0;
+  PushText(lua, ReleaseText(host.context->release()));
+  return 1;
+}
+
+// release_before(release) -> whether the recipe names an earlier one; nil if it names none
+int ReleaseIsBefore(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (!host.context) return 0;
+  const auto release = ParseRelease(Text(lua, 1));
+  assert(release && "contracts name releases by number");
+  lua_pushboolean(lua, host.context->release() < *release ? 1 : 0);
+  return 1;
+}
+
+// inherited(name) -> the variable of muster's own environment, or nil; an input of the plan
+int InheritedVariable(lua_State* lua) {
+  const Reply reply = (*Host::Of(lua).ask)({Question::Kind::kVariable, Text(lua, 1)});
+  if (!reply.given) return 0;
+  PushText(lua, reply.text);
+  return 1;
+}
+
+// context_ports() -> list of { attribute, port, number, place }: attributes that stand for a port of the plan; number 0
+// if muster finds it
+int ContextPorts(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  lua_newtable(lua);
+  if (!host.context) return 1;
+  int position = 0;
+  for (const auto& [key, setting] : host.context->own()) {
+    const std::size_t dot = key.find('.');
+    const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
+    if (attribute == nullptr || attribute->auto_port.empty()) continue;
+    const std::int64_t* number = setting.value.AsInt();
+    const bool found = setting.value == Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}));
+    if (!found && (number == nullptr || *number <= 0)) continue;
+    lua_newtable(lua);
+    lua_pushinteger(lua, found ? 0 : *number);
+    lua_setfield(lua, -2, "number");
+    PushText(lua, attribute->name);
+    lua_setfield(lua, -2, "attribute");
+    PushText(lua, attribute->auto_port);
+    lua_setfield(lua, -2, "port");
+    lua_pushinteger(lua, host.Interned(setting.source.place.file, setting.source.place.line));
+    lua_setfield(lua, -2, "place");
+    lua_rawseti(lua, -2, ++position);
+  }
+  return 1;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"set_context", Guarded<SetContext>},      {"get_context", Guarded<GetContext>},
+    {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
+    {"context_ports", Guarded<ContextPorts>},  {"touch", Guarded<Touch>},
+    {"in_force", Guarded<ValueThatHolds>},     {"release", Guarded<NamedRelease>},
+    {"inherited", Guarded<InheritedVariable>}, {"release_before", Guarded<ReleaseIsBefore>},
+};
+
+}  // namespace
+
+void BindContext(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

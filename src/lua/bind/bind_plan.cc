@@ -1,0 +1,121 @@
+// Host functions for what a plan has beside roles and processes: ports, activation, checkpoints and derived values.
+// Files have bind_files.cc.
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/values/shell_quote.h"
+#include "lua/bind/bind.h"
+#include "lua/host/field.h"
+#include "lua/host/host.h"
+#include "lua/state/host_function.h"
+#include "lua/state/stack.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+// port(name, { number, host, owner })
+int AddPort(lua_State* lua) {
+  std::string name;
+  ToExactText(lua, 1, name);
+  PlanPort port;
+  port.number = static_cast<std::uint16_t>(CountField(lua, 2, "number"));
+  port.host = CountField(lua, 2, "host");
+  port.owner = TextField(lua, 2, "owner");
+  Host::Of(lua).plan.ports[name] = std::move(port);
+  return 0;
+}
+
+// activate(kind, what): of job:activate
+int AddActivation(lua_State* lua) {
+  std::string kind;
+  ToExactText(lua, 1, kind);
+  const auto known = std::find(kActivationKinds.begin(), kActivationKinds.end(), kind);
+  ActivationStep step;
+  step.kind = static_cast<ActivationStep::Kind>(known - kActivationKinds.begin());
+  ToExactText(lua, 2, step.what);
+  Host::Of(lua).plan.activation.push_back(std::move(step));
+  return 0;
+}
+
+// checkpoints { dir, latest, file, complete }, as checkpoints.lua checked them
+int PlaceCheckpoints(lua_State* lua) {
+  CheckpointPlace& place = Host::Of(lua).plan.checkpoints;
+  place.dir = TextField(lua, 1, "dir");
+  place.latest = TextField(lua, 1, "latest");
+  place.file = TextField(lua, 1, "file");
+  place.complete = TextField(lua, 1, "complete");
+  return 0;
+}
+
+// resumed() -> id of the run that the job goes on with, or nil
+int Resumed(lua_State* lua) {
+  const std::string& run = Host::Of(lua).request->resumed;
+  if (run.empty()) return 0;
+  PushText(lua, run);
+  return 1;
+}
+
+// What the user pinned a derived value to, in the type that the recipe derives.
+Result<Value> PinnedValue(const Override& pin, const Value& computed, const Place& place) {
+  if (pin.kind == Override::Kind::kValue) return pin.value;
+  const std::string& text = *pin.value.AsString();
+  if (computed.AsString() != nullptr) return pin.value;
+  auto value = ValueFromJsonText(text);
+  const bool fits = value && (value->TypeName() == computed.TypeName() || (value->IsNumber() && computed.IsNumber()));
+  if (fits) return *std::move(value);
+  return Fail(Error("pin", place,
+                    "--pin " + pin.name + ": the recipe derives the " + std::string(computed.TypeName()) + " " +
+                        ToText(computed) + ", and " + Quoted(text) + " is none",
+                    "--pin " + pin.name + ":=JSON pins it to a value of another type"));
+}
+
+// derive(name, value, place) -> the value, or what it is pinned to
+int Derive(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  std::string name;
+  std::string why;
+  ToExactText(lua, 1, name);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  Value value;
+  lua_settop(lua, 2);
+  if (!ToValue(lua, 2, value, why)) return 1;  // what is no plain value was reported
+  host.origins.derived[name] = place;
+  for (const Override& pin : host.request->pins) {
+    if (pin.name != name) continue;
+    host.pins_used.insert(name);
+    const auto pinned = PinnedValue(pin, value, place);
+    if (!pinned) {
+      host.Report(pinned.error());
+      continue;
+    }
+    host.plan.pinned.emplace(name, value);
+    host.Report(
+        Warning("pin", place, name + " is pinned to " + ToText(*pinned) + "; the recipe derives " + ToText(value)));
+    host.plan.derived[name] = *pinned;
+    PushValue(lua, *pinned);
+    return 1;
+  }
+  host.plan.derived[name] = std::move(value);
+  return 1;
+}
+
+// depth() -> how far the plan goes that is wanted
+int Depth(lua_State* lua) {
+  constexpr const char* kNames[] = {"parameters", "derived", "job", "plan"};
+  lua_pushstring(lua, kNames[static_cast<std::size_t>(Host::Of(lua).request->depth)]);
+  return 1;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"port", Guarded<AddPort>},    {"activate", Guarded<AddActivation>}, {"checkpoints", Guarded<PlaceCheckpoints>},
+    {"resumed", Guarded<Resumed>}, {"derive", Guarded<Derive>},          {"depth", Guarded<Depth>},
+};
+
+}  // namespace
+
+void BindPlan(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

@@ -1,0 +1,235 @@
+// Host functions for processes: a process of a role as layout.lua describes it, with its environment merged and only
+// what differs from the role's first process kept. The order of merging is plan/environment/environment.h's.
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lua/bind/bind.h"
+#include "lua/host/field.h"
+#include "lua/host/host.h"
+#include "lua/host/variable_tables.h"
+#include "lua/state/host_function.h"
+#include "plan/environment/environment.h"
+#include "plan/environment/python_path.h"
+
+namespace muster {
+namespace {
+
+// What the recipe can contradict: Python's output would arrive late and its crashes without a stack, and a variable
+// from which a secret is taken is for those only to whom the recipe passes it on.
+EnvironmentLayer Defaults(const Plan& plan, const std::vector<Text>& command) {
+  EnvironmentLayer layer;
+  layer.layer = Layer::kDefaults;
+  for (const auto& [name, secret] : plan.secrets) {
+    if (!secret.from_env.empty()) layer.variables[secret.from_env] = LayerVariable{};
+  }
+  if (RunsPython(command)) {
+    layer.variables["PYTHONUNBUFFERED"].value = Text("1");
+    layer.variables["PYTHONFAULTHANDLER"].value = Text("1");
+  }
+  return layer;
+}
+
+// How far muster's Python side reaches into a process. `wanted`: "apply", "offer" or nothing; `surely`: also where
+// the command does not look like Python.
+PythonUse PythonUseFor(const Plan& plan, const std::vector<Text>& command, std::string_view wanted, bool surely) {
+  const bool apply = wanted == "apply" && !plan.mindspore.empty();
+  if (wanted.empty() || !(surely || (apply ? RunsPython(command) : MentionsPython(command)))) return PythonUse::kNone;
+  return apply ? PythonUse::kApplied : PythonUse::kOffered;
+}
+
+void ReadPlaced(lua_State* lua, int table, Process& process) {
+  {
+    const Field rank(lua, table, "rank");
+    if (rank.given()) process.rank = static_cast<std::uint32_t>(rank.number());
+  }
+  process.world_size = CountField(lua, table, "world_size");
+  process.local_rank = CountField(lua, table, "local_rank");
+  process.local_size = CountField(lua, table, "local_size");
+  process.host = CountField(lua, table, "host");
+  const Field devices(lua, table, "devices");
+  const auto count = static_cast<int>(lua_objlen(lua, devices.index()));
+  for (int i = 1; i <= count; ++i) {
+    process.devices.push_back(static_cast<std::uint32_t>(Field(lua, devices.index(), i).number()));
+  }
+}
+
+// Keeps for the role what its first process has, and for each other only what is different: Fold() finishes that. With
+// thousands of processes the copies would be most of the work.
+void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
+  Role& role = plan.roles[process.role];
+  if (process.index == 0) {
+    role.command = *std::exchange(process.command, std::nullopt);
+    role.cwd = *std::exchange(process.cwd, std::nullopt);
+    role.env = std::move(merged.set);
+    return;
+  }
+  if (*process.command == role.command) process.command.reset();
+  if (*process.cwd == role.cwd) process.cwd.reset();
+  process.env = std::move(merged.set);
+  for (const std::string& name : merged.absent) {
+    const auto shared = role.env.find(name);
+    for (Process& other : plan.processes) {
+      if (other.role == process.role) other.env.try_emplace(name, shared->second);
+    }
+    role.env.erase(shared);
+  }
+}
+
+// What the contract says of the process at 1, with what it may see.
+void ReadContract(lua_State* lua, RefilledLayer& contract) {
+  contract.Begin();
+  ReadTexts(lua, "contract_env", [&](std::string_view name) -> std::string& { return contract.TextAt(name); });
+  if (const std::string variable = TextField(lua, 1, "visible_name"); !variable.empty()) {
+    contract.TextAt(variable) = TextField(lua, 1, "visible");
+  }
+  contract.End();
+}
+
+// Where `each` set what the process at 1 has of its own.
+void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std::string& process) {
+  host.origins.commands.erase(role);
+  if (const Place place = PlaceField(lua, 1, "command_place"); place.line > 0) host.origins.commands[role] = place;
+  std::map<std::string, SettingSource>& sources = host.origins.each_context[role];
+  sources.clear();
+  const auto overlay = host.overlay_of.find(process);
+  if (overlay == host.overlay_of.end()) return;
+  for (const auto& [key, setting] : overlay->second->own()) sources[key] = setting.source;
+}
+
+// process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
+// visible_name, visible,
+//           visible_count, ready_what, python, python_surely, place }
+int AddProcess(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  Process process;
+  process.role = CountField(lua, 1, "role");
+  process.index = CountField(lua, 1, "index");
+  process.stage = CountField(lua, 1, "stage");
+  process.rank_in_stage = CountField(lua, 1, "rank_in_stage");
+  const Place place = PlaceField(lua, 1, "place");
+  const Role& role = host.plan.roles[process.role];
+  Host::RoleEnvironment& shared = host.role_environments[process.role];
+  const std::string name = role.name + "." + std::to_string(process.index);
+  {
+    const Field placed(lua, 1, "placed");
+    ReadPlaced(lua, placed.index(), process);
+  }
+  {
+    const Field command(lua, 1, "command");
+    std::vector<Text> words;
+    for (std::string& word : TextList(lua, command.index())) {
+      CheckPlanText(Host::Of(lua), word, "the command of " + role.name, place, false);
+      words.emplace_back(std::move(word));
+    }
+    process.command = std::move(words);
+  }
+  if (std::string what = TextField(lua, 1, "ready_what"); !what.empty()) process.ready_what = Text(std::move(what));
+  {
+    const Field cwd(lua, 1, "cwd");
+    process.cwd = Text(cwd.text());
+    CheckPlanText(Host::Of(lua), process.cwd->marked, "cwd of " + role.name, place, false);
+  }
+
+  const EnvironmentLayer defaults = Defaults(host.plan, *process.command);
+  shared.each.Begin();
+  {
+    const Field env(lua, 1, "env");
+    ReadVariables(lua, env.index(), "process.env of role " + role.name,
+                  [&](std::string_view variable) -> LayerVariable& { return shared.each.At(variable); });
+  }
+  shared.each.End();
+  ReadContract(lua, shared.contract);
+  if (const Field count(lua, 1, "visible_count"); count.given()) {
+    host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
+  }
+  shared.musters.Begin();
+  GiveStandardVariables(host.plan, process, [&](std::string_view variable, std::string_view text) {
+    shared.musters.TextAt(variable) = text;
+  });
+  const PythonUse python =
+      PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
+  if (python != PythonUse::kNone) {
+    LayerVariable& path = shared.musters.At("PYTHONPATH");
+    path.value = PythonPath(python);
+    path.prepend = true;
+  }
+  shared.musters.End();
+
+  // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
+  // agree.
+  std::vector<const EnvironmentLayer*> layers = {&shared.contract_defaults,
+                                                 &defaults,
+                                                 &host.job_env,
+                                                 &shared.role,
+                                                 &shared.each.layer(),
+                                                 &shared.contract_common,
+                                                 &shared.contract.layer(),
+                                                 &shared.musters.layer()};
+  if (process.index == 0) {
+    layers.push_back(&shared.contract_clear);
+  } else if (!shared.each.layer().variables.empty()) {
+    layers.push_back(&shared.contract_cleared);
+  }
+  auto merged = process.index == 0 ? MergeEnvironment(layers) : shared.precedent.Merge(layers, role.env);
+  if (!merged) {
+    host.Report(merged.error());
+    merged = MergedEnvironment();  // there is no plan, and yet the process counts where others are judged
+  }
+  if (process.index == 0) {
+    host.plan.roles[process.role].unset = merged->unset;
+    host.provenance[role.name] = std::move(merged->sources);
+    KeepOrigins(lua, host, role.name, name);
+  }
+  const std::string& explained = host.request->explain;
+  if (process.index > 0 && !explained.empty() &&
+      explained == role.name + ":" + std::to_string(process.rank.value_or(process.index))) {
+    // As if it were the first, so that it is told who removes what.
+    layers.push_back(&shared.contract_clear);
+    if (auto whole = MergeEnvironment(layers)) host.provenance[role.name] = std::move(whole->sources);
+    KeepOrigins(lua, host, role.name, name);
+  }
+  // Last: what runs, and so its environment, is decided by the command that is wrapped.
+  if (const Field wrap(lua, 1, "wrap"); wrap.is_table()) {
+    std::vector<Text> words;
+    for (std::string& word : TextList(lua, wrap.index())) {
+      CheckPlanText(host, word, "the wrap of " + role.name, place, false);
+      words.emplace_back(std::move(word));
+    }
+    process.command->insert(process.command->begin(), words.begin(), words.end());
+  }
+  if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
+    process.context = overlay->second->Settled();
+  }
+  KeepDifferences(host.plan, process, *std::move(merged));
+  host.plan.processes.push_back(std::move(process));
+  return 0;
+}
+
+// enter_process(name, each), leave_process(): whose `each` is running
+int EnterProcess(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  ToExactText(lua, 1, host.current_process);
+  if (const Place each = PlaceOfFunction(lua, 2); each.line > 0) host.fallback = each;
+  return 0;
+}
+
+int LeaveProcess(lua_State* lua) {
+  Host::Of(lua).current_process.clear();
+  return 0;
+}
+
+constexpr HostFunction kFunctions[] = {
+    {"process", Guarded<AddProcess>},
+    {"enter_process", Guarded<EnterProcess>},
+    {"leave_process", Guarded<LeaveProcess>},
+};
+
+}  // namespace
+
+void BindProcesses(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+
+}  // namespace muster

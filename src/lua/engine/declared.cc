@@ -1,0 +1,113 @@
+#include "lua/engine/declared.h"
+
+#include <utility>
+
+#include "lua/state/stack.h"
+
+namespace muster {
+namespace {
+
+Place PlaceField(lua_State* lua, Host& host, int table) {
+  lua_getfield(lua, table, "place");
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
+  lua_pop(lua, 1);
+  return place;
+}
+
+// Calls `read` for each element of the list in the field, with its index on the stack.
+template <class Read>
+void ForEach(lua_State* lua, int table, const char* field, Read read) {
+  lua_getfield(lua, table, field);
+  const int list = lua_gettop(lua);
+  const auto count = static_cast<int>(lua_objlen(lua, list));
+  for (int i = 1; i <= count; ++i) {
+    lua_rawgeti(lua, list, i);
+    read(lua_gettop(lua));
+    lua_settop(lua, list);
+  }
+  lua_settop(lua, list - 1);
+}
+
+// Calls `read` with the name of each field of the table in the field, its value on top of the stack.
+template <class Read>
+void ForEachField(lua_State* lua, int table, const char* field, Read read) {
+  lua_getfield(lua, table, field);
+  const int fields = lua_gettop(lua);
+  lua_pushnil(lua);
+  while (lua_next(lua, fields) != 0) {
+    std::string name;
+    lua_pushvalue(lua, -2);  // lua_next must find the key as it is
+    ToExactText(lua, -1, name);
+    lua_pop(lua, 1);
+    read(name);
+    lua_settop(lua, fields + 1);
+  }
+  lua_settop(lua, fields - 1);
+}
+
+}  // namespace
+
+Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& place) {
+  Declared declared;
+  declared.place = place;
+  ForEach(lua, settled, "declared", [&](int each) {
+    const std::string name = RawStringField(lua, each, "name");
+    const Place declared_at = PlaceField(lua, host, each);
+    Value fields;
+    std::string why;
+    lua_getfield(lua, each, "fields");
+    if (!ToValue(lua, -1, fields, why)) {
+      return host.Report(Error("parameter", declared_at, "parameter " + name + ": " + why));
+    }
+    auto parameter = ParameterFromValue(name, fields, declared_at);
+    if (!parameter) return host.Report(parameter.error());
+    lua_getfield(lua, each, "variant");
+    parameter->variant = lua_toboolean(lua, -1) != 0;
+    ForEachField(lua, each, "when",
+                 [&](const std::string& chooser) { ToExactText(lua, -1, parameter->when[chooser]); });
+    declared.parameters.push_back(*std::move(parameter));
+  });
+  for (const Parameter& parameter : declared.parameters) {
+    const std::string was = FormerName(parameter);
+    for (const Parameter& other : declared.parameters) {
+      if (was.empty() || other.name != was) continue;
+      Diagnostic twice =
+          Error("parameter", parameter.place,
+                "parameter " + parameter.name + " was " + was + ", and there is a parameter of that name");
+      twice.notes.push_back({"declared here", other.place});
+      host.Report(std::move(twice));
+      break;
+    }
+  }
+  ForEach(lua, settled, "values", [&](int each) {
+    Override value;
+    value.kind = Override::Kind::kValue;
+    value.name = RawStringField(lua, each, "name");
+    value.profile = RawStringField(lua, each, "profile");
+    value.origin = value.profile.empty() ? ParameterOrigin::kExtension : ParameterOrigin::kProfile;
+    value.place = PlaceField(lua, host, each);
+    std::string why;
+    lua_getfield(lua, each, "value");
+    ToValue(lua, -1, value.value, why);  // plain, as was checked when it was given
+    declared.values.push_back(std::move(value));
+  });
+  lua_getfield(lua, settled, "cluster");
+  std::string why;
+  if (!ToValue(lua, -1, declared.cluster, why)) host.Report(Error("type", place, "cluster: " + why));
+  lua_pop(lua, 1);
+  ForEachField(lua, settled, "cluster_places", [&](const std::string& field) {
+    declared.cluster_places[field] = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
+  });
+  return declared;
+}
+
+std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled) {
+  std::map<std::string, Place> by_name;
+  ForEachField(lua, settled, "profiles",
+               [&](const std::string& name) { by_name[name] = PlaceField(lua, host, lua_gettop(lua)); });
+  std::vector<ProfileFacts> profiles;
+  for (auto& [name, place] : by_name) profiles.push_back({name, std::move(place)});
+  return profiles;
+}
+
+}  // namespace muster

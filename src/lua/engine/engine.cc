@@ -1,0 +1,445 @@
+#include "lua/engine/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "base/values/units.h"
+#include "evaluation/exchange/evaluation_archive.h"
+#include "evaluation/resolve/resolve.h"
+#include "evaluation/resolve/settle_space.h"
+#include "lua/bind/bind.h"
+#include "lua/bind/own_modules.h"
+#include "lua/engine/declared.h"
+#include "lua/engine/planning.h"
+#include "lua/engine/point_judge.h"
+#include "lua/engine/read_sweep.h"
+#include "lua/engine/site_rules.h"
+#include "lua/engine/site_table.h"
+#include "lua/host/host.h"
+#include "lua/host/thrown.h"
+#include "lua/state/host_function.h"
+#include "lua/state/own_chunk.h"
+#include "lua/state/stack.h"
+#include "plan/plan/fold.h"
+#include "plan/text/plan_text.h"
+#include "wire/archive/archive.h"
+
+namespace muster {
+
+struct LoadedRecipe {
+  LoadedRecipe(const StateLimits& limits, LastPlace* last_place) : state(limits, last_place) { host.state = &state; }
+
+  State state;
+  Host host;
+  OwnModules modules;
+  bool is_prepared = false;
+  bool is_read = false;
+  int recipe = LUA_NOREF;  // in the registry
+  // Of a file that returns a sweep, in the registry: what it says but the recipe, and its condition, if it has one.
+  int sweep = LUA_NOREF;
+  int where = LUA_NOREF;
+  std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
+};
+
+namespace {
+
+// One request on its way to its answer.
+struct Evaluation {
+  Host& host;
+  const OwnModules& modules;
+  int recipe = LUA_NOREF;  // in the registry
+  int sweep = LUA_NOREF;   // LoadedRecipe::sweep
+  int where = LUA_NOREF;
+  EvaluationAnswer answer = {};
+  ParameterNames names = ParameterNames({});
+  std::vector<Override> unknown = {};  // overrides that name no parameter
+};
+
+// The plans of several points are made for so long: who waits for the first ones does not wait for long.
+constexpr std::uint64_t kPointsTimeNs = 50'000'000;
+
+// Overrides and pins of what is neither a parameter nor derived by the recipe. Told once the recipe has derived its
+// values, as far as it came.
+void TellUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
+                 std::vector<DerivedOverride>& not_settable) {
+  std::vector<std::string> derived;
+  for (const auto& [name, value] : host.plan.derived) derived.push_back(name);
+  for (const Override& override : unknown) {
+    if (!host.plan.derived.contains(override.name)) {
+      host.Report(names.Unknown(override, derived));
+      continue;
+    }
+    const auto place = host.origins.derived.find(override.name);
+    const bool by_recipe = place != host.origins.derived.end();
+    not_settable.push_back({override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
+  }
+  // Where the recipe did not come to its end, it may not have come to what was pinned.
+  if (!host.planning || HasErrors(host.diagnostics)) return;
+  derived.clear();
+  for (const auto& [name, place] : host.origins.derived) derived.push_back(name);
+  for (const Override& pin : host.request->pins) {
+    if (host.pins_used.contains(pin.name)) continue;
+    const bool parameter = !names.Find(pin.name, false).name.empty();
+    host.Report(
+        Error("pin", {},
+              "--pin " + pin.name + ": " + (parameter ? "this is a parameter" : "the recipe derives no such value"),
+              parameter         ? "write " + pin.name + "=… without --pin"
+              : derived.empty() ? "job:derive { … } in a recipe derives values"
+                                : DidYouMean(pin.name, derived)));
+  }
+}
+
+// What belongs together: the settled contexts against the processes that were laid out.
+void CheckJob(Host& host, const ClusterFacts& cluster) {
+  if (!host.context) return;
+  JobFacts facts;
+  for (const Process& process : host.plan.processes) {
+    const Role& role = host.plan.roles[process.role];
+    if (role.plays != "worker") continue;
+    ProcessFacts& fact = facts.processes.emplace_back();
+    fact.name = ProcessName(host.plan, process);
+    const auto overlay = host.overlay_of.find(fact.name);
+    fact.context = overlay == host.overlay_of.end() ? nullptr : overlay->second;
+    fact.rank = process.rank.value_or(process.index);
+    fact.local_rank = process.local_rank;
+    if (const auto visible = host.visible_devices.find(fact.name); visible != host.visible_devices.end()) {
+      fact.visible_devices = visible->second;
+    }
+    // Of a part of a host's devices it is not known how many the host has.
+    if (host.plan.device_use.given.empty()) fact.host_devices = host.plan.hosts[process.host].devices;
+  }
+  std::vector<std::uint32_t> on_host(host.plan.hosts.size());
+  for (const Process& process : host.plan.processes) ++on_host[process.host];
+  const auto fullest = std::max_element(on_host.begin(), on_host.end());
+  facts.processes_on_a_host = fullest == on_host.end() ? 0 : *fullest;
+  facts.processes_notes.push_back({"the plan starts " + std::to_string(facts.processes_on_a_host) +
+                                       " processes on host " + std::to_string(fullest - on_host.begin()) +
+                                       ", scheduler and servers included",
+                                   {}});
+  facts.workers = static_cast<std::uint32_t>(facts.processes.size());
+  facts.workers_notes.push_back(
+      {"the plan starts " + std::to_string(facts.workers) + " workers; job.cluster.devices is " + cluster.text, {}});
+  host.Report(CheckTogether(*host.context, facts));
+  if (HasErrors(host.diagnostics)) return;
+  const DerivedSettings derived = DeriveSettings(*host.context, facts);
+  if (facts.workers > 0) host.plan.derived.emplace("device_num", derived.device_num.value);
+  host.plan.derived.emplace("pipeline_stages", Value(std::int64_t{derived.pipeline_stages}));
+}
+
+void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
+  lua_getfield(lua, recipe, "limits");
+  const std::pair<const char*, std::uint64_t*> limits[] = {
+      {"time", &host.plan.time_limit_ms}, {"start", &host.plan.start_limit_ms}, {"silent", &host.plan.silent_limit_ms}};
+  for (const auto& [name, limit] : limits) {
+    if (!lua_istable(lua, recipe + 1)) break;
+    lua_getfield(lua, recipe + 1, name);
+    if (lua_isnil(lua, -1)) continue;
+    std::string text;
+    auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
+    if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
+    constexpr double kLongest = 1e9;  // seconds, more than thirty years
+    if (seconds && *seconds > 0 && *seconds <= kLongest) {
+      *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+    } else {
+      host.Report(Error(
+          "format", place,
+          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+    }
+  }
+  lua_settop(lua, recipe);
+}
+
+// Whether what the file returned, at `returned`, is a sweep; the recipe is then the one that its trials run, with what
+// is fixed for all of them. muster's own contents function is below the value on top of the stack.
+bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
+  const auto contents = [&](const char* kind) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
+    lua_getfield(lua, -1, "contents");
+    lua_remove(lua, -2);
+    lua_pushvalue(lua, returned);
+    lua_pushstring(lua, kind);
+    lua_call(lua, 2, 1);
+    return lua_gettop(lua);
+  };
+  const int sweep = contents("a sweep");
+  if (lua_isnil(lua, sweep)) return false;
+  lua_getfield(lua, sweep, "plain");
+  read.sweep = luaL_ref(lua, LUA_REGISTRYINDEX);
+  lua_getfield(lua, sweep, "where");
+  if (lua_isnil(lua, -1)) {
+    lua_pop(lua, 1);
+  } else {
+    read.where = luaL_ref(lua, LUA_REGISTRYINDEX);
+  }
+  lua_getfield(lua, sweep, "recipe");
+  returned = lua_gettop(lua);
+  contents("a recipe");
+  read.recipe = luaL_ref(lua, LUA_REGISTRYINDEX);
+  return true;
+}
+
+// What the file says of a sweep, or the sweep over the words of the command line.
+SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, const Declared& declared) {
+  Host& host = evaluation.host;
+  const EvaluationRequest& request = *host.request;
+  const Place file{request.recipe_file, 0};
+  const bool has_sweep = evaluation.sweep != LUA_NOREF;
+  SweepDescription sweep;
+  if (has_sweep && request.words) {
+    host.Report(Error("usage", file, "the file describes the space of its sweep, and --grid or --zip another one",
+                      "sweep over the recipe itself, or change the file"));
+  } else if (has_sweep) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.sweep);
+    sweep = ReadSweep(lua, host, lua_gettop(lua), declared, evaluation.names);
+    lua_pop(lua, 1);
+    sweep.has_where = evaluation.where != LUA_NOREF;
+  } else if (request.words) {
+    sweep.name = evaluation.answer.name;
+    sweep.space = *request.words;
+    Diagnostics problems;
+    SettleSpace(sweep.space, true, declared, evaluation.names, problems);
+    host.Report(problems);
+  } else {
+    host.Report(Error("no_sweep", file, "the file returns a recipe, and no sweep",
+                      "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = "
+                      "…, space = … }"));
+  }
+  if (HasErrors(host.diagnostics)) return sweep;
+  const auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return sweep;  // told where the whole sweep is checked
+  for (const Override& override : request.overrides) {
+    const std::string found = evaluation.names.Find(override.name, false).name;
+    const std::string name = NameInPoints(found, evaluation.names);
+    if (!std::binary_search(space->names().begin(), space->names().end(), name)) continue;
+    host.Report(Error("usage", {}, name + " is swept, and given as well (from the " + OriginText(override) + ")",
+                      "leave it out: each trial has a value of its own"));
+  }
+  return sweep;
+}
+
+// Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe that is to be.
+int LoadModules(lua_State* lua) {
+  auto& recipe = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
+  StopCollecting(lua);
+  recipe.modules = LoadOwnModules(lua, recipe.host);
+  CollectAgain(lua);
+  return 0;
+}
+
+// In a protected call. Argument 1: the LoadedRecipe that is to be.
+int LoadSchemaFirst(lua_State* lua) {
+  StopCollecting(lua);
+  NeedSchema(lua, static_cast<LoadedRecipe*>(lua_touserdata(lua, 1))->host);
+  CollectAgain(lua);
+  return 0;
+}
+
+// Reads the recipe, in a protected call. Argument 1: the LoadedRecipe that it becomes.
+int Load(lua_State* lua) {
+  auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
+  Host& host = read.host;
+  const EvaluationRequest& request = *host.request;
+  host.fallback = PlaceOfReturn(request.recipe_text, request.recipe_file);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.recipes);
+  lua_getfield(lua, -1, "run_first");
+  PushText(lua, request.recipe_text);
+  PushText(lua, request.recipe_file);
+  lua_call(lua, 2, 1);
+  const int recipe = lua_gettop(lua);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
+  if (request.site_file) {
+    read.site_file = ReadSiteTable(lua, host, lua_gettop(lua), recipe);
+    return 0;
+  }
+  lua_getfield(lua, -1, "contents");
+  lua_pushvalue(lua, recipe);
+  lua_pushliteral(lua, "a recipe");
+  lua_call(lua, 2, 1);
+  if (lua_isnil(lua, -1)) {
+    lua_settop(lua, recipe + 1);
+    if (ReadSweepFile(lua, read, recipe)) return 0;
+    host.Report(Error("no_recipe", {request.recipe_file, 0}, "the file returns no recipe",
+                      "end it with: return muster.recipe { … }"));
+    Stop(lua);
+  }
+  read.recipe = luaL_ref(lua, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+// Makes what was asked for of the recipe, in a protected call. Argument 1: the Evaluation.
+int Answer(lua_State* lua) {
+  auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
+  Host& host = evaluation.host;
+  const EvaluationRequest& request = *host.request;
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.recipe);
+  const int recipe = lua_gettop(lua);
+  const Place place = PlaceOfRecipe(lua, host, recipe);
+
+  evaluation.answer.name = host.plan.name = TextOf(lua, recipe, "name").value_or("");
+  evaluation.answer.doc = host.plan.doc = TextOf(lua, recipe, "doc").value_or("");
+  host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
+  const Declared declared = SettleRecipe(lua, host, evaluation.modules, recipe, place, [&](int settled) {
+    evaluation.answer.profiles = ReadProfiles(lua, host, settled);
+  });
+  const ParameterNames names(declared.parameters);
+  host.plan.profiles = request.profiles;
+  Resolved resolved = ResolveRequest(host, declared, names, {});
+  evaluation.answer.parameters = resolved.parameters;
+  evaluation.answer.hosts = static_cast<std::uint32_t>(resolved.cluster.hosts());
+  evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
+  evaluation.unknown = std::move(resolved.unknown);
+  evaluation.names = names;
+  if (request.describe_sweep) {
+    evaluation.answer.sweep = DescribeSweep(lua, evaluation, declared);
+    return 0;
+  }
+  if (request.depth == EvaluationDepth::kParameters) return 0;
+  ReadLimits(lua, host, recipe, place);
+  if (HasErrors(host.diagnostics)) Stop(lua);
+
+  BeginJob(lua, host, recipe, place, resolved);
+  CallLayout(lua, host, evaluation.modules, "make_plan", recipe, resolved, place);
+  if (request.depth < EvaluationDepth::kPlan) return 0;
+  AddShippedFiles(host);
+  CheckJob(host, resolved.cluster);
+  TellWrittenPaths(host);
+  TellSiteVariables(host);
+  JudgePlan(lua, host, evaluation.modules.rules);
+  return 0;
+}
+
+}  // namespace
+
+Engine::Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened)
+    : ask_(ask), limits_(limits), last_place_(last_place), opened_(opened) {}
+
+Engine::~Engine() = default;
+
+bool Engine::Call(lua_CFunction function, void* argument) {
+  lua_State* lua = recipe_->state.lua();
+  lua_pushlightuserdata(lua, &recipe_->host);
+  lua_pushcclosure(lua, Guarded<OnError>, 1);
+  lua_pushcfunction(lua, function);
+  lua_pushlightuserdata(lua, argument);
+  const int status = lua_pcall(lua, 1, 0, -3);
+  lua_settop(lua, 0);
+  return status == 0;
+}
+
+void Engine::NoteAt(LastPlace* last_place) {
+  last_place_ = last_place;
+  if (recipe_ != nullptr) recipe_->state.NoteAt(last_place);
+}
+
+void Engine::Prepare(bool schema_too) {
+  if (recipe_ != nullptr) return;
+  recipe_ = std::make_unique<LoadedRecipe>(limits_, last_place_);
+  if (opened_ != nullptr) Call(opened_, nullptr);
+  recipe_->is_prepared = Call(Guarded<LoadModules>, recipe_.get());
+  if (schema_too && recipe_->is_prepared) recipe_->is_prepared = Call(Guarded<LoadSchemaFirst>, recipe_.get());
+}
+
+EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
+  if (request.points.empty()) return EvaluateOnce(request);
+  const std::uint64_t until = MonotonicNowNs() + kPointsTimeNs;
+  EvaluationRequest one = request;
+  one.points.clear();
+  EvaluationAnswer answer;
+  for (const Point& point : request.points) {
+    one.overrides = request.overrides;
+    for (const auto& [name, value] : point) one.overrides.push_back(PointOverride(name, value));
+    EvaluationAnswer made = EvaluateOnce(one);
+    if (!made.plan && answer.plan_ids.empty()) return made;
+    if (!made.plan) break;  // it is asked again, as the first
+    answer.plan_ids.push_back(PlanId(*made.plan));
+    if (MonotonicNowNs() >= until) break;
+  }
+  return answer;
+}
+
+EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
+  if (last_place_ != nullptr) last_place_->Note("", 0);
+  Prepare();
+  const bool is_new = recipe_->host.request == nullptr;
+  Host& host = recipe_->host;
+  host.request = &request;
+  host.ask = &ask_;
+  if (is_new) {
+    recipe_->is_read = recipe_->is_prepared && Call(Guarded<Load>, recipe_.get());
+    host.KeepWhatWasRead();
+  } else {
+    recipe_->state.BeginAgain();
+    host.BeginPlan();
+  }
+  const std::size_t files = host.files.size();
+  Evaluation evaluation{host, recipe_->modules, recipe_->recipe, recipe_->sweep, recipe_->where};
+  bool done = recipe_->is_read;
+  if (done && request.judge) {
+    Judge(request, evaluation.answer);
+  } else if (done && !request.site_file) {
+    done = Call(Guarded<Answer>, &evaluation);
+  }
+  EvaluationAnswer& answer = evaluation.answer;
+  TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
+  if (request.depth == EvaluationDepth::kDerived) {
+    host.diagnostics.clear();
+    for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
+  }
+  if (!request.judge) TellLimits(host, limits_, last_place_, !done);
+  answer.diagnostics = Folded(host.diagnostics);
+  if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
+  const bool planned = !request.site_file && !request.describe_sweep && !request.judge &&
+                       request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  if (planned && !HasErrors(host.diagnostics)) {
+    Fold(host.plan);
+    answer.plan = std::move(host.plan);
+    answer.provenance = std::move(host.provenance);
+    if (host.context) {
+      for (const auto& [key, setting] : host.context->own()) host.origins.context[key] = setting.source;
+    }
+    answer.origins = std::move(host.origins);
+  }
+  // An interpreter that ran into its limits refuses everything from then on. A file that was first read in the plan
+  // function has run: what its own lines reported and shipped would be missing from the next plan.
+  const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
+  if (spoilt || files != host.files.size()) spoilt_ = std::move(recipe_);
+  return std::move(evaluation.answer);
+}
+
+void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
+  Host& host = recipe_->host;
+  // What was decided holds for requests that differ in nothing but the points that they ask for.
+  EvaluationRequest same = request;
+  same.judge->request = {};
+  std::string of = Archived(same);
+  if (judge_ == nullptr || judged_ != of) {
+    auto made = PointJudge::Of(request.judge->sweep);
+    if (!made) return host.Report(made.error());
+    judge_ = *std::move(made);
+    judged_ = std::move(of);
+  }
+  const auto spoilt = [this] { return recipe_->state.out_of_memory() || recipe_->state.out_of_instructions(); };
+  JudgingInterpreter interpreter{host, recipe_->modules, recipe_->recipe, recipe_->where, {}, {}, spoilt};
+  interpreter.call = [&](lua_CFunction function, void* argument) {
+    const bool done = Call(function, argument);
+    TellLimits(host, limits_, last_place_, !done);
+    return done;
+  };
+  interpreter.begin = [&] {
+    recipe_->state.BeginAgain();
+    host.BeginPlan();
+  };
+  auto judgement = judge_->Judge(interpreter, request.judge->request);
+  host.BeginPlan();
+  if (judgement) {
+    answer.judgement = *std::move(judgement);
+  } else {
+    host.Report(judgement.error());
+  }
+}
+
+}  // namespace muster

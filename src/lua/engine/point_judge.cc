@@ -1,0 +1,356 @@
+#include "lua/engine/point_judge.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "evaluation/resolve/settle_space.h"
+#include "lua/engine/planning.h"
+#include "lua/state/host_function.h"
+#include "lua/state/stack.h"
+
+namespace muster {
+
+// What comes of a point.
+struct PointJudge::Verdict {
+  std::optional<Diagnostic> problem;  // none: it can be planned
+  std::uint32_t hosts = 0;
+  std::uint64_t devices = 0;
+};
+
+// What was read next, and what came of each value; or the verdict.
+struct PointJudge::Node {
+  std::size_t name = 0;
+  std::unordered_map<std::string, std::unique_ptr<Node>> next;
+  std::unique_ptr<Verdict> verdict;
+};
+
+// Points that have the same parameters, hosts and devices.
+struct PointJudge::Shape {
+  Resolved resolved;                   // of one such point; values of the others take their places
+  std::vector<std::ptrdiff_t> states;  // by number of the swept name: which of resolved.parameters, or -1
+  std::unique_ptr<Verdict> refused;    // there is no point to plan
+  Node root;
+};
+
+namespace {
+
+constexpr std::size_t kMostNodes = 200'000;  // some 40 MB
+constexpr std::size_t kMostShapes = 5'000;
+
+// A value as bytes that no other value has, short ones without memory of their own.
+void AppendKey(const Value* value, std::string& key) {
+  const auto append = [&](char type, const void* bytes, std::size_t size) {
+    key += type;
+    key.append(static_cast<const char*>(bytes), size);
+  };
+  if (value == nullptr) {
+    key += '-';
+  } else if (const std::int64_t* integer = value->AsInt()) {
+    append('i', integer, sizeof *integer);
+  } else if (const double* number = value->AsDouble()) {
+    append('d', number, sizeof *number);
+  } else {
+    const std::string text = ToText(*value);
+    const std::size_t size = text.size();
+    append('t', &size, sizeof size);
+    key += text;
+  }
+}
+
+const Value* ValueIn(const Point& point, const std::string& name) {
+  const auto found = point.find(name);
+  return found == point.end() ? nullptr : &found->second;
+}
+
+// Names that have an axis whose values were not settled one by one.
+void CollectRanges(const Space& space, std::vector<std::string>& names) {
+  if (space.kind == Space::Kind::kAxis && space.axis.kind != Axis::Kind::kChoice) names.push_back(space.axis.name);
+  for (const Space& part : space.parts) CollectRanges(part, names);
+}
+
+void AddNumber(std::vector<PointNumbers>& ranges, std::uint64_t number) {
+  if (!ranges.empty() && ranges.back().first + ranges.back().count == number) {
+    ++ranges.back().count;
+  } else {
+    ranges.push_back({number, 1});
+  }
+}
+
+}  // namespace
+
+// What a batch comes to.
+struct PointJudge::Tally {
+  Judgement judgement;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> footprints = {};
+  std::map<std::string, std::size_t> reasons = {};
+  std::unordered_map<const Verdict*, std::size_t> places = {};  // of verdicts that are kept, in either list
+
+  void Add(const Verdict& verdict, bool kept, const Point& point, std::uint64_t number, bool each) {
+    ++judgement.points;
+    std::size_t index = 0;
+    if (const auto known = kept ? places.find(&verdict) : places.end(); known != places.end()) {
+      index = known->second;
+    } else {
+      index = verdict.problem ? ReasonOf(*verdict.problem, point) : FootprintOf(verdict);
+      if (kept) places.emplace(&verdict, index);
+    }
+    if (verdict.problem) {
+      RefusedPoints& refused = judgement.reasons[index];
+      ++refused.points;
+      if (each) AddNumber(refused.ranges, number);
+      return;
+    }
+    ++judgement.possible;
+    PossiblePoints& possible = judgement.footprints[index];
+    ++possible.points;
+    if (each) AddNumber(possible.ranges, number);
+  }
+
+ private:
+  std::size_t ReasonOf(const Diagnostic& problem, const Point& point) {
+    // Conditions of the command line have no place, and a text of their own.
+    const std::string key = problem.kind + '\0' + problem.place.file + '\0' + std::to_string(problem.place.line) +
+                            '\0' + (problem.place.file.empty() ? problem.message : "");
+    const auto [found, is_new] = reasons.try_emplace(key, judgement.reasons.size());
+    if (is_new) judgement.reasons.push_back({problem, point});
+    return found->second;
+  }
+  std::size_t FootprintOf(const Verdict& verdict) {
+    const auto [found, is_new] = footprints.try_emplace({verdict.hosts, verdict.devices}, judgement.footprints.size());
+    if (is_new) judgement.footprints.push_back({verdict.hosts, verdict.devices});
+    return found->second;
+  }
+};
+
+// One protected call of the judge.
+struct PointJudge::PointCall {
+  PointJudge& judge;
+  const JudgingInterpreter& interpreter;
+  const Point* point = nullptr;
+  Shape* shape = nullptr;
+};
+
+PointJudge::PointJudge(SweepDescription sweep, CompiledSpace space)
+    : sweep_(std::move(sweep)), space_(std::move(space)), swept_(space_.names()) {
+  for (std::size_t i = 0; i < swept_.size(); ++i) numbers_.emplace(swept_[i], i);
+  read_.assign(swept_.size(), false);
+}
+
+PointJudge::~PointJudge() = default;
+
+Result<std::unique_ptr<PointJudge>> PointJudge::Of(SweepDescription sweep) {
+  auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return Fail(space.error());
+  std::unique_ptr<PointJudge> judge(new PointJudge(std::move(sweep), *std::move(space)));
+  auto sampler = Sampler::Of(judge->space_, judge->sweep_.sampler);
+  if (!sampler) return Fail(sampler.error());
+  judge->sampler_.emplace(*std::move(sampler));
+  return judge;
+}
+
+int PointJudge::SettleCall(lua_State* lua) {
+  auto& call = *static_cast<PointCall*>(lua_touserdata(lua, 1));
+  Host& host = call.interpreter.host;
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, call.interpreter.recipe);
+  const int recipe = lua_gettop(lua);
+  const Place place = PlaceOfRecipe(lua, host, recipe);
+  call.judge.declared_ = SettleRecipe(lua, host, call.interpreter.modules, recipe, place);
+  call.judge.names_.emplace(call.judge.declared_->parameters);
+  return 0;
+}
+
+bool PointJudge::Settle(const JudgingInterpreter& interpreter) {
+  if (declared_) return true;
+  PointCall call{*this, interpreter};
+  if (!interpreter.call(Guarded<SettleCall>, &call) || HasErrors(interpreter.host.diagnostics)) {
+    declared_.reset();
+    return false;
+  }
+  FindShapeNames();
+  return true;
+}
+
+void PointJudge::FindShapeNames() {
+  std::vector<std::string> ranges;
+  CollectRanges(sweep_.space, ranges);
+  shapes_.assign(swept_.size(), false);
+  for (std::size_t i = 0; i < swept_.size(); ++i) {
+    std::size_t declared = 0;
+    for (const Parameter& parameter : declared_->parameters) {
+      if (parameter.name != swept_[i]) continue;
+      ++declared;
+      const bool one_by_one =
+          !parameter.one_of.empty() && std::find(ranges.begin(), ranges.end(), swept_[i]) != ranges.end();
+      shapes_[i] = shapes_[i] || parameter.variant || one_by_one;
+    }
+    shapes_[i] = shapes_[i] || declared != 1;  // of several variants; or the cluster's
+  }
+}
+
+int PointJudge::ResolveCall(lua_State* lua) {
+  auto& call = *static_cast<PointCall*>(lua_touserdata(lua, 1));
+  std::vector<Override> overrides;
+  for (const auto& [name, value] : *call.point) overrides.push_back(PointOverride(name, value));
+  call.shape->resolved = ResolveRequest(call.interpreter.host, *call.judge.declared_, *call.judge.names_, overrides);
+  return 0;
+}
+
+PointJudge::Shape& PointJudge::ShapeOf(const JudgingInterpreter& interpreter, const Point& point) {
+  std::string key;
+  for (std::size_t i = 0; i < swept_.size(); ++i) {
+    const Value* value = ValueIn(point, swept_[i]);
+    if (shapes_[i]) {
+      AppendKey(value, key);
+    } else {
+      key += value == nullptr ? '-' : '+';
+    }
+  }
+  if (const auto known = known_shapes_.find(key); known != known_shapes_.end()) return *known->second;
+  if (known_shapes_.size() >= kMostShapes) {
+    known_shapes_.clear();
+    nodes_ = 0;
+  }
+  auto made = std::make_unique<Shape>();
+  Shape& shape = *made;
+  known_shapes_.emplace(std::move(key), std::move(made));
+  interpreter.begin();
+  PointCall call{*this, interpreter, &point, &shape};
+  interpreter.call(Guarded<ResolveCall>, &call);
+  for (const Diagnostic& diagnostic : interpreter.host.diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    shape.refused = std::make_unique<Verdict>(Verdict{diagnostic});
+    break;
+  }
+  shape.states.assign(swept_.size(), -1);
+  for (std::size_t i = 0; i < shape.resolved.parameters.size(); ++i) {
+    const ParameterState& state = shape.resolved.parameters[i];
+    const auto number = numbers_.find(state.parameter.name);
+    if (state.active && number != numbers_.end()) {
+      shape.states[number->second] = static_cast<std::ptrdiff_t>(i);
+    }
+  }
+  return shape;
+}
+
+const PointJudge::Verdict* PointJudge::Known(const Shape& shape, const Point& point) const {
+  const Node* node = &shape.root;
+  std::string key;
+  while (node->verdict == nullptr) {
+    if (node->next.empty()) return nullptr;
+    key.clear();
+    AppendKey(ValueIn(point, swept_[node->name]), key);
+    const auto next = node->next.find(key);
+    if (next == node->next.end()) return nullptr;
+    node = next->second.get();
+  }
+  return node->verdict.get();
+}
+
+int PointJudge::DescribePoint(lua_State* lua) {
+  auto& call = *static_cast<PointCall*>(lua_touserdata(lua, 1));
+  const JudgingInterpreter& interpreter = call.interpreter;
+  Host& host = interpreter.host;
+  const Resolved& resolved = call.shape->resolved;
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, interpreter.recipe);
+  const int recipe = lua_gettop(lua);
+  const Place& place = call.judge.declared_->place;
+  host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
+  BeginJob(lua, host, recipe, place, resolved);
+  CallLayout(lua, host, interpreter.modules, "judge_point", recipe, resolved, place, [&] {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, interpreter.where);
+    Value::List texts;
+    for (const std::string& text : call.judge.sweep_.where) texts.emplace_back(text);
+    PushValue(lua, Value(std::move(texts)));
+    return 2;
+  });
+  return 0;
+}
+
+// Plans for the point, and keeps what came of it.
+const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interpreter, Shape& shape, const Point& point) {
+  Host& host = interpreter.host;
+  for (std::size_t i = 0; i < swept_.size(); ++i) {
+    if (shape.states[i] < 0) continue;
+    if (const Value* value = ValueIn(point, swept_[i])) {
+      shape.resolved.parameters[static_cast<std::size_t>(shape.states[i])].value = *value;
+    }
+  }
+  interpreter.begin();
+  host.reads.Begin(numbers_);
+  PointCall call{*this, interpreter, &point, &shape};
+  interpreter.call(Guarded<DescribePoint>, &call);
+  host.reads.tracked = false;
+  auto verdict = std::make_unique<Verdict>();
+  for (const Diagnostic& diagnostic : host.diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    verdict->problem = diagnostic;
+    break;
+  }
+  verdict->hosts = static_cast<std::uint32_t>(shape.resolved.cluster.hosts());
+  verdict->devices = static_cast<std::uint64_t>(shape.resolved.cluster.all_devices());
+
+  if (nodes_ >= kMostNodes) {
+    for (auto& [unused, other] : known_shapes_) other->root = Node();
+    nodes_ = 0;
+  }
+  Node* node = &shape.root;
+  std::string key;
+  for (const std::size_t name : host.reads.order) {
+    read_[name] = true;
+    if (shapes_[name]) continue;  // the shape has it
+    // A plan that read another name here, after the same ones, was not pure. Nothing more is kept there.
+    const bool fits = node->verdict == nullptr && (node->next.empty() || node->name == name);
+    if (!fits) {
+      last_ = std::move(verdict);
+      return *last_;
+    }
+    node->name = name;
+    key.clear();
+    AppendKey(ValueIn(point, swept_[name]), key);
+    auto& next = node->next[key];
+    if (next == nullptr) {
+      next = std::make_unique<Node>();
+      ++nodes_;
+    }
+    node = next.get();
+  }
+  if (node->verdict != nullptr || !node->next.empty()) {
+    last_ = std::move(verdict);
+    return *last_;
+  }
+  node->verdict = std::move(verdict);
+  return *node->verdict;
+}
+
+Result<Judgement> PointJudge::Judge(const JudgingInterpreter& interpreter, const JudgeRequest& request) {
+  if (!Settle(interpreter)) return Fail(interpreter.host.diagnostics);
+  const bool trials = request.what == JudgeRequest::What::kTrials;
+  Tally tally;
+  Judgement& judgement = tally.judgement;
+  judgement.total = trials ? sampler_->size() : space_.discrete_size();
+  const std::uint64_t first = std::min(request.first, judgement.total);
+  const std::uint64_t count = std::min({request.count, judgement.total - first, kMostPoints});
+  for (std::uint64_t number = first; number < first + count && judgement.planned < kMostPlans; ++number) {
+    const Point point = trials ? sampler_->At(number) : space_.DiscreteAt(number);
+    Shape& shape = ShapeOf(interpreter, point);
+    const Verdict* verdict = shape.refused ? shape.refused.get() : Known(shape, point);
+    bool kept = true;
+    if (verdict == nullptr) {
+      const std::size_t nodes = nodes_;
+      verdict = &Plan(interpreter, shape, point);
+      if (nodes_ < nodes) tally.places.clear();  // older verdicts are gone
+      ++judgement.planned;
+      kept = verdict != last_.get();
+      if (verdict->problem && verdict->problem->kind == "usage") return Fail(*verdict->problem);
+    }
+    tally.Add(*verdict, kept, point, number, request.each);
+    if (interpreter.is_spoilt()) break;
+  }
+  for (std::size_t i = 0; i < swept_.size(); ++i) {
+    if (read_[i] || shapes_[i]) judgement.read.push_back(swept_[i]);
+  }
+  return std::move(tally.judgement);
+}
+
+}  // namespace muster

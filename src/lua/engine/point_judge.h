@@ -1,0 +1,87 @@
+// Judging the points of a sweep: which of them a recipe can be planned for. A plan function is pure, so what comes of a
+// point is a decision over the parameters that it looks at, in the order in which it does. What was decided is kept as
+// a trie over these, and a point that agrees with an earlier one in all of them needs no plan of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <lua.hpp>
+
+#include "evaluation/exchange/judgement.h"
+#include "evaluation/resolve/resolve.h"
+#include "lua/bind/own_modules.h"
+#include "lua/host/host.h"
+#include "space/sampler.h"
+#include "space/space.h"
+
+namespace muster {
+
+// An interpreter that has read the recipe, for one batch.
+struct JudgingInterpreter {
+  Host& host;
+  const OwnModules& modules;
+  int recipe = LUA_NOREF;  // in the registry
+  int where = LUA_NOREF;   // the file's condition, if it has one
+  // Calls the function, protected, with the argument; false if it failed. What was wrong is reported by then.
+  std::function<bool(lua_CFunction, void*)> call;
+  std::function<void()> begin;      // another plan: limits count anew
+  std::function<bool()> is_spoilt;  // it ran into its limits, and refuses everything from now on
+};
+
+class PointJudge {
+ public:
+  // Kinds of CompiledSpace and Sampler.
+  static Result<std::unique_ptr<PointJudge>> Of(SweepDescription sweep);
+  PointJudge(const PointJudge&) = delete;
+  PointJudge& operator=(const PointJudge&) = delete;
+  ~PointJudge();
+
+  // As many of the points that are asked for as kMostPoints and kMostPlans allow, at least one if there is one. Fails
+  // where the recipe as it was read, or a condition of the command line, is wrong for every point.
+  Result<Judgement> Judge(const JudgingInterpreter& interpreter, const JudgeRequest& request);
+
+  static constexpr std::uint64_t kMostPoints = 250'000;
+  static constexpr std::uint64_t kMostPlans = 500;
+
+ private:
+  struct Verdict;
+  struct Node;
+  struct Shape;
+  struct PointCall;
+  struct Tally;
+
+  PointJudge(SweepDescription sweep, CompiledSpace space);
+
+  bool Settle(const JudgingInterpreter& interpreter);
+  void FindShapeNames();
+  Shape& ShapeOf(const JudgingInterpreter& interpreter, const Point& point);
+  const Verdict* Known(const Shape& shape, const Point& point) const;
+  const Verdict& Plan(const JudgingInterpreter& interpreter, Shape& shape, const Point& point);
+  static int DescribePoint(lua_State* lua);
+  static int SettleCall(lua_State* lua);
+  static int ResolveCall(lua_State* lua);
+
+  SweepDescription sweep_;
+  CompiledSpace space_;
+  std::optional<Sampler> sampler_;
+  std::optional<Declared> declared_;
+  std::optional<ParameterNames> names_;
+  std::map<std::string, std::size_t, std::less<>> numbers_;  // of the swept names
+  std::vector<std::string> swept_;                           // by number
+  std::vector<bool> read_;                                   // by number: verdicts depended on it
+  // Swept names that change which parameters there are, or whose values have to be settled one by one: hosts, devices,
+  // variants, …; by number.
+  std::vector<bool> shapes_;
+  std::unordered_map<std::string, std::unique_ptr<Shape>> known_shapes_;
+  std::size_t nodes_ = 0;
+  std::unique_ptr<Verdict> last_;  // where it could not be kept
+};
+
+}  // namespace muster

@@ -1,0 +1,79 @@
+#include "lua/host/thrown.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lua/host/host.h"
+#include "lua/state/host_function.h"
+#include "lua/state/stack.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kNestedTooDeeply =
+    "the recipe's calls are nested too deeply, or it failed while it handled an error of its own";
+
+// How the user's functions came to the place of the error: one note per call, at most three.
+void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
+  constexpr std::size_t kMostCallers = 3;
+  constexpr int kMostLevels = 200;  // finding a level is a walk to it: a deep recursion is not walked whole
+  lua_Debug frame;
+  Place last;  // the blamed place, once its frame was found: error(message, 2) passes over frames below it
+  for (int level = 0;
+       diagnostic.notes.size() < kMostCallers && level < kMostLevels && lua_getstack(lua, level, &frame) != 0;
+       ++level) {
+    lua_getinfo(lua, "Sl", &frame);
+    if (frame.source[0] != '@' || frame.currentline < 1) continue;
+    const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};
+    if (last.file.empty() ? place != diagnostic.place : place == last) continue;
+    if (!last.file.empty()) diagnostic.notes.push_back({"called here", place});
+    last = place;
+  }
+}
+
+}  // namespace
+
+int OnError(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (IsStop(lua, 1)) return 1;
+  std::string message;
+  if (!ToExactText(lua, 1, message)) {
+    message = std::string("the recipe threw a ") + luaL_typename(lua, 1) + " as an error";
+    if (luaL_getmetafield(lua, 1, "__tostring") != 0) {
+      lua_pushvalue(lua, 1);
+      std::string text;  // what it says, if it can be asked at all
+      if (lua_pcall(lua, 1, 1, 0) == 0 && ToExactText(lua, -1, text)) message = text;
+    }
+  }
+  // Whether the interpreter still reaches this handler when its stack overflows depends on the very instruction; what
+  // people are told must not.
+  lua_Debug deep;
+  if (message.ends_with("stack overflow") && lua_getstack(lua, 10'000, &deep) != 0) {
+    message.replace(message.size() - std::string_view("stack overflow").size(), std::string::npos, kNestedTooDeeply);
+  }
+  const bool limit = host.state->out_of_instructions();
+  Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
+  AddCallers(lua, diagnostic);
+  if (!host.current_process.empty()) diagnostic.notes.push_back({"in each of " + host.current_process, {}});
+  host.Report(std::move(diagnostic));
+  return 1;
+}
+
+void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
+  const Place noted = last_place != nullptr ? last_place->Read() : Place{};
+  const Place last = noted.line > 0 ? noted : host.fallback;
+  const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
+                                      [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
+  if (host.state->out_of_memory() && !limit_told) {
+    host.Report(Error("limit", last,
+                      "the recipe used more than " + std::to_string(limits.memory_bytes >> 20) + " MiB of memory"));
+  } else if (host.state->out_of_instructions() && !limit_told) {
+    host.Report(Error("limit", last, host.state->InstructionsText()));
+  } else if (failed && !HasErrors(host.diagnostics)) {
+    host.Report(Error("lua", last, kNestedTooDeeply));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+#include "lua/state/load_schema.h"
+
+#include <cstdint>
+#include <string>
+
+#include "lua/state/own_chunk.h"
+#include "lua/state/stack.h"
+
+namespace muster {
+namespace {
+
+// Lists of records and what they describe.
+struct SchemaFile {
+  const char* path;
+  enum class Holds : std::uint8_t { kReleases, kAttributes, kFiles, kRules };
+  Holds holds = Holds::kReleases;
+  const char* api = "";  // of attributes: the function they belong to
+};
+constexpr SchemaFile kSchemaFiles[] = {
+    {"muster/schema/releases.lua", SchemaFile::Holds::kReleases},
+    {"muster/schema/context.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/context_old.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/context_native.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/device_config.lua", SchemaFile::Holds::kAttributes, "set_context"},
+    {"muster/schema/auto_parallel.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
+    {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
+    {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
+    {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
+    {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
+};
+
+Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, const Place& place) {
+  switch (file.holds) {
+    case SchemaFile::Holds::kReleases:
+      return schema.AddReleases(records, place);
+    case SchemaFile::Holds::kAttributes:
+      return schema.Add(file.api, records, place);
+    case SchemaFile::Holds::kFiles:
+      return schema.AddFiles(records, place);
+    case SchemaFile::Holds::kRules:
+      return schema.AddRules(records, place);
+  }
+  return {};
+}
+
+}  // namespace
+
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
+  Diagnostics diagnostics;
+  StopCollecting(lua);
+  for (const SchemaFile& file : kSchemaFiles) {
+    PushOwnChunk(lua, file.path);
+    lua_call(lua, 0, 1);
+    Value records;
+    std::string why;
+    if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
+    lua_pop(lua, 1);
+    const Place place{std::string("lua/") + file.path, 0};
+    const Diagnostics found = AddTo(schema, file, records, place);
+    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  }
+  CollectAgain(lua);
+  return diagnostics;
+}
+
+}  // namespace muster

@@ -1,0 +1,72 @@
+// A Lua state that recipes can be let loose in: interpreter only, a handful of libraries, capped memory,
+// counted instructions, no way to load code, read files or learn the time. Knows nothing of recipes.
+//
+// What it cannot stop is stopped from outside: C functions of the string library (no hook fires inside
+// them), and crashes of the interpreter itself. For those the place last reached lies in a shared page.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <lua.hpp>
+
+#include "evaluation/exchange/last_place.h"
+#include "evaluation/exchange/limits.h"
+#include "muster/diagnostic.h"
+
+namespace muster {
+
+// The name of the chunk that runs a file: what the file calls in its tail is not blamed on whoever had it run.
+inline constexpr std::string_view kFileBarrier = "=a file of the recipe";
+
+class State {
+ public:
+  State(const StateLimits& limits, LastPlace* last_place);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  lua_State* lua() const { return lua_; }
+  // As the one that it was made with.
+  void NoteAt(LastPlace* last_place) { last_place_ = last_place; }
+  // Counts instructions from nought again, and lets go of what is no longer reached if that is much.
+  void BeginAgain();
+  // Whether the instruction limit ended the evaluation.
+  bool out_of_instructions() const { return out_of_instructions_; }
+  bool out_of_memory() const { return out_of_memory_; }
+  // What to say about the instruction limit.
+  std::string InstructionsText() const;
+
+  // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page. The file lives as
+  // long as the frame; it is empty if there is no such frame above a chunk named kFileBarrier.
+  struct Frame {
+    std::string_view file;
+    std::uint32_t line = 0;
+  };
+  Frame Here(lua_State* lua);
+
+  // The state that owns `lua` or one of its coroutines.
+  static State& Of(lua_State* lua);
+
+ private:
+  // The interpreter's own allocator (many times quicker than malloc for its small objects), with a cap.
+  static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
+  static void CountHook(lua_State* lua, lua_Debug* debug);
+  // Rests while the recipe uses little of what it may.
+  void LetCollectorRest();
+
+  StateLimits limits_;
+  LastPlace* last_place_;
+  lua_State* lua_ = nullptr;
+  lua_Alloc allocate_ = nullptr;
+  void* arena_ = nullptr;
+  std::size_t used_ = 0;
+  bool collector_rests_ = false;
+  std::uint64_t instructions_ = 0;
+  bool out_of_instructions_ = false;
+  bool out_of_memory_ = false;
+};
+
+}  // namespace muster

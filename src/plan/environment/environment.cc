@@ -1,0 +1,390 @@
+#include "plan/environment/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <initializer_list>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/values/utf8.h"
+
+namespace muster {
+namespace {
+
+bool IsPattern(std::string_view key) { return key.ends_with('*'); }
+
+// A name, or a pattern PREFIX* whose prefix could begin a name ("*" alone covers everything).
+bool IsVariableKey(std::string_view key, bool unset) {
+  if (!IsPattern(key)) return IsVariableName(key);
+  return unset && (key == "*" || IsVariableName(key.substr(0, key.size() - 1)));
+}
+
+bool IsRecipes(Layer layer) { return layer == Layer::kJob || layer == Layer::kRole || layer == Layer::kEach; }
+
+std::string OwnerOf(const EnvironmentLayer& layer) {
+  return layer.owner.empty() ? std::string(LayerName(layer.layer)) : layer.owner;
+}
+
+class Merge {
+ public:
+  Merge(std::span<const EnvironmentLayer* const> layers, bool with_sources)
+      : layers_(layers.begin(), layers.end()), with_sources_(with_sources) {
+    std::stable_sort(layers_.begin(), layers_.end(), [](auto* a, auto* b) { return a->layer < b->layer; });
+    constexpr std::size_t kUsual = 64;
+    set_.reserve(kUsual);
+  }
+
+  Result<MergedEnvironment> Run(const Variables& shared) {
+    // Layers of one rank: first everything they remove, then everything they set.
+    for (std::size_t begin = 0; begin < layers_.size();) {
+      std::size_t end = begin;
+      while (end < layers_.size() && layers_[end]->layer == layers_[begin]->layer) ++end;
+      for (const bool unsetting : {true, false}) {
+        for (std::size_t i = begin; i < end; ++i) {
+          if (!layers_[i]->settled) Apply(*layers_[i], unsetting);
+        }
+      }
+      begin = end;
+    }
+    if (!problems_.empty()) return Fail(std::move(problems_));
+    MergedEnvironment merged;
+    auto known = shared.begin();
+    const auto pass = [&](const std::string* until) {
+      for (; known != shared.end() && (until == nullptr || known->first < *until); ++known) {
+        merged.absent.push_back(known->first);
+      }
+    };
+    for (const auto& [key, text] : set_) {
+      pass(key);
+      const bool both = known != shared.end() && known->first == *key;
+      if (!both || known->second != *text) merged.set.emplace_hint(merged.set.end(), *key, *text);
+      if (both) ++known;
+    }
+    pass(nullptr);
+    for (const std::string* key : unset_) merged.unset.push_back(*key);
+    std::sort(merged.unset.begin(), merged.unset.end());
+    merged.unset.erase(std::unique(merged.unset.begin(), merged.unset.end()), merged.unset.end());
+    merged.sources = std::move(sources_);
+    return merged;
+  }
+
+ private:
+  struct ByText {
+    bool operator()(const std::string* a, const std::string* b) const { return *a < *b; }
+  };
+
+  void Apply(const EnvironmentLayer& layer, bool unsetting) {
+    auto next = set_.begin();  // names come in order, so each is looked for behind the last one
+    for (const auto& [key, variable] : layer.variables) {
+      if (variable.value.has_value() == unsetting) continue;
+      if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
+      if (unsetting) {
+        Unset(layer, key, variable);
+      } else if (variable.prepend) {
+        Prepend(layer, key, variable);
+        next = set_.begin();
+      } else if (!IsOverridden(layer, key)) {
+        next = std::next(set_.insert_or_assign(next, &key, &*variable.value));
+        Decide(layer, key, variable);
+      }
+    }
+  }
+
+  void Unset(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (IsPattern(key)) {
+      for (auto set = set_.begin(); set != set_.end();) {
+        const bool goes = Matches(key, *set->first) && !IsOverridden(layer, *set->first);
+        if (goes) sources_.erase(*set->first);
+        set = goes ? set_.erase(set) : std::next(set);
+      }
+    } else if (!IsOverridden(layer, key)) {
+      set_.erase(&key);
+    }
+    unset_.push_back(&key);
+    if (!set_.contains(&key)) Decide(layer, key, variable);
+  }
+
+  // The place stays that of who wrote the end of the path, if somebody did.
+  void Prepend(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    std::string path = variable.value->marked;
+    const auto set = set_.find(&key);
+    if (set != set_.end()) {
+      if (!set->second->marked.empty()) path += ':' + set->second->marked;
+    } else if (std::none_of(unset_.begin(), unset_.end(),
+                            [&](const std::string* pattern) { return Matches(*pattern, key); })) {
+      path += HoleText({Hole::Kind::kInheritedPath, key, 0});
+    }
+    set_.insert_or_assign(&key, &joined_.emplace_back(std::move(path)));
+    if (with_sources_) sources_[key].layer = layer.layer;
+  }
+
+  void Decide(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (with_sources_) sources_.insert_or_assign(key, VariableSource{layer.layer, variable.place});
+    if (variable.override && IsRecipes(layer.layer)) overrides_.insert(key);
+  }
+
+  // Whether the recipe has the last word on a variable of the contract.
+  bool IsOverridden(const EnvironmentLayer& layer, const std::string& key) const {
+    return layer.layer == Layer::kContract && overrides_.contains(key);
+  }
+
+  bool IsSound(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (layer.layer == Layer::kMuster) return true;
+    const bool unset = !variable.value.has_value();
+    const auto refuse = [&](const std::string& message, const char* hint) {
+      problems_.push_back(Error("variable", variable.place, OwnerOf(layer) + ": " + message, hint));
+      return false;
+    };
+    if (!IsVariableKey(key, unset)) {
+      return refuse("\"" + key.substr(0, 100) + "\" is no name of a variable", "a name is not empty and has no '='");
+    }
+    if (unset && layer.layer == Layer::kEach) {
+      return refuse(key + " can not be unset for one process", "unset it for the whole role");
+    }
+    if (!unset && !IsVariableValue(variable.value->marked)) {
+      return refuse(key + " has a value that is no UTF-8 text or holds a zero byte", "");
+    }
+    return true;
+  }
+
+  // The recipe must say so if it knows better than the contract; nobody knows better than muster itself.
+  bool Contradicts(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
+    if (!IsRecipes(layer.layer)) return false;
+    for (const EnvironmentLayer* other : layers_) {
+      if (other->layer < Layer::kContract) continue;
+      const bool final = other->layer == Layer::kMuster;
+      if (variable.override && !final) continue;
+      const auto* ruling = Ruling(*other, key, variable);
+      if (ruling == nullptr) continue;
+      const bool removes = !ruling->second.value.has_value();
+      Diagnostic diagnostic = Error("contract_variable", variable.place,
+                                    OwnerOf(layer) + ": " + key + " belongs to " + OwnerOf(*other) + ", which " +
+                                        (removes ? "removes it" : "sets it"),
+                                    final ? "leave it out" : "leave it out, or write override = true beside it");
+      if (!ruling->second.place.file.empty()) {
+        diagnostic.notes.push_back(
+            {OwnerOf(*other) + (removes ? " removes " : " sets ") + ruling->first, ruling->second.place});
+      }
+      problems_.push_back(std::move(diagnostic));
+      return true;
+    }
+    return false;
+  }
+
+  // What `other` says about the variable that somebody wants to set or unset; null if the two agree.
+  static const LayerVariables::value_type* Ruling(const EnvironmentLayer& other, const std::string& key,
+                                                  const LayerVariable& variable) {
+    if (IsPattern(key)) return nullptr;
+    if (const auto exact = other.variables.find(key); exact != other.variables.end()) {
+      if (exact->second.prepend) return nullptr;
+      return variable.value || exact->second.value ? &*exact : nullptr;
+    }
+    if (!variable.value) return nullptr;
+    for (const auto& entry : other.variables) {
+      if (!entry.second.value && Matches(entry.first, key)) return &entry;
+    }
+    return nullptr;
+  }
+
+  std::vector<const EnvironmentLayer*> layers_;
+  bool with_sources_;
+  // Into the layers: only what wins is copied.
+  boost::container::flat_map<const std::string*, const Text*, ByText> set_;
+  std::vector<const std::string*> unset_;
+  std::deque<Text> joined_;  // what Prepend made
+  std::map<std::string, VariableSource> sources_;
+  std::set<std::string> overrides_;  // where the recipe has the last word over the contract
+  Diagnostics problems_;
+};
+
+constexpr std::array<std::string_view, 21> kStandardNames = {
+    "MUSTER_ATTEMPT",   "MUSTER_CONTEXT",    "MUSTER_CONTEXT_HOLDER", "MUSTER_DEVICES",    "MUSTER_ERROR_FILE",
+    "MUSTER_HOST",      "MUSTER_HOST_INDEX", "MUSTER_INDEX",          "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_SIZE",
+    "MUSTER_METRICS",   "MUSTER_POINT",      "MUSTER_PROCESS",        "MUSTER_RANK",       "MUSTER_ROLE",
+    "MUSTER_RUN_DIR",   "MUSTER_RUN_ID",     "MUSTER_SWEEP_ID",       "MUSTER_TRIAL",      "MUSTER_TRIAL_ATTEMPT",
+    "MUSTER_WORLD_SIZE"};
+
+// By what a binding calls what a sweep says of a trial.
+constexpr std::array<std::pair<const char*, const char*>, 4> kSweepNames = {{{"id", "MUSTER_SWEEP_ID"},
+                                                                             {"trial", "MUSTER_TRIAL"},
+                                                                             {"attempt", "MUSTER_TRIAL_ATTEMPT"},
+                                                                             {"point", "MUSTER_POINT"}}};
+
+void AddSweep(const Binding& binding, std::map<std::string, std::string>& variables) {
+  for (const auto& [fact, name] : kSweepNames) {
+    if (const auto said = binding.sweep.find(fact); said != binding.sweep.end()) variables[name] = said->second;
+  }
+}
+
+// What a role's processes inherit; the arguments must outlive it.
+class Heritage {
+ public:
+  Heritage(const std::vector<std::string>& inherited, const Role& role) : inherited_(inherited), role_(role) {}
+
+  std::map<std::string, std::string> All() const {
+    std::map<std::string, std::string> kept;
+    for (const std::string& entry : inherited_) {
+      const std::string_view name = NameIn(entry);
+      if (!name.empty() && IsKept(name)) kept.try_emplace(std::string(name), entry.substr(name.size() + 1));
+    }
+    return kept;
+  }
+
+  std::optional<std::string> Of(const std::string& name) const {
+    if (!IsKept(name)) return std::nullopt;
+    for (const std::string& entry : inherited_) {
+      if (NameIn(entry) == name) return entry.substr(name.size() + 1);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Of "NAME=value"; empty for what is no variable.
+  static std::string_view NameIn(std::string_view entry) {
+    const std::size_t equals = entry.find('=');
+    return equals == std::string_view::npos ? std::string_view() : entry.substr(0, equals);
+  }
+
+  bool IsKept(std::string_view name) const {
+    if (std::find(kStandardNames.begin(), kStandardNames.end(), name) != kStandardNames.end()) return false;
+    return std::none_of(role_.unset.begin(), role_.unset.end(),
+                        [&](const std::string& pattern) { return Matches(pattern, name); });
+  }
+
+  const std::vector<std::string>& inherited_;
+  const Role& role_;
+};
+
+// Fills the holes of `variables` into `filled`, replacing what is there.
+Diagnostics Fill(const Variables& variables, const Heritage& heritage, const Binding& binding, std::uint32_t attempt,
+                 std::map<std::string, std::string>& filled) {
+  const auto inherited = [&](const std::string& name) { return heritage.Of(name); };
+  for (const auto& [name, text] : variables) {
+    auto value = FillHoles(text, binding, attempt, inherited);
+    if (!value) return value.error();
+    filled.insert_or_assign(name, std::move(*value));
+  }
+  return {};
+}
+
+std::vector<std::string> Joined(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> entries;
+  entries.reserve(variables.size());
+  for (const auto& [name, value] : variables) entries.push_back(name + '=' + value);
+  return entries;
+}
+
+}  // namespace
+
+std::string_view LayerName(Layer layer) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "inherited", "site", "activation", "muster's defaults", "job:env", "role", "each", "contract", "muster"};
+  return kNames.at(static_cast<std::size_t>(layer));
+}
+
+Result<MergedEnvironment> MergeEnvironment(std::span<const EnvironmentLayer* const> layers, bool with_sources,
+                                           const Variables& shared) {
+  return Merge(layers, with_sources).Run(shared);
+}
+
+bool IsVariableName(std::string_view name) {
+  return !name.empty() && name.find('=') == std::string_view::npos && name.find('\0') == std::string_view::npos &&
+         IsUtf8(name);
+}
+
+bool IsVariableValue(std::string_view value) { return value.find('\0') == std::string_view::npos && IsUtf8(value); }
+
+bool Matches(std::string_view pattern, std::string_view name) {
+  return IsPattern(pattern) ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+}
+
+Variables StandardVariables(const Plan& plan, const Process& process) {
+  Variables variables;
+  variables.reserve(kStandardNames.size());
+  GiveStandardVariables(plan, process, [&](std::string_view name, std::string_view text) {
+    variables.emplace_hint(variables.end(), name, text);
+  });
+  return variables;
+}
+
+void GiveStandardVariables(const Plan& plan, const Process& process,
+                           const std::function<void(std::string_view name, std::string_view text)>& take) {
+  static const std::string kRunId = HoleText({Hole::Kind::kRunId, {}, 0});
+  static const std::string kRunDir = HoleText({Hole::Kind::kRunDir, {}, 0});
+  static const std::string kAttempt = HoleText({Hole::Kind::kAttempt, {}, 0});
+  const std::string name = ProcessName(plan, process);
+  std::string text;
+  const auto add = [&](std::string_view variable, std::initializer_list<std::string_view> pieces) {
+    text.clear();
+    for (const std::string_view piece : pieces) text += piece;
+    take(variable, text);
+  };
+  const auto add_number = [&](std::string_view variable, std::uint32_t number) {
+    take(variable, fmt::format_int(number).c_str());
+  };
+  add("MUSTER_ATTEMPT", {kAttempt});
+  if (!plan.mindspore.empty()) add("MUSTER_CONTEXT", {kRunDir, "/context/", name, ".json"});
+  if (!process.devices.empty()) {
+    std::string numbers;
+    for (const std::uint32_t device : process.devices) {
+      if (!numbers.empty()) numbers += ',';
+      numbers += fmt::format_int(device).c_str();
+    }
+    text = HoleText({Hole::Kind::kDevices, std::move(numbers), process.host});
+    take("MUSTER_DEVICES", text);
+  }
+  add("MUSTER_ERROR_FILE", {kRunDir, "/errors/", name, ".", kAttempt, ".json"});
+  add("MUSTER_HOST", {HoleText({Hole::Kind::kHostName, "", process.host})});
+  add_number("MUSTER_HOST_INDEX", process.host);
+  add_number("MUSTER_INDEX", process.index);
+  add_number("MUSTER_LOCAL_RANK", process.local_rank);
+  add_number("MUSTER_LOCAL_SIZE", process.local_size);
+  add("MUSTER_METRICS", {kRunDir, "/metrics/", name, ".", kAttempt, ".jsonl"});
+  add("MUSTER_PROCESS", {kRunId, "/", name, ".", kAttempt});
+  if (process.rank) add_number("MUSTER_RANK", *process.rank);
+  add("MUSTER_ROLE", {plan.roles[process.role].name});
+  add("MUSTER_RUN_DIR", {kRunDir});
+  add("MUSTER_RUN_ID", {kRunId});
+  if (process.rank) add_number("MUSTER_WORLD_SIZE", process.world_size);
+}
+
+std::span<const std::string_view> StandardVariableNames() { return kStandardNames; }
+
+Result<std::vector<std::string>> ComposeEnvironment(const std::vector<std::string>& inherited, const Plan& plan,
+                                                    const Process& process, const Binding& binding,
+                                                    std::uint32_t attempt) {
+  const Heritage heritage(inherited, plan.roles[process.role]);
+  auto variables = heritage.All();
+  AddSweep(binding, variables);
+  if (auto problems = Fill(EffectiveEnv(plan, process), heritage, binding, attempt, variables); !problems.empty()) {
+    return Fail(std::move(problems));
+  }
+  return Joined(variables);
+}
+
+Result<std::vector<std::string>> ComposeRoleEnvironment(const std::vector<std::string>& inherited, const Role& role,
+                                                        const Binding& binding, std::uint32_t attempt) {
+  const Heritage heritage(inherited, role);
+  auto variables = heritage.All();
+  AddSweep(binding, variables);
+  if (auto problems = Fill(role.env, heritage, binding, attempt, variables); !problems.empty()) {
+    return Fail(std::move(problems));
+  }
+  return Joined(variables);
+}
+
+Result<std::vector<std::string>> ComposeOwnEnvironment(const std::vector<std::string>& inherited, const Role& role,
+                                                       const Process& process, const Binding& binding,
+                                                       std::uint32_t attempt) {
+  const Heritage heritage(inherited, role);
+  std::map<std::string, std::string> variables;
+  if (auto problems = Fill(process.env, heritage, binding, attempt, variables); !problems.empty()) {
+    return Fail(std::move(problems));
+  }
+  return Joined(variables);
+}
+
+}  // namespace muster

@@ -1,0 +1,60 @@
+#include "plan/environment/python_path.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace muster {
+namespace {
+
+constexpr char kVariable[] = "PYTHONPATH";
+
+const std::string& Folder() {
+  static const std::string kFolder = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder);
+  return kFolder;
+}
+
+}  // namespace
+
+Text PythonPath(PythonUse use) {
+  switch (use) {
+    case PythonUse::kNone:
+      return {};
+    case PythonUse::kOffered:
+      return Folder();
+    case PythonUse::kApplied:
+      // Its sitecustomize first: it makes way for the one behind it.
+      return Folder() + "/site:" + Folder();
+  }
+  return {};
+}
+
+PythonUse PythonUseOf(const Variables& env) {
+  const auto path = env.find(kVariable);
+  if (path == env.end()) return PythonUse::kNone;
+  for (const PythonUse use : {PythonUse::kApplied, PythonUse::kOffered}) {
+    if (path->second.marked.starts_with(PythonPath(use).marked)) return use;
+  }
+  return PythonUse::kNone;
+}
+
+bool WantsPython(const Plan& plan) {
+  const auto wants = [](const auto& holder) { return PythonUseOf(holder.env) != PythonUse::kNone; };
+  return std::any_of(plan.roles.begin(), plan.roles.end(), wants) ||
+         std::any_of(plan.processes.begin(), plan.processes.end(), wants);
+}
+
+bool RunsPython(const std::vector<Text>& command) {
+  if (command.empty()) return false;
+  std::string_view program = command.front().marked;
+  program.remove_prefix(program.rfind('/') == std::string_view::npos ? 0 : program.rfind('/') + 1);
+  return program.starts_with("python") || program.ends_with(".py");
+}
+
+bool MentionsPython(const std::vector<Text>& command) {
+  return RunsPython(command) || std::any_of(command.begin(), command.end(), [](const Text& word) {
+           return word.marked.find("python") != std::string::npos;
+         });
+}
+
+}  // namespace muster

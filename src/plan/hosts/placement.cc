@@ -1,0 +1,188 @@
+#include "plan/hosts/placement.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
+
+namespace muster {
+namespace {
+
+// Devices handed out so far: on every host the lowest numbers first.
+using NextDevice = std::vector<std::uint32_t>;
+
+std::string Count(std::uint64_t number, const std::string& thing) {
+  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
+}
+
+struct Seats {
+  std::vector<std::uint32_t> hosts;     // that the role may use, in order
+  std::vector<std::uint64_t> per_host;  // processes on each of them
+};
+
+// How many processes of the role each host could still take.
+std::uint64_t Room(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
+  return (host.devices - taken) / role.devices;
+}
+
+Diagnostic NotEnough(const RoleLayout& role, std::uint64_t count, const Seats& seats,
+                     const std::vector<PlanHost>& hosts, const NextDevice& next) {
+  std::uint64_t offered = 0;
+  std::uint64_t free = 0;
+  std::uint64_t room = 0;
+  for (const std::uint32_t host : seats.hosts) {
+    offered += hosts[host].devices;
+    free += hosts[host].devices - next[host];
+    room += Room(role, hosts[host], next[host]);
+  }
+  std::string message = role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
+                        " with " + Count(role.devices, "device") + (count == 1 ? "" : " each") + " need " +
+                        std::to_string(count * role.devices) + ", but " + Count(seats.hosts.size(), "host") + " " +
+                        (seats.hosts.size() == 1 ? "offers " : "offer ") + std::to_string(offered);
+  if (free < offered) message += ", " + std::to_string(offered - free) + " of them taken by other roles";
+  Diagnostic diagnostic = Error(
+      "devices", role.place, std::move(message),
+      room == 0 ? "raise devices_per_host or lower devices"
+                : "at most " + std::to_string(room) + " fit: lower the count, or raise hosts or devices_per_host");
+  if (room > 0 && free >= count * role.devices) {
+    diagnostic.notes.push_back({"all devices of a process are on one host", {}});
+  }
+  return diagnostic;
+}
+
+Result<Seats> HostsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts) {
+  Seats seats;
+  if (hosts.empty()) return Fail(Error("placement", role.place, role.name + ": there are no hosts"));
+  seats.hosts = role.hosts;
+  for (std::size_t i = 0; i < seats.hosts.size(); ++i) {
+    if (seats.hosts[i] >= hosts.size()) {
+      return Fail(Error("placement", role.place, role.name + ": there is no host " + std::to_string(seats.hosts[i]),
+                        "hosts are numbered 0 to " + std::to_string(hosts.size() - 1)));
+    }
+  }
+  std::vector<std::uint32_t> sorted = seats.hosts;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return Fail(Error("placement", role.place, role.name + ": a host is named twice"));
+  }
+  if (seats.hosts.empty()) {
+    const std::size_t usable = role.plays == "scheduler" ? 1 : hosts.size();
+    for (std::size_t host = 0; host < usable; ++host) seats.hosts.push_back(static_cast<std::uint32_t>(host));
+  }
+  return seats;
+}
+
+// Contiguous blocks of equal size, the remainder to the first.
+std::vector<std::uint64_t> Dealt(std::uint64_t count, std::size_t hosts) {
+  std::vector<std::uint64_t> blocks(hosts, count / hosts);
+  for (std::size_t i = 0; i < count % hosts; ++i) ++blocks[i];
+  return blocks;
+}
+
+Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts, const NextDevice& next) {
+  if (role.count.has_value() == role.per_host.has_value()) {
+    return Fail(Error("placement", role.place,
+                      role.name + (role.count ? " has both count and per_host" : " has neither count nor per_host"),
+                      "give one of the two"));
+  }
+  auto seats = HostsOf(role, hosts);
+  if (!seats) return seats;
+  const std::uint64_t each = role.per_host.value_or(*(role.count ? role.count : role.per_host));
+  const std::uint64_t count = role.count ? each : (each > kMaxProcesses ? each : each * seats->hosts.size());
+  if (count > kMaxProcesses) {
+    return Fail(
+        Error("range", role.place,
+              role.name + ": " + std::to_string(count) + " processes are more than " + std::to_string(kMaxProcesses)));
+  }
+  const bool pack = role.spread == Spread::kPack || (role.spread == Spread::kDefault && role.devices > 0);
+  if (role.per_host) {
+    seats->per_host.assign(seats->hosts.size(), each);
+  } else if (!pack) {
+    seats->per_host = Dealt(count, seats->hosts.size());
+  } else if (role.devices == 0) {
+    seats->per_host.assign(seats->hosts.size(), 0);
+    seats->per_host.front() = count;
+  } else {
+    std::uint64_t left = count;
+    for (const std::uint32_t host : seats->hosts) {
+      const std::uint64_t here = std::min(left, Room(role, hosts[host], next[host]));
+      seats->per_host.push_back(here);
+      left -= here;
+    }
+    if (left > 0) return Fail(NotEnough(role, count, *seats, hosts, next));
+  }
+  for (std::size_t i = 0; role.devices > 0 && i < seats->hosts.size(); ++i) {
+    const std::uint32_t host = seats->hosts[i];
+    if (seats->per_host[i] <= Room(role, hosts[host], next[host])) continue;
+    Seats only{{host}, {}};
+    return Fail(NotEnough(role, seats->per_host[i], only, hosts, next));
+  }
+  return seats;
+}
+
+// Processes of one world, or of one role without ranks, are counted per host in order.
+struct Company {
+  std::uint32_t size = 0;
+  std::vector<std::uint32_t> on_host;
+};
+
+}  // namespace
+
+Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts) {
+  NextDevice next(hosts.size(), 0);
+  std::vector<Placed> placed;
+  Diagnostics problems;
+  std::uint64_t devices = 0;
+  std::map<std::string, Company> companies;  // worlds; "role NAME" cannot clash, worlds have no blanks
+  const auto company_name = [](const RoleLayout& role) {
+    return role.world.empty() ? "role " + role.name : role.world;
+  };
+
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    const RoleLayout& role = roles[r];
+    auto seats = SeatsOf(role, hosts, next);
+    if (!seats) {
+      problems.insert(problems.end(), seats.error().begin(), seats.error().end());
+      continue;
+    }
+    std::uint64_t count = 0;
+    for (const std::uint64_t here : seats->per_host) count += here;
+    devices += count * role.devices;
+    if (placed.size() + count > kMaxProcesses || devices > kMaxDevices) {
+      problems.push_back(
+          Error("range", role.place,
+                "the job needs more than " + (devices > kMaxDevices ? std::to_string(kMaxDevices) + " devices"
+                                                                    : std::to_string(kMaxProcesses) + " processes")));
+      break;
+    }
+    Company& company = companies[company_name(role)];
+    company.on_host.resize(hosts.size(), 0);
+    std::uint32_t index = 0;
+    for (std::size_t i = 0; i < seats->hosts.size(); ++i) {
+      const std::uint32_t host = seats->hosts[i];
+      for (std::uint64_t n = 0; n < seats->per_host[i]; ++n) {
+        Placed process;
+        process.role = static_cast<std::uint32_t>(r);
+        process.index = index++;
+        if (!role.world.empty()) process.rank = company.size;
+        ++company.size;
+        process.local_rank = company.on_host[host]++;
+        process.host = host;
+        for (std::uint32_t d = 0; d < role.devices; ++d) process.devices.push_back(next[host]++);
+        placed.push_back(std::move(process));
+      }
+    }
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+
+  std::vector<const Company*> company_of(roles.size());
+  for (std::size_t r = 0; r < roles.size(); ++r) company_of[r] = &companies[company_name(roles[r])];
+  for (Placed& process : placed) {
+    const Company& company = *company_of[process.role];
+    process.world_size = process.rank ? company.size : 0;
+    process.local_size = company.on_host[process.host];
+  }
+  return placed;
+}
+
+}  // namespace muster

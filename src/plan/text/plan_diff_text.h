@@ -1,0 +1,50 @@
+// The difference of two plans, told to people and programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/text/plan_diff.h"
+
+namespace muster {
+
+struct DiffedSide {
+  std::string name;     // as the user named it: "recipes/gpt.lua lr=0.2", "gpt~1"
+  std::string plan_id;  // whole
+};
+
+// What came of the two in the end, where they are runs.
+struct DiffedMetric {
+  std::string name;  // "worker.loss"
+  std::optional<std::string> before = {};
+  std::optional<std::string> after = {};
+};
+
+struct ToldDiff {
+  DiffedSide a;
+  DiffedSide b;
+  std::vector<PlanCause> causes;
+  std::vector<PlanChange> changes;
+  std::vector<std::string> notes;  // one line each: what could not be found out
+  bool of_processes = false;       // two of one plan
+  std::vector<DiffedMetric> metrics = {};
+};
+
+// Whether both run the same.
+bool IsSamePlan(const ToldDiff& diff);
+
+// "1 parameter differs, hence 2 derived values, hence 3 variables of 8 processes".
+std::string DiffSummary(const ToldDiff& diff);
+
+// A summary, then each cause with what follows from it. Safe for a terminal.
+std::string DiffText(const ToldDiff& diff);
+
+// A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last one counts the others. Safe for
+// a terminal.
+std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most);
+
+// {"format": 1, "same_plan": …, …}: docs/explain.md.
+std::string DiffJson(const ToldDiff& diff);
+
+}  // namespace muster

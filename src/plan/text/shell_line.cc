@@ -1,0 +1,300 @@
+#include "plan/text/shell_line.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/values/shell_quote.h"
+#include "plan/environment/environment.h"
+#include "plan/environment/site_environment.h"
+#include "plan/text/plan_text.h"
+#include "plan/text/shell_text.h"
+
+namespace muster {
+namespace {
+
+// Names of variables, as sed finds them in what env prints; exported functions of bash are among them.
+constexpr const char* kInName = "[A-Za-z0-9_.%()-]*";
+
+// For sed: the lines of variables that a NAME or PREFIX* covers, up to their "=".
+std::string Covered(std::string_view pattern) {
+  const bool prefix = pattern.ends_with('*');
+  std::string text;
+  for (const char c : prefix ? pattern.substr(0, pattern.size() - 1) : pattern) {
+    if (std::string_view("\\.*[]^$/").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  if (!prefix) return text;
+  return (text.empty() ? "[A-Za-z_]" : text) + kInName;
+}
+
+bool IsShellName(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+}
+
+class Line {
+ public:
+  Line(const Plan& plan, const Process& process, const ShellBinding& bound)
+      : plan_(plan), process_(process), role_(plan.roles[process.role]), bound_(bound) {}
+
+  Result<std::string> Write() {
+    const Text& cwd = EffectiveCwd(plan_, process_);
+    const Variables variables = EffectiveEnv(plan_, process_);
+    std::string command = Exported(variables);
+    if (!cwd.marked.empty()) command += "cd " + Word(cwd) + " && \\\n  ";
+    command += "env" + Removed();
+    if (HasSiteLayer()) {
+      for (const auto& [name, value] : plan_.site_environment.set) {
+        if (variables.contains(name) || IsUnset(name)) continue;
+        command += " \\\n    " + ShellQuoted(name) + "=" + (value.empty() ? "" : ShellQuoted(value));
+      }
+    }
+    for (const auto& [name, value] : variables) {
+      if (exported_.contains(name)) continue;
+      command += " \\\n    " + ShellQuoted(name) + "=" + (value.marked.empty() ? "" : Word(value, true));
+    }
+    command += " \\\n  ";
+    if (role_.shell) command += "/bin/sh -c";
+    bool first = !role_.shell;
+    // env would take it for one more variable.
+    if (first && EffectiveCommand(plan_, process_).front().marked.find('=') != std::string::npos) {
+      command += "/bin/sh -c 'exec \"$0\" \"$@\"'";
+    }
+    std::vector<Text> words;
+    if (role_.shell) words = {"/bin/sh", "-c"};
+    const std::size_t begin = words.size();
+    for (const Text& word : EffectiveCommand(plan_, process_)) words.push_back(word);
+    for (std::size_t word = begin; word < words.size(); ++word) {
+      if (command.back() != ' ') command += ' ';
+      command += first && !bound_.program.empty() ? ShellQuoted(bound_.program) : CommandWord(words, word);
+      first = false;
+    }
+    if (!problems_.empty()) return Fail(std::move(problems_));
+    return Comments() + "( " + command + " )\n";
+  }
+
+ private:
+  // An activation is done above the site's layer, and so before this line.
+  bool HasSiteLayer() const { return plan_.activation.empty() && !plan_.site_environment.empty(); }
+
+  bool IsUnset(const std::string& name) const {
+    return std::any_of(role_.unset.begin(), role_.unset.end(),
+                       [&](const std::string& pattern) { return Matches(pattern, name); });
+  }
+
+  // What holds a secret is exported by the subshell itself: everybody on the machine sees what env is called with.
+  std::string Exported(const Variables& variables) {
+    std::string text;
+    for (const auto& [name, value] : variables) {
+      if (value.marked.find("${muster:secret:") == std::string::npos) continue;
+      if (!IsShellName(name)) {
+        Refuse(Text(name), "no shell can export a variable of this name, and it is to hold a secret");
+        continue;
+      }
+      text += name + "=" + Word(value, true) + " && export " + name + " && \\\n  ";
+      exported_.emplace(name, value.marked);
+    }
+    return text;
+  }
+
+  // As one word of the shell. In the text of another one values are quoted for that one, too.
+  std::string CommandWord(const std::vector<Text>& words, std::size_t word) {
+    if (bound_.binding == nullptr || !IsShellText(words, word)) return Word(words[word]);
+    const auto filled = FillWord(words, word, *bound_.binding, 0);
+    if (filled) return ShellQuoted(*filled);
+    problems_.insert(problems_.end(), filled.error().begin(), filled.error().end());
+    return {};
+  }
+
+  // As one word of the shell; `variable`: it is the value of one.
+  std::string Word(const Text& text, bool variable = false) {
+    const auto pieces = Pieces(text);
+    if (!pieces) return Refuse(text, pieces.error());
+    std::string word;
+    for (const TextPiece& piece : *pieces)
+      word += piece.hole ? OfHole(*piece.hole, variable) : ShellQuoted(piece.literal);
+    return word.empty() ? "''" : word;
+  }
+
+  std::string OfHole(const Hole& hole, bool variable) {
+    switch (hole.kind) {
+      case Hole::Kind::kLiteral:
+        return ShellQuoted(kHoleOpen);
+      case Hole::Kind::kAttempt:
+        return "0";
+      case Hole::Kind::kSecret:
+        return OfSecret(hole.name);
+      case Hole::Kind::kInheritedPath:
+        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can go on with an inherited value");
+        return OfInherited(hole.name, {}, ":+:$" + hole.name);
+      case Hole::Kind::kInherited:
+        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can be inherited");
+        return OfInherited(hole.name, hole.text, "-" + Escaped(hole.text));
+      default:
+        break;
+    }
+    if (bound_.binding == nullptr) return Wanted(hole);
+    const auto filled = FillHoles(Text(HoleText(hole)), *bound_.binding, 0);
+    if (filled) return filled->empty() ? "" : ShellQuoted(*filled);
+    problems_.insert(problems_.end(), filled.error().begin(), filled.error().end());
+    return {};
+  }
+
+  // As the shell expands it; `otherwise`: where the site removes it. A site's own value of a path follows a ':'.
+  std::string OfInherited(const std::string& name, const std::string& otherwise, const std::string& expansion) const {
+    if (HasSiteLayer()) {
+      const SiteEnvironment& site = plan_.site_environment;
+      const auto quoted = [](const std::string& text) { return text.empty() ? "" : ShellQuoted(text); };
+      if (const auto set = site.set.find(name); set != site.set.end()) {
+        const bool path = expansion.starts_with(":+");
+        return quoted(path && !set->second.empty() ? ":" + set->second : set->second);
+      }
+      const auto left = InheritedAtSite(site, {name + "="});
+      if (std::find(left.begin(), left.end(), name + "=") == left.end()) return quoted(otherwise);
+    }
+    return "\"${" + name + expansion + "}\"";
+  }
+
+  // Within the double quotes of the shell.
+  static std::string Escaped(const std::string& text) {
+    std::string escaped;
+    for (const char c : text) {
+      if (c == '"' || c == '$' || c == '`' || c == '\\') escaped += '\\';
+      escaped += c;
+    }
+    return escaped;
+  }
+
+  std::string OfSecret(const std::string& name) {
+    const SecretSource& source = plan_.secrets.at(name);
+    if (source.from_env.empty()) return "\"$(cat " + ShellQuoted(source.from_file) + ")\"";
+    const std::string hole = HoleText({Hole::Kind::kSecret, name, 0});
+    if (const auto taken = exported_.find(source.from_env); taken != exported_.end() && taken->second != hole) {
+      return Refuse(Text(hole), "it is in the variable " + source.from_env + ", which gets another secret before");
+    }
+    if (!IsShellName(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
+    return "\"${" + source.from_env + ":?the secret " + name + "}\"";
+  }
+
+  // A shell variable for what only a start knows.
+  std::string Wanted(const Hole& hole) {
+    const std::string what = HoleText(hole).substr(kHoleOpen.size());
+    std::string name = "muster_";
+    for (const char c : what.substr(0, what.size() - 1)) {
+      const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      name += letter ? c : '_';
+    }
+    const auto same = [&](const auto& one) { return one.first == name && one.second != what; };
+    while (std::any_of(wanted_.begin(), wanted_.end(), same)) name += '_';
+    const std::pair<std::string, std::string> one(name, what);
+    if (std::find(wanted_.begin(), wanted_.end(), one) == wanted_.end()) wanted_.push_back(one);
+    // Nothing is a checkpoint, too, and outside a sweep its facts are empty.
+    const bool may_be_empty = hole.kind == Hole::Kind::kNewestCheckpoint || hole.kind == Hole::Kind::kSweep;
+    return may_be_empty ? "\"${" + name + "-}\"" : "\"${" + name + ":?}\"";
+  }
+
+  // Expanded, like the values, before env removes anything. The first expression that fits a line decides.
+  std::string Removed() const {
+    const bool all = std::find(role_.unset.begin(), role_.unset.end(), "*") != role_.unset.end();
+    if (all && exported_.empty()) return " -i";
+    std::string words;
+    std::string expressions;
+    bool finds = false;
+    const auto keep = [&](const std::string& pattern) {
+      expressions += " -e " + ShellQuoted("/^" + Covered(pattern) + "=/d");
+    };
+    const auto find = [&](const std::string& pattern) {
+      expressions += " -e " + ShellQuoted("s/^\\(" + Covered(pattern) + "\\)=.*/-u \\1/p");
+      finds = true;
+    };
+    const auto remove = [&](const std::vector<std::string>& patterns) {
+      for (const std::string& pattern : patterns) {
+        if (pattern.ends_with('*')) {
+          find(pattern);
+        } else if (!exported_.contains(pattern)) {
+          words += " -u " + ShellQuoted(pattern);
+        }
+      }
+    };
+    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may read the same
+    remove(role_.unset);
+    if (HasSiteLayer() && !all) {
+      remove(plan_.site_environment.unset);
+      if (!plan_.site_environment.pass.empty()) {
+        keep("PATH");
+        for (const std::string& pattern : plan_.site_environment.pass) keep(pattern);
+        find("*");
+      }
+    }
+    if (!finds) return words;
+    // Lines within a secret may look like variables, and would be arguments.
+    std::set<std::string> secrets;
+    for (const auto& [name, unused] : exported_) secrets.insert(name);
+    for (const auto& [unused, source] : plan_.secrets) {
+      if (!source.from_env.empty()) secrets.insert(source.from_env);
+    }
+    std::string listed = "env";
+    for (const std::string& name : secrets) listed += " -u " + ShellQuoted(name);
+    return words + " \\\n    $(" + listed + " | sed -n" + expressions + ")";
+  }
+
+  std::string Comments() const {
+    const PlanHost& host = plan_.hosts[process_.host];
+    std::string text = "# " + Printable(ProcessName(plan_, process_));
+    if (process_.rank) text += " rank " + std::to_string(*process_.rank) + " of " + std::to_string(process_.world_size);
+    const bool bound = bound_.binding != nullptr && process_.host < bound_.binding->hosts.size();
+    const std::string& name = bound ? bound_.binding->hosts[process_.host].name : host.name;
+    text += " on " + Printable(name.empty() ? host.label : name) + ", of plan " + ShortPlanId(plan_) + "\n";
+    for (const auto& [variable, what] : wanted_) {
+      text += "# set first: " + variable + "=…  (" + Printable(what.substr(0, what.size() - 1)) + ")\n";
+    }
+    if (!plan_.activation.empty()) text += "# the host's activation is yours to do before\n" + SiteBeneathActivation();
+    for (const auto& [key, value] : EffectiveContext(plan_, process_)) {
+      const std::string* words = value.AsString();
+      if (words == nullptr || words->find("${muster:secret:") == std::string::npos) continue;
+      text += "# its context holds a secret (" + Printable(key) + "), which it reads at a descriptor: there is none\n";
+    }
+    return text;
+  }
+
+  std::string SiteBeneathActivation() const {
+    const SiteEnvironment& site = plan_.site_environment;
+    std::string text;
+    const auto words = [](const std::vector<std::string>& patterns) {
+      std::string joined;
+      for (const std::string& pattern : patterns) joined += " " + Printable(pattern);
+      return joined + "\n";
+    };
+    if (!site.pass.empty()) text += "#   before it, by the site, nothing is inherited but PATH" + words(site.pass);
+    if (!site.unset.empty()) text += "#   before it, by the site, unset" + words(site.unset);
+    for (const auto& [name, value] : site.set) {
+      text += "#   before it, by the site, " + Printable(name + "=" + ShellQuoted(value)) + "\n";
+    }
+    return text;
+  }
+
+  std::string Refuse(const Text& text, const std::string& why) {
+    problems_.push_back(Error("binding", {}, Quoted(text.marked) + ": " + why));
+    return {};
+  }
+
+  const Plan& plan_;
+  const Process& process_;
+  const Role& role_;
+  const ShellBinding& bound_;
+  std::map<std::string, std::string> exported_;              // by name: the texts that hold secrets
+  std::vector<std::pair<std::string, std::string>> wanted_;  // variable, and the hole that it stands for
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Result<std::string> ShellLine(const Plan& plan, const Process& process, const ShellBinding& bound) {
+  return Line(plan, process, bound).Write();
+}
+
+}  // namespace muster

@@ -1,0 +1,352 @@
+#include "run/console/console.h"
+
+#include <cstdlib>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "plan/text/plan_text.h"
+#include "run/console/progress_display.h"
+#include "run/directory/log_path.h"
+#include "run/journal/ending_text.h"
+#include "run/logs/log_follower.h"
+#include "run/loop/output.h"
+
+namespace muster {
+namespace {
+
+// spdlog's formatting and levels, our non-blocking writing.
+class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  static constexpr std::size_t kMostHeld = 64U << 10;
+
+  OutputSink(Output& output, bool colour) : output_(output), colour_(colour) { set_pattern_("%^muster:%$ %v"); }
+
+  // Words wait; of very many the first ones are kept, since they tell what came first.
+  void Hold() { held_.emplace(); }
+  void Release() {
+    if (const std::optional<std::string> held = std::exchange(held_, std::nullopt)) output_.Write(*held);
+    if (const std::size_t missed = std::exchange(missed_, 0); missed > 0) {
+      log(spdlog::details::log_msg({}, spdlog::level::warn, fmt::format("… and {} lines more", missed)));
+    }
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    std::string line(text.data(), text.size());
+    if (colour_ && message.color_range_end > message.color_range_start) {
+      line.insert(message.color_range_end, "\x1b[0m");
+      line.insert(message.color_range_start, message.level >= spdlog::level::err    ? "\x1b[1;31m"
+                                             : message.level >= spdlog::level::warn ? "\x1b[1;33m"
+                                                                                    : "\x1b[1;36m");
+    }
+    if (!held_) {
+      output_.Write(line);
+    } else if (held_->size() + line.size() <= kMostHeld) {
+      *held_ += line;
+    } else {
+      ++missed_;
+    }
+  }
+  void flush_() override {}
+
+  Output& output_;
+  bool colour_;
+  std::optional<std::string> held_;
+  std::size_t missed_ = 0;
+};
+
+bool Coloured(ConsoleOptions::Colour colour, const Output& output) {
+  if (colour != ConsoleOptions::Colour::kAuto) return colour == ConsoleOptions::Colour::kAlways;
+  return output.is_terminal() && std::getenv("NO_COLOR") == nullptr;
+}
+
+bool SameTerminal(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return ::isatty(one) == 1 && ::isatty(other) == 1 && ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 &&
+         a.st_rdev == b.st_rdev;
+}
+
+// A terminal, a pipe or a file that both write to.
+bool GoTogether(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return SameTerminal(one, other) ||
+         (::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+}  // namespace
+
+class Console::Impl {
+ public:
+  Impl(boost::asio::io_context& loop, const ConsoleOptions& options, const Plan& run_plan)
+      : io(loop),
+        plan(run_plan),
+        quiet(options.quiet),
+        tee(options.tee),
+        at_terminal(options.at_terminal),
+        output(options.output),
+        out_fd(loop, options.out),
+        err(loop, options.err),
+        out(options.progress && SameTerminal(options.out, options.err) ? err : out_fd),
+        words(std::make_shared<OutputSink>(err, Coloured(options.colour, err))),
+        logger("muster", words),
+        colour(Coloured(options.colour, err)),
+        verbose(options.verbose),
+        together(GoTogether(options.out, options.err)),
+        roles(plan.roles.size()),
+        progress_rows(loop, err, options.progress && err.is_terminal()) {
+    if (quiet) logger.set_level(spdlog::level::warn);
+    for (const Process& process : plan.processes) ++roles[process.role].processes;
+    if (ShowsAll() || !tee.empty()) follower = std::make_unique<LogFollower>(io, out);
+    err.OnProgress([this] { CheckDrained(); });
+  }
+
+  bool ShowsAll() const { return !quiet && output && plan.processes.size() <= kMaxShownProcesses; }
+  std::string Name(ProcessId process) const {
+    return process < plan.processes.size() ? ProcessName(plan, plan.processes[process])
+                                           : fmt::format("process {}", process);
+  }
+
+  void Started(const ProcessStarted& event);
+  void Ended(ProcessId process, bool well);
+  void StartsAgain(ProcessId process);
+  void CheckDrained();
+
+  struct RoleCount {
+    std::uint32_t processes = 0;
+    std::uint32_t started = 0;
+    std::uint32_t ended = 0;
+    std::uint32_t badly = 0;
+  };
+
+  boost::asio::io_context& io;
+  const Plan& plan;
+  bool quiet;
+  std::set<ProcessId> tee;
+  std::optional<ProcessId> at_terminal;
+  bool output;
+  Output out_fd;
+  Output err;
+  Output& out;  // text of both, where both are one terminal: rows below it are taken away in time
+  std::shared_ptr<OutputSink> words;
+  spdlog::logger logger;
+  bool colour;
+  bool verbose;
+  bool together;  // what processes write is read where the report is
+  std::unique_ptr<LogFollower> follower;
+  std::vector<RoleCount> roles;
+  ProgressDisplay progress_rows;
+  std::string failure;  // how the process at hand ended
+  bool lent = false;
+  char last_lent = '\n';
+  bool draining = false;
+  std::function<void()> done;
+};
+
+void Console::Impl::Started(const ProcessStarted& event) {
+  if (event.process >= plan.processes.size()) return;
+  const std::uint32_t role = plan.processes[event.process].role;
+  if (event.process != at_terminal && (ShowsAll() || tee.contains(event.process))) {
+    const std::string path = LogPath(plan, event.process, event.attempt);
+    follower->Add(path.substr(path.find('/') + 1), Name(event.process));
+  }
+  if (ShowsAll()) return;
+  if (++roles[role].started == roles[role].processes) {
+    logger.info("{}: {} started", plan.roles[role].name, roles[role].started);
+  }
+}
+
+void Console::Impl::Ended(ProcessId process, bool well) {
+  if (process >= plan.processes.size() || ShowsAll()) return;
+  const std::uint32_t role = plan.processes[process].role;
+  RoleCount& count = roles[role];
+  if (!well) ++count.badly;
+  if (++count.ended != count.processes) return;
+  if (count.badly == 0) {
+    logger.info("{}: {} succeeded", plan.roles[role].name, count.ended);
+  } else {
+    logger.info("{}: {} ended, {} of them failed", plan.roles[role].name, count.ended, count.badly);
+  }
+}
+
+// Its role is told anew once all have started or ended.
+void Console::Impl::StartsAgain(ProcessId process) {
+  if (process >= plan.processes.size() || ShowsAll()) return;
+  RoleCount& count = roles[plan.processes[process].role];
+  if (count.started > 0) --count.started;
+  if (count.ended > 0) --count.ended;
+}
+
+void Console::Impl::CheckDrained() {
+  if (draining && out.empty() && err.empty() && done) boost::asio::post(io, std::exchange(done, nullptr));
+}
+
+Console::Console(boost::asio::io_context& io, const ConsoleOptions& options, const Plan& plan)
+    : impl_(std::make_unique<Impl>(io, options, plan)) {}
+
+Console::~Console() = default;
+
+void Console::Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir) {
+  impl_->logger.info("{}: run {}, plan {}, {} process{}", Printable(impl_->plan.name), run_id, ShortPlanId(plan_id),
+                     impl_->plan.processes.size(), impl_->plan.processes.size() == 1 ? "" : "es");
+  impl_->logger.info("in {}", Printable(run_dir));
+}
+
+void Console::Follow(int logs, const std::string& path) {
+  if (!impl_->follower) return;
+  if (const Result<void> watched = impl_->follower->Watch(logs, path); !watched) {
+    Warn(watched.error().front().message);
+  }
+}
+
+void Console::ShowProgress(std::function<Progress()> progress) {
+  impl_->progress_rows.Begin([progress = std::move(progress)](std::size_t columns, std::size_t most) {
+    return ProgressRows(progress(), columns, most);
+  });
+}
+
+void Console::Saw(const Event& event) {
+  Impl& impl = *impl_;
+  impl.progress_rows.Changed();
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, ProcessStarted>) {
+          impl.Started(e);
+        } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+          impl.failure = EndingText(e);
+          impl.Ended(e.process, false);
+        } else if constexpr (std::is_same_v<E, ProcessExited>) {
+          impl.failure = EndingText(e);
+          impl.Ended(e.process, !e.signalled && e.code == 0);
+        }
+      },
+      event);
+}
+
+void Console::Passed(const LimitPassed& limit) { impl_->failure = EndingText(limit); }
+
+void Console::Restarting(const RestartPlanned& restart) {
+  Impl& impl = *impl_;
+  impl.logger.warn(
+      "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
+      restart.processes.size() == 1 ? std::string("it")
+      : restart.scope == "process"  // that a lost host took along
+          ? fmt::format("{} processes", restart.processes.size())
+          : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),
+      restart.delay_ms == 0 ? "" : fmt::format(" in {}", DurationText(static_cast<double>(restart.delay_ms) / 1000)),
+      restart.count, restart.max);
+  for (const ProcessId process : restart.processes) impl.StartsAgain(process);
+}
+
+void Console::Failed(const FirstFailure& failure) {
+  impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
+}
+
+void Console::Dumping(const DumpOrdered& order) {
+  impl_->logger.warn("{}looking at what every process is doing (dump {}) …",
+                     order.why == "silent"       ? "a role is silent; "
+                     : order.why == "silent_job" ? "the job is silent; "
+                                                 : "",
+                     order.dump);
+}
+
+void Console::Stopping(std::uint32_t times, bool here) {
+  if (times <= 1) {
+    impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "muster stop asked for it");
+  } else {
+    impl_->logger.warn("killing at once");
+  }
+}
+
+void Console::LendTerminal(ProcessId process) {
+  Impl& impl = *impl_;
+  impl.logger.info("{} has this terminal now, Ctrl-C is its own; Ctrl-] three times, or muster stop, ends the run",
+                   impl.Name(process));
+  impl.lent = true;
+  impl.last_lent = '\n';
+  impl.progress_rows.Hold();
+  if (impl.follower) impl.follower->Hold();
+  if (impl.err.is_terminal()) impl.words->Hold();
+}
+
+void Console::TakeTerminalBack() {
+  Impl& impl = *impl_;
+  if (!std::exchange(impl.lent, false)) return;
+  if (impl.last_lent != '\n') impl.out.Write("\r\n");
+  impl.words->Release();
+  if (impl.follower) impl.follower->Release();
+  impl.progress_rows.Release();
+}
+
+void Console::ShowLent(std::string_view bytes) {
+  if (bytes.empty()) return;
+  impl_->last_lent = bytes.back();
+  impl_->out.Write(bytes);
+}
+
+void Console::StoppingByKeys(std::uint32_t times) {
+  ShowLent(times <= 1 ? "\r\nmuster: stopping … (Ctrl-] three times again to kill at once)\r\n"
+                      : "\r\nmuster: killing at once\r\n");
+}
+
+bool Console::HasRoom() const { return impl_->out.room(); }
+
+void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
+
+void Console::Say(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
+
+void Console::Lost(std::string_view host, std::string_view why) {
+  impl_->progress_rows.Changed();
+  impl_->logger.error("the agent of {} was lost: {}", Printable(host), Printable(why));
+}
+
+void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(text)); }
+
+ReportView Console::ViewOfReport(bool ended_well) const {
+  return {.details = !ended_well || impl_->verbose,
+          .output_shown = impl_->ShowsAll() && impl_->together,
+          .colour = impl_->colour};
+}
+
+void Console::Finish(std::string report, bool ended_well, std::function<void()> done) {
+  Impl& impl = *impl_;
+  impl.done = std::move(done);
+  TakeTerminalBack();
+  impl.progress_rows.End();
+  const auto show_report = [&impl, report = std::move(report), ended_well] {
+    if (!impl.quiet || !ended_well) impl.err.Write(report);
+    impl.out.OnProgress([&impl] { impl.CheckDrained(); });
+    impl.draining = true;
+    impl.CheckDrained();
+  };
+  if (impl.follower) {
+    impl.follower->Finish(show_report);
+  } else {
+    show_report();
+  }
+}
+
+void Console::Abandon() {
+  impl_->out.Abandon();
+  impl_->err.Abandon();
+  if (impl_->follower) impl_->follower->Stop();
+  impl_->CheckDrained();
+}
+
+}  // namespace muster

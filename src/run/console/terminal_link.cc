@@ -1,0 +1,128 @@
+#include "run/console/terminal_link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <signal.h>
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kPiece = 4096;
+
+}  // namespace
+
+TerminalLink::TerminalLink(boost::asio::io_context& io, Console& console, UserTerminal terminal, Ends ends)
+    : console_(console), terminal_(std::move(terminal)), ends_(std::move(ends)), keys_(io), signals_(io) {
+  boost::system::error_code ignored;
+  keys_.assign(::fcntl(terminal_.fd(), F_DUPFD_CLOEXEC, 0), ignored);
+  console_.OnShown([this] { TellShown(); });
+}
+
+void TerminalLink::Join(const ProcessAttempt& who) {
+  if (joined_) return;
+  joined_ = who;
+  stop_keys_ = {};
+  granted_ = kPtyWindow;
+  shown_ = 0;
+  console_.LendTerminal(who.process);
+  for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT, SIGQUIT}) {
+    boost::system::error_code ignored;
+    signals_.add(signal, ignored);
+  }
+  AwaitSignal();
+  terminal_.Enter();
+  TellSize();  // it may have changed since the start was ordered
+  AwaitKeys();
+}
+
+void TerminalLink::Part(const ProcessAttempt& who) {
+  if (IsJoined(who.process, who.attempt)) Part();
+}
+
+void TerminalLink::Part() {
+  if (!std::exchange(joined_, std::nullopt)) return;
+  terminal_.Leave();
+  boost::system::error_code ignored;
+  signals_.clear(ignored);
+  signals_.cancel(ignored);
+  keys_.cancel(ignored);
+  console_.TakeTerminalBack();
+}
+
+// --- keys ------------------------------------------------------------------------------------------
+
+void TerminalLink::AwaitKeys() {
+  if (!joined_ || waiting_ || granted_ == 0 || !terminal_.entered() || !keys_.is_open()) return;
+  waiting_ = true;
+  keys_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    waiting_ = false;
+    // Called off, and perhaps joined to the next attempt since.
+    if (!error && joined_ && terminal_.entered()) PassKeys();
+    AwaitKeys();
+  });
+}
+
+void TerminalLink::PassKeys() {
+  const Result<std::string> typed = terminal_.Read(std::min(granted_, kPiece));
+  boost::system::error_code ignored;
+  if (!typed) return static_cast<void>(keys_.close(ignored));
+  StopKeys::Typed keys = stop_keys_.Feed(*typed);
+  granted_ -= keys.passed.size();
+  if (!keys.passed.empty()) ends_.send(PtyBytes{joined_->process, joined_->attempt, std::move(keys.passed)});
+  for (int stop = 0; stop < keys.stops; ++stop) ends_.stop();
+}
+
+void TerminalLink::Taken(const PtyTaken& taken) {
+  if (!IsJoined(taken.process, taken.attempt)) return;
+  granted_ = std::min(granted_ + taken.count, kPtyWindow);
+  AwaitKeys();
+}
+
+// --- what is written -------------------------------------------------------------------------------
+
+void TerminalLink::Written(const PtyBytes& written) {
+  if (!IsJoined(written.process, written.attempt)) return;
+  console_.ShowLent(written.bytes);
+  shown_ += static_cast<std::uint32_t>(written.bytes.size());
+  TellShown();
+}
+
+void TerminalLink::TellShown() {
+  if (!joined_ || shown_ == 0 || !console_.HasRoom()) return;
+  ends_.send(PtyTaken{joined_->process, joined_->attempt, std::exchange(shown_, 0)});
+}
+
+// --- signals ---------------------------------------------------------------------------------------
+
+void TerminalLink::AwaitSignal() {
+  if (!joined_ || waiting_for_signal_) return;
+  waiting_for_signal_ = true;
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    waiting_for_signal_ = false;
+    if (!error && joined_) OnSignal(signal);
+    AwaitSignal();
+  });
+}
+
+void TerminalLink::OnSignal(int signal) {
+  boost::system::error_code ignored;
+  if (signal == SIGTSTP || signal == SIGQUIT) {
+    terminal_.Leave();
+    signals_.remove(signal, ignored);
+    ::raise(signal);  // a stop comes back here, an end does not
+    signals_.add(signal, ignored);
+  }
+  if (signal != SIGWINCH) {
+    // A shell may have done with the terminal what it liked; and muster may be in the background now.
+    terminal_.Leave();
+    terminal_.Enter();
+  }
+  TellSize();
+  AwaitKeys();
+}
+
+void TerminalLink::TellSize() { ends_.send(PtyResized{joined_->process, joined_->attempt, terminal_.Size()}); }
+
+}  // namespace muster

@@ -1,0 +1,113 @@
+#include "run/console/watch.h"
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+#include "plan/text/plan_json.h"
+#include "run/console/watched_progress.h"
+#include "run/control/journal_feed.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/run_files.h"
+#include "run/journal/checked_journal.h"
+#include "run/journal/plan_fit.h"
+#include "run/loop/output.h"
+#include "run/report/report.h"
+
+namespace muster {
+namespace {
+
+constexpr int kLost = 3;
+
+template <class E, class Variant>
+struct IsOneOf;
+template <class E, class... Members>
+struct IsOneOf<E, std::variant<Members...>> : std::disjunction<std::is_same<E, Members>...> {};
+
+// As the session shows it while it happens.
+void Show(Console& console, const JournalRecord& record, const std::string& run_dir) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, RunBegan>) {
+          console.Began(e.run_id, e.plan_id, run_dir);
+        } else if constexpr (std::is_same_v<E, PreparationFailed>) {
+          console.Warn(e.why);
+        } else if constexpr (std::is_same_v<E, FirstFailure>) {
+          console.Failed(e);
+        } else if constexpr (std::is_same_v<E, FailureTraced>) {
+          console.Failed({e.process, e.attempt});
+        } else if constexpr (std::is_same_v<E, RestartPlanned>) {
+          console.Restarting(e);
+        } else if constexpr (std::is_same_v<E, DumpOrdered>) {
+          console.Dumping(e);
+        } else if constexpr (std::is_same_v<E, LimitPassed>) {
+          console.Passed(e);
+        } else if constexpr (std::is_same_v<E, StopRequested>) {
+          console.Warn(e.times <= 1 ? "the run was asked to stop" : "the run was asked to end at once");
+        } else if constexpr (IsOneOf<E, Event>::value) {
+          console.Saw(Event(e));
+        }
+      },
+      record.entry);
+}
+
+int ShowLines(const std::string& run_dir, int out) {
+  boost::asio::io_context io;
+  JournalFeed feed(io, run_dir);
+  Output lines(io, out);
+  int code = kLost;
+  while (const std::optional<JournalRecord> record = feed.Next()) {
+    if (const auto* ended = std::get_if<RunEnded>(&record->entry)) code = ended->exit_code;
+    lines.Write(JournalLine(*record));
+    if (lines.gone()) return code;
+  }
+  io.restart();
+  while (!lines.empty() && io.run_one() > 0) {
+  }
+  return code;
+}
+
+}  // namespace
+
+Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, bool json) {
+  const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Result<std::string> bytes = ReadPlanJson(folder.get(), run_dir);
+  if (!bytes) return Fail(bytes.error());
+  if (json) return ShowLines(run_dir, options.out);
+  const Result<Plan> plan = PlanFromJson(*bytes);
+  if (!plan) return Fail(plan.error());
+
+  boost::asio::io_context io;
+  Console console(io, options, *plan);
+  JournalFeed feed(io, run_dir);
+  PlanFit fit(*plan);
+  WatchedProgress progress(*plan);
+  if (IsRunLive(run_dir)) console.ShowProgress([&] { return progress.Now(run_dir, WallNowNs()); });
+  int code = kLost;
+  bool well = false;
+  while (const std::optional<JournalRecord> record = feed.Next()) {
+    if (!fit.Take(*record)) continue;
+    progress.Take(*record);
+    Show(console, *record, run_dir);
+    if (const auto* ended = std::get_if<RunEnded>(&record->entry)) {
+      code = ended->exit_code;
+      well = ended->cause == Cause::kNone;
+    }
+  }
+  const Result<Report> report = MakeReport(run_dir);
+  if (!report) return Fail(report.error());
+  io.restart();
+  const auto until_shown = boost::asio::make_work_guard(io);
+  console.Finish(ReportText(*report, console.ViewOfReport(well)), well, [&io] { io.stop(); });
+  io.run();
+  return code;
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#include "run/console/watched_progress.h"
+
+#include <type_traits>
+#include <variant>
+
+#include "base/system/clock.h"
+#include "run/directory/newest_metrics.h"
+
+namespace muster {
+
+WatchedProgress::WatchedProgress(const Plan& plan)
+    : plan_(plan),
+      states_(plan.processes.size(), State::kWaiting),
+      restarts_(plan.roles.size()),
+      phase_(PhaseName(Phase::kPreparing)) {}
+
+void WatchedProgress::Take(const JournalRecord& record) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, RunBegan>) {
+          began_ns_ = ParseUtc(record.wall).value_or(0);
+        } else if constexpr (std::is_same_v<E, PhaseChanged>) {
+          phase_ = PhaseName(e.to);
+        } else if constexpr (std::is_same_v<E, StartOrdered>) {
+          states_[e.process] = State::kRunning;
+          if (e.attempt > 0) ++restarts_[plan_.processes[e.process].role];
+        } else if constexpr (std::is_same_v<E, ProcessExited> || std::is_same_v<E, SpawnFailed>) {
+          states_[e.process] = State::kEnded;
+        } else if constexpr (std::is_same_v<E, RestartPlanned>) {
+          states_[e.process] = State::kWaiting;
+        }
+      },
+      record.entry);
+}
+
+Progress WatchedProgress::Now(const std::string& run_dir, std::uint64_t now_ns) const {
+  Progress progress;
+  progress.phase = phase_;
+  if (began_ns_ != 0 && now_ns > began_ns_) progress.seconds = static_cast<double>(now_ns - began_ns_) / 1e9;
+  const RoleReports reports = NewestReports(run_dir);
+  for (std::size_t role = 0; role < plan_.roles.size(); ++role) {
+    Progress::Role& row = progress.roles.emplace_back();
+    row.count.name = plan_.roles[role].name;
+    row.count.restarts = restarts_[role];
+    if (const auto report = reports.find(row.count.name); report != reports.end()) {
+      row.metrics = MetricsText(report->second);
+    }
+  }
+  for (std::size_t process = 0; process < states_.size(); ++process) {
+    RoleStatus& count = progress.roles[plan_.processes[process].role].count;
+    const State state = states_[process];
+    ++(state == State::kWaiting ? count.waiting : state == State::kRunning ? count.running : count.ended);
+  }
+  return progress;
+}
+
+}  // namespace muster

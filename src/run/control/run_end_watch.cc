@@ -1,0 +1,70 @@
+#include "run/control/run_end_watch.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fcntl.h>
+#include <sys/inotify.h>
+
+#include "base/system/file_changes.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
+
+namespace muster {
+
+Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()> ended) {
+  journal_ = run_dir + "/journal.jsonl";
+  ended_ = std::move(ended);
+  UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify || ::inotify_add_watch(inotify.get(), journal_.c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0) {
+    return Fail(SystemError("inotify", "cannot wait for the end of the run", errno));
+  }
+  changes_.assign(inotify.release());
+  // Looked at with the watch in place: what happens from here on is told.
+  if (IsRunLive(run_dir) && !JournalIsComplete()) {
+    Await();
+  } else {
+    boost::asio::post(changes_.get_executor(), [this] { Ended(); });
+  }
+  return {};
+}
+
+void RunEndWatch::Stop() {
+  ended_ = nullptr;
+  boost::system::error_code ignored;
+  changes_.close(ignored);
+}
+
+void RunEndWatch::Await() {
+  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    bool closed = false;
+    ReadFileChanges(changes_.native_handle(), [&closed](const FileChange& change) {
+      // The file itself gone (IN_IGNORED) is an end, too: there is nothing more to wait for.
+      closed = closed || (change.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0;
+    });
+    if (closed || JournalIsComplete()) return Ended();
+    Await();
+  });
+}
+
+// A quotation mark in a text of the journal has a backslash before it, so this is found in no text.
+bool RunEndWatch::JournalIsComplete() const {
+  constexpr std::size_t kLongestLine = 16U << 10;  // a longer last line is seen when the file is closed
+  const Result<FileTail> tail = ReadTail(AT_FDCWD, journal_, kLongestLine);
+  if (!tail || !tail->bytes.ends_with('\n')) return false;
+  const std::size_t before =
+      tail->bytes.size() > 1 ? tail->bytes.rfind('\n', tail->bytes.size() - 2) : std::string::npos;
+  const std::size_t begin = before == std::string::npos ? 0 : before;
+  return tail->bytes.find("\"event\":\"run_ended\"", begin) != std::string::npos;
+}
+
+void RunEndWatch::Ended() {
+  boost::system::error_code ignored;
+  changes_.close(ignored);
+  if (ended_) std::exchange(ended_, nullptr)();
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+#include "run/directory/hidden_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "run/directory/environment_record.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::string_view, 6> kSecretWords = {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"};
+
+bool SoundsSecret(std::string_view name) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return std::any_of(kSecretWords.begin(), kSecretWords.end(),
+                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+HiddenValues::HiddenValues(const Plan& plan, const std::map<std::string, std::string>& secrets) : plan_(plan) {
+  for (const auto& [name, value] : secrets) {
+    if (!value.empty()) secrets_.emplace_back(value);
+  }
+}
+
+std::string HiddenValues::Shown(std::string_view name, const std::string& value) const {
+  const bool hidden = SoundsSecret(name) ||
+                      std::any_of(plan_.secrets.begin(), plan_.secrets.end(),
+                                  [&](const auto& secret) { return secret.second.from_env == name; }) ||
+                      std::any_of(secrets_.begin(), secrets_.end(),
+                                  [&](std::string_view secret) { return value.find(secret) != std::string::npos; });
+  return hidden ? std::string(kHiddenValue) : value;
+}
+
+}  // namespace muster

@@ -1,0 +1,140 @@
+#include "run/directory/live_heads.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system/self_count.h"
+#include "base/system/unique_fd.h"
+#include "base/values/utf8.h"
+#include "run/directory/directory_owner.h"
+#include "run/directory/json_text.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
+#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+bool IsOwnFolder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && IsOwn(status.st_uid);
+}
+
+// Of this user alone: what others may put there is not believed. Links are not followed.
+UniqueFd OpenPrivate(const std::string& path) {
+  UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool is_private = folder && ::fstat(folder.get(), &status) == 0 && IsOwn(status.st_uid) &&
+                          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  return is_private ? std::move(folder) : UniqueFd();
+}
+
+struct Entry {
+  std::string folder;
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string boot;
+};
+
+std::string EntryText(const Entry& entry) {
+  return JsonText(Value(Value::Map{{"format", 1},
+                                   {"folder", entry.folder},
+                                   {"pid", entry.pid},
+                                   {"start_ticks", static_cast<std::int64_t>(entry.start_ticks)},
+                                   {"boot", entry.boot}})) +
+         "\n";
+}
+
+std::optional<Entry> ReadEntry(int folder, const std::string& name) {
+  struct stat status {};
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !IsOwn(status.st_uid)) return std::nullopt;
+  const auto text = ReadFileAt(folder, name, kMostHeadEntry, O_NOFOLLOW);
+  const auto json = text ? ValueFromJsonText(*text) : tl::make_unexpected(std::string());
+  if (!json || NumberField(*json, "format") != 1) return std::nullopt;
+  Entry entry;
+  entry.folder = TextField(*json, "folder");
+  entry.pid = NumberField(*json, "pid");
+  entry.start_ticks = static_cast<std::uint64_t>(NumberField(*json, "start_ticks"));
+  entry.boot = TextField(*json, "boot");
+  if (!entry.folder.starts_with('/')) return std::nullopt;
+  return entry;
+}
+
+bool ProcessLives(const Entry& entry) {
+  return entry.pid > 0 && entry.start_ticks != 0 && entry.boot == BootId() &&
+         StartTicksOf(static_cast<pid_t>(entry.pid)) == entry.start_ticks;
+}
+
+}  // namespace
+
+std::string LiveHeadsFolder(std::string_view runtime_dir) {
+  if (runtime_dir.starts_with('/') && IsOwnFolder(std::string(runtime_dir)))
+    return std::string(runtime_dir) + "/muster";
+  const std::string of_user = fmt::format("/run/user/{}", ::geteuid());
+  if (IsOwnFolder(of_user)) return of_user + "/muster";
+  return fmt::format("/tmp/muster-{}", ::geteuid());
+}
+
+std::string OwnLiveHeadsFolder() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  return LiveHeadsFolder(runtime == nullptr ? "" : runtime);
+}
+
+LiveHead LiveHead::Announce(const std::string& heads_folder, const std::string& folder, const std::string& id) {
+  LiveHead head;
+  if (!IsUtf8(folder)) return head;  // JSON could not hold it
+  static_cast<void>(::mkdir(heads_folder.c_str(), 0700));
+  const UniqueFd opened = OpenPrivate(heads_folder);
+  if (!opened) return head;
+  // A run and a sweep of one id do not exist; a head that goes on with a sweep takes the place of a dead one.
+  const std::string name = FolderName(id) + ".json";
+  const std::string text = EntryText({folder, ::getpid(), OwnStartTicks(), BootId()});
+  if (text.size() > kMostHeadEntry || !ReplaceFile(opened.get(), name, text)) return head;
+  head.file_ = heads_folder + "/" + name;
+  return head;
+}
+
+LiveHead::LiveHead(LiveHead&& other) noexcept : file_(std::exchange(other.file_, {})) {}
+
+LiveHead& LiveHead::operator=(LiveHead&& other) noexcept {
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+LiveHead::~LiveHead() {
+  if (!file_.empty()) ::unlink(file_.c_str());
+}
+
+std::vector<std::string> FoldersOfLiveHeads(const std::string& heads_folder) {
+  std::vector<std::string> folders;
+  const UniqueFd opened = OpenPrivate(heads_folder);
+  if (!opened) return folders;
+  std::error_code error;
+  std::size_t seen = 0;
+  for (std::filesystem::directory_iterator it(heads_folder, error), end; !error && it != end && seen < kMostHeads;
+       it.increment(error), ++seen) {
+    const std::string name = it->path().filename().string();
+    const auto entry = name.ends_with(".json") ? ReadEntry(opened.get(), name) : std::nullopt;
+    if (!entry) continue;
+    const auto owner = OwnerOf(entry->folder);
+    if (owner && IsOwn(*owner) && IsRunLive(entry->folder)) {
+      folders.push_back(entry->folder);
+    } else if (!ProcessLives(*entry)) {
+      ::unlinkat(opened.get(), name.c_str(), 0);
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace muster

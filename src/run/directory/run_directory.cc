@@ -1,0 +1,285 @@
+#include "run/directory/run_directory.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/system/group_access.h"
+#include "base/system/host_name.h"
+#include "base/system/write_all.h"
+#include "base/values/shell_quote.h"
+#include "run/directory/private_files.h"
+
+namespace muster {
+namespace {
+
+constexpr char kLockName[] = "lock";
+constexpr std::size_t kMaxName = 64;
+
+tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
+  return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
+}
+
+// What the lock file says, for the loser's message: one line, made safe.
+std::string Holder(int lock) {
+  char text[512];
+  const ssize_t got = ::pread(lock, text, sizeof text, 0);
+  std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  line = line.substr(0, line.find('\n'));
+  return line.empty() ? "another muster" : Printable(line);
+}
+
+// Whether who is named there as the holder was a process of this host that is gone.
+bool HolderIsGone(int lock) {
+  int pid = 0;
+  char host[256];
+  if (std::sscanf(Holder(lock).c_str(), "pid %d on %255s since", &pid, host) != 2 || pid <= 0) return false;
+  return OwnHostName() == host && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
+}
+
+// The lock, or false with errno. A child that a killed holder had forked has it, too, until it has closed what it
+// inherited or is ended: that is waited for, by asking, since a flock(2) that waits has no limit of time.
+bool TakeLock(int lock) {
+  constexpr int kTries = 200;
+  constexpr timespec kPause = {0, 10'000'000};
+  for (int tried = 0;; ++tried) {
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    if (tried >= kTries || !HolderIsGone(lock)) break;
+    ::nanosleep(&kPause, nullptr);
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
+// Whether anything but the lock is in the folder.
+bool HoldsSomething(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != kLockName) return true;
+  }
+  return bool{error};
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& shown, const DirectoryKind& kind) {
+  RunDirectory made;
+  made.folder_ = std::move(folder);
+  struct stat status {};
+  if (::fstat(made.folder_.get(), &status) != 0) return Refused("cannot look at", shown, errno);
+  if (!IsOwn(status.st_uid)) {
+    return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} is kept in one of your own",
+                                                    Quoted(shown), UserName(status.st_uid), kind.noun)));
+  }
+
+  made.lock_ = UniqueFd(
+      ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
+  if (!S_ISREG(status.st_mode)) return Refused("cannot lock", shown, EINVAL);
+  if (!TakeLock(made.lock_.get())) {
+    if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
+    Diagnostic busy = MachineError(
+        "run_dir",
+        fmt::format("the {} directory {} is in use by {}", kind.noun, Quoted(shown), Holder(made.lock_.get())),
+        kind.elsewhere);
+    busy.blame = Blame::kBusy;
+    return Fail(std::move(busy));
+  }
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", made.folder_.get()).c_str(), path, sizeof path);
+  if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
+  made.path_.assign(path, static_cast<std::size_t>(length));
+  return made;
+}
+
+Result<void> RunDirectory::TellHolder(const std::string& shown) {
+  struct stat status {};
+  const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
+  // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
+  const bool empty = ::fstat(lock_.get(), &status) == 0 && status.st_size == 0;
+  if (!empty && ::ftruncate(lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
+  if (const int failed = WriteAll(lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  return {};
+}
+
+Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const DirectoryKind& kind) {
+  UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return Refused("cannot open", folder, errno);
+  Result<RunDirectory> made = Lock(std::move(opened), folder, kind);
+  if (!made) return made;
+  if (auto told = made->TellHolder(folder); !told) return Fail(told.error());
+  return made;
+}
+
+Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& shown, bool for_group,
+                                        const DirectoryKind& kind, bool fresh) {
+  Result<RunDirectory> locked = Lock(std::move(folder), shown, kind);
+  if (!locked) return locked;
+  RunDirectory& made = *locked;
+  if (!fresh && HoldsSomething(made.path_)) {
+    return Fail(Error("run_dir", {},
+                      fmt::format("the folder {} is not empty: a {} needs one of its own", Quoted(shown), kind.noun),
+                      "name a new folder, or leave --run-dir out"));
+  }
+  if (!SetMode(made.folder_.get(), for_group ? kGroupFolderMode : 0700) ||
+      !SetMode(made.lock_.get(), for_group ? 0640 : 0600)) {
+    return Refused("cannot lock", shown, errno);
+  }
+  if (auto told = made.TellHolder(shown); !told) return Fail(told.error());
+  // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
+  for (const char* const name : {"context", "files"}) {
+    const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
+                                     ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
+    if (!kept) return Refused("cannot make", shown + "/" + name, errno);
+  }
+  return locked;
+}
+
+Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group, const DirectoryKind& kind) {
+  const bool fresh = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!fresh && errno != EEXIST) return Refused("cannot make", folder, errno);
+  UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return Refused("cannot open", folder, errno);
+  return Hold(std::move(opened), folder, for_group, kind, fresh);
+}
+
+namespace {
+
+// A folder in which run directories are made is the caller's or root's: whoever owns it can put others in their place.
+// For the group it may be a member's, if it is sticky, so that no other member can.
+Result<void> CheckKeeper(int folder, const std::string& shown, bool for_group) {
+  struct stat status {};
+  if (::fstat(folder, &status) != 0) return Refused("cannot look at", shown, errno);
+  const bool shared = for_group && IsForGroup(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP;
+  if (IsOwn(status.st_uid)) {
+    // Of an earlier muster, which did not make them so.
+    if (!shared || SetMode(folder, (status.st_mode & 07777) | S_ISVTX)) return {};
+    return Refused("cannot make", shown, errno);
+  }
+  const bool sticky = (status.st_mode & S_ISVTX) != 0;
+  if (status.st_uid == 0 || (shared && sticky)) return {};
+  const std::string user = UserName(status.st_uid);
+  return Fail(MachineError(
+      "run_dir",
+      fmt::format("the folder {} belongs to {}, and run directories in it could be replaced", Quoted(shown), user),
+      shared ? fmt::format("as {}: chmod +t {}", user, ShellQuoted(shown))
+             : "set MUSTER_HOME to a folder of your own, or name a run directory with --run-dir"));
+}
+
+// Of links the one who made it counts.
+Result<void> CheckLink(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
+  if (IsOwn(status.st_uid) || status.st_uid == 0) return {};
+  return Fail(MachineError("run_dir", fmt::format("{} is a link of {}", Quoted(path), UserName(status.st_uid)),
+                           "set MUSTER_HOME to a folder of your own, or name a run directory with --run-dir"));
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std::string_view name,
+                                             std::string_view stamp, std::string_view run_id, bool for_group,
+                                             const DirectoryKind& kind) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
+  if (error) return Refused("cannot make", runs_folder, error.value());
+  const bool fresh = ::mkdir(runs_folder.c_str(), 0700) == 0;
+  if (!fresh && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
+  if (auto own = CheckLink(runs_folder); !own) return Fail(own.error());
+  const UniqueFd runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!runs) return Refused("cannot open", runs_folder, errno);
+
+  if (fresh && for_group && ::fchmod(runs.get(), kSharedFolderMode) != 0) {
+    return Refused("cannot make", runs_folder, errno);
+  }
+  if (auto kept = CheckKeeper(runs.get(), runs_folder, for_group); !kept) return Fail(kept.error());
+  const std::string folder = FolderName(name);
+  const bool first = for_group && ::mkdirat(runs.get(), folder.c_str(), 0700) == 0;
+  Result<UniqueFd> of_name = MakeFolder(runs.get(), folder);
+  if (!of_name) return Fail(std::move(of_name.error()));
+  if (first && ::fchmod(of_name->get(), kSharedFolderMode) != 0) return Refused("cannot make", folder, errno);
+  if (auto kept = CheckKeeper(of_name->get(), runs_folder + "/" + folder, for_group); !kept) return Fail(kept.error());
+  const std::string leaf = fmt::format("{}-{}", stamp, run_id);
+  const std::string shown = fmt::format("{}/{}/{}", runs_folder, folder, leaf);
+  if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
+  Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
+  if (!opened) return Fail(std::move(opened.error()));
+  Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind, true);
+  if (!made) return made;
+
+  // A convenience for people: nothing of muster reads it, so a run does not fail for it.
+  const std::string draft = fmt::format(".latest-{}", run_id);
+  if (::symlinkat(leaf.c_str(), of_name->get(), draft.c_str()) == 0 &&
+      ::renameat(of_name->get(), draft.c_str(), of_name->get(), "latest") != 0) {
+    ::unlinkat(of_name->get(), draft.c_str(), 0);
+  }
+  return made;
+}
+
+std::vector<std::string> ClosedToGroup(const std::string& runs_folder, std::string_view name) {
+  std::vector<std::string> closed;
+  for (const std::string& folder : {runs_folder, runs_folder + "/" + FolderName(name)}) {
+    struct stat status {};
+    const bool own = ::stat(folder.c_str(), &status) == 0 && IsOwn(status.st_uid);
+    if (own && !IsForGroup(status.st_mode)) closed.push_back(folder);
+  }
+  return closed;
+}
+
+std::string FolderName(std::string_view name) {
+  std::string folder(name.substr(0, kMaxName));
+  for (char& c : folder) {
+    const bool fit =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    if (!fit) c = '_';
+  }
+  if (folder.empty()) return "_";
+  if (folder.front() == '.' || folder.front() == '-') folder.front() = '_';
+  return folder;
+}
+
+std::string RunsFolder(const std::string& cwd, std::string_view muster_home) {
+  return muster_home.empty() ? cwd + "/runs" : std::string(muster_home) + "/runs";
+}
+
+namespace {
+
+UniqueFd OpenLock(const std::string& run_dir) {
+  // Only a directory that has a journal is asked: a lock taken for the question cannot then get into the way
+  // of a muster that is just starting there.
+  struct stat status {};
+  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
+  return UniqueFd(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+}  // namespace
+
+bool IsRunLive(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+std::string HolderOf(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  return lock ? Holder(lock.get()) : "nobody";
+}
+
+void AwaitRunOver(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  while (lock && ::flock(lock.get(), LOCK_SH) != 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,76 @@
+#include "run/directory/run_files.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/system/open_below.h"
+#include "base/values/shell_quote.h"
+#include "plan/check/plan_check.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/json_text.h"
+
+namespace muster {
+namespace {
+
+std::string InputsText(const Value& inputs, const Value& evaluation,
+                       const std::map<std::string, std::string>& inherited) {
+  const Value recorded(Value::Map(inherited.begin(), inherited.end()));
+  return JsonText(Value(
+             Value::Map{{"format", 1}, {"inherited", recorded}, {"inputs", inputs}, {"evaluation", evaluation}})) +
+         "\n";
+}
+
+}  // namespace
+
+Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
+                         const std::map<std::string, std::string>& inherited,
+                         const std::map<std::string, std::string>& sources, const std::string& linked_sources) {
+  for (const auto& [path, bytes] : sources) {
+    const std::string place = "recipe/" + path;
+    if (!linked_sources.empty() && LinkFile(folder, place, linked_sources + "/" + path)) continue;
+    if (Result<void> written = WriteNewFile(folder, place, bytes); !written) return written;
+  }
+  return WriteNewFile(folder, "inputs.json", InputsText(inputs, evaluation, inherited));
+}
+
+Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluation,
+                           const std::map<std::string, std::string>& sources) {
+  for (const auto& [path, bytes] : sources) {
+    const std::string place = "recipe/" + path;
+    if (auto made = MakeFolderOf(folder, place); !made) return Fail(made.error());
+    if (auto replaced = ReplaceFile(folder, place, bytes); !replaced) return replaced;
+  }
+  return ReplaceFile(folder, "inputs.json", InputsText(inputs, evaluation, {}));
+}
+
+Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
+  if (Result<void> written = WriteNewFile(folder, "plan.json", PlanToJson(run.plan, run.inputs, run.plan_id));
+      !written) {
+    return Fail(std::move(written.error()));
+  }
+  if (run.with_plan_text) {
+    if (Result<void> written = WriteNewFile(folder, "plan.txt", PlanText(run.plan)); !written) {
+      return Fail(std::move(written.error()));
+    }
+  }
+  if (Result<void> written =
+          WriteRecipe(folder, run.inputs, run.evaluation, run.inherited, run.sources, run.linked_sources);
+      !written) {
+    return Fail(std::move(written.error()));
+  }
+  if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
+  if (Result<UniqueFd> metrics = MakeFolder(folder, "metrics"); !metrics) return metrics;
+  return MakeFolder(folder, "logs");
+}
+
+Result<std::string> ReadPlanJson(int folder, const std::string& run_dir) {
+  constexpr std::size_t kRoom = 4;  // JSON is longer than the texts that it holds
+  Result<std::string> bytes = ReadFileAt(folder, "plan.json", kRoom * kMaxPlanBytes);
+  if (bytes) return bytes;
+  return Fail(
+      Error("run", {}, fmt::format("{} is not a run directory", Quoted(run_dir)), "a run directory holds plan.json"));
+}
+
+}  // namespace muster

@@ -1,0 +1,144 @@
+// Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "run/directory/run_directory.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marker) {
+  return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
+}
+
+// Folders below `folder`, links not followed; nothing if it cannot be read.
+std::vector<fs::path> Folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_symlink(ignored) && it->is_directory(ignored)) found.push_back(it->path());
+  }
+  return found;
+}
+
+// "gpt~2" -> ("gpt", 2).
+std::optional<std::pair<std::string, std::size_t>> NameAndAge(std::string_view run) {
+  const std::size_t tilde = run.rfind('~');
+  if (tilde == std::string_view::npos) return std::pair{std::string(run), std::size_t{0}};
+  const std::string_view digits = run.substr(tilde + 1);
+  std::size_t age = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), age);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return std::pair{std::string(run.substr(0, tilde)), age};
+}
+
+Result<std::string> Missing(const DirectoryKind& kind, std::string message, std::string hint) {
+  return Fail(Error(kind.noun, {}, std::move(message), std::move(hint)));
+}
+
+Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const FoundRun& foreign) {
+  return Missing(kind, std::move(message),
+                 fmt::format("one of another user is named by its path: {} belongs to {}", ShellQuoted(foreign.path),
+                             UserName(foreign.owner)));
+}
+
+// Those that names may mean.
+std::vector<FoundRun> Meant(std::vector<FoundRun> runs, DirectoryUse use) {
+  std::erase_if(runs, [use](const FoundRun& one) { return !MayBeMeant(one.owner, use); });
+  return runs;
+}
+
+}  // namespace
+
+std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind) {
+  std::vector<FoundRun> runs;
+  for (const fs::path& of_name : Folders(runs_folder)) {
+    for (const fs::path& folder : Folders(of_name)) {
+      const std::string leaf = folder.filename().string();
+      const std::size_t dash = leaf.rfind('-');
+      struct stat marker {};
+      const auto owner = OwnerOf(folder.string());
+      if (dash == std::string::npos || !owner || !IsOne(folder, kind, marker)) continue;
+      runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
+                      std::int64_t{marker.st_mtim.tv_sec} * 1'000'000'000 + marker.st_mtim.tv_nsec, *owner});
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
+  return runs;
+}
+
+Result<std::string> ResolveRun(std::string_view run, const std::string& runs_folder, const DirectoryKind& kind,
+                               DirectoryUse use) {
+  struct stat marker {};
+  const std::string as_path(run);
+  const bool is_path = run.find('/') != std::string_view::npos;
+  const auto owner = run.empty() ? std::nullopt : OwnerOf(as_path);
+  if (owner && IsOne(as_path, kind, marker) && (is_path || MayBeMeant(*owner, use))) {
+    if (auto allowed = CheckUse(as_path, *owner, use, kind.noun); !allowed) return Fail(allowed.error());
+    return as_path;
+  }
+  if (is_path) {
+    return Missing(kind, fmt::format("{} is not a {} directory", Quoted(run), kind.noun),
+                   fmt::format("a {} directory holds {}", kind.noun, kind.marker));
+  }
+
+  const std::vector<FoundRun> all = RunsBelow(runs_folder, kind);
+  const std::vector<FoundRun> runs = Meant(all, use);
+  if (runs.empty() && !all.empty()) {
+    return NotOwn(kind, fmt::format("none of the {}s in {} is yours", kind.noun, Quoted(runs_folder)), all.back());
+  }
+  if (runs.empty()) {
+    return Missing(kind, fmt::format("there are no {}s in {}", kind.noun, Quoted(runs_folder)), kind.started);
+  }
+  if (const auto wanted = NameAndAge(run)) {
+    const auto& [name, age] = *wanted;
+    std::vector<const FoundRun*> of_name;
+    for (const FoundRun& found : runs) {
+      if (name.empty() || found.name == name) of_name.push_back(&found);
+    }
+    if (age < of_name.size()) return of_name[of_name.size() - 1 - age]->path;
+    if (!of_name.empty()) {
+      return Missing(kind, fmt::format("{} goes back too far", Quoted(run)),
+                     fmt::format("there are {}", of_name.size()));
+    }
+  }
+  constexpr std::size_t kShortestPrefix = 4;
+  std::vector<const FoundRun*> matches;
+  for (const FoundRun& found : runs) {
+    if (run.size() >= kShortestPrefix && found.id.starts_with(run)) matches.push_back(&found);
+  }
+  if (matches.size() == 1) return matches.front()->path;
+  const auto foreign = std::find_if(all.rbegin(), all.rend(), [&](const FoundRun& found) {
+    return found.name == run || (run.size() >= kShortestPrefix && found.id.starts_with(run));
+  });
+  if (matches.empty() && foreign != all.rend()) {
+    return NotOwn(kind, fmt::format("no {} {} in {} is yours", kind.noun, Quoted(run), Quoted(runs_folder)), *foreign);
+  }
+  std::vector<std::string> known;
+  for (const FoundRun* match : matches) known.push_back(match->id);
+  if (!known.empty()) {
+    return Missing(kind, fmt::format("{} begins {} ids", Quoted(run), known.size()),
+                   fmt::format("{}, …", known.front()));
+  }
+  for (const FoundRun& found : runs) {
+    if (std::find(known.begin(), known.end(), found.name) == known.end()) known.push_back(found.name);
+  }
+  std::sort(known.begin(), known.end());
+  return Missing(kind, fmt::format("there is no {} {} in {}", kind.noun, Quoted(run), Quoted(runs_folder)),
+                 DidYouMean(run, known));
+}
+
+}  // namespace muster

@@ -1,0 +1,115 @@
+#include "run/directory/run_tags.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/system/unique_fd.h"
+#include "base/values/shell_quote.h"
+#include "base/values/utf8.h"
+#include "muster/value.h"
+#include "run/directory/json_text.h"
+#include "run/directory/private_files.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kFile = "tags.json";
+constexpr std::size_t kLongestTag = 200;
+constexpr std::size_t kLongestFile = 64U << 10;
+
+bool IsName(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name.front()) && name.back() != '-' &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
+}
+
+}  // namespace
+
+std::string_view TagName(std::string_view tag) { return tag.substr(0, tag.find('=')); }
+
+Result<void> CheckTag(const std::string& tag) {
+  const bool one_line =
+      std::none_of(tag.begin(), tag.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  if (IsName(TagName(tag)) && tag.size() <= kLongestTag && IsUtf8(tag) && one_line) return {};
+  return Fail(Error("tag", {}, fmt::format("{} is no tag", Quoted(tag)),
+                    "a word such as baseline, or name=value; names have letters, digits, '_', '-' and '.'"));
+}
+
+Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, const std::vector<std::string>& changes) {
+  for (const std::string& change : changes) {
+    const bool taken = change.ends_with('-') && change.find('=') == std::string::npos;
+    const std::string tag = taken                     ? change.substr(0, change.size() - 1)
+                            : change.starts_with('+') ? change.substr(1)
+                                                      : change;
+    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
+    const auto removed = std::erase_if(tags, [&](const std::string& other) { return TagName(other) == TagName(tag); });
+    if (taken && removed == 0) {
+      return Fail(Error("tag", {}, fmt::format("the run has no tag {}", Quoted(tag))));
+    }
+    if (!taken) tags.push_back(tag);
+  }
+  if (tags.size() > kMostTags) {
+    return Fail(Error("tag", {}, fmt::format("a run has at most {} tags, these are {}", kMostTags, tags.size())));
+  }
+  std::sort(tags.begin(), tags.end());
+  return tags;
+}
+
+Result<void> WriteTags(int folder, const std::vector<std::string>& tags) {
+  struct stat facts {};
+  if (tags.empty() && ::fstatat(folder, kFile, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  return ReplaceFile(
+      folder, kFile,
+      JsonText(Value(Value::Map{{"format", 1}, {"tags", Value::List(tags.begin(), tags.end())}})) + "\n");
+}
+
+std::vector<std::string> ReadTags(int folder) {
+  std::vector<std::string> tags;
+  const Result<std::string> text = ReadFileAt(folder, kFile, kLongestFile, O_NOFOLLOW);
+  if (!text) return tags;
+  const auto value = ValueFromJsonText(*text);
+  if (!value || value->AsMap() == nullptr) return tags;
+  const auto list = value->AsMap()->find("tags");
+  if (list == value->AsMap()->end() || list->second.AsList() == nullptr) return tags;
+  for (const Value& tag : *list->second.AsList()) {
+    if (tag.AsString() != nullptr && CheckTag(*tag.AsString())) tags.push_back(*tag.AsString());
+  }
+  return tags;
+}
+
+std::vector<std::string> TagsOfRun(const std::string& run_dir) {
+  const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder ? ReadTags(folder.get()) : std::vector<std::string>();
+}
+
+Value::Map TagValues(const std::vector<std::string>& tags) {
+  Value::Map values;
+  for (const std::string& tag : tags) {
+    const std::string name(TagName(tag));
+    values.emplace(name, name.size() == tag.size() ? Value(true) : Value(tag.substr(name.size() + 1)));
+  }
+  return values;
+}
+
+Value TagList(const Value::Map& tags) {
+  Value::List list;
+  for (const auto& [name, value] : tags) {
+    list.emplace_back(name + (value.AsString() != nullptr ? "=" + *value.AsString() : ""));
+  }
+  return Value(std::move(list));
+}
+
+std::string TagsText(const Value::Map& tags) {
+  std::string text;
+  const Value list = TagList(tags);
+  for (const Value& tag : *list.AsList()) text += (text.empty() ? "" : ",") + *tag.AsString();
+  return text;
+}
+
+}  // namespace muster

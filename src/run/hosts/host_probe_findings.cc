@@ -1,0 +1,136 @@
+#include "run/hosts/host_probe_findings.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace muster {
+namespace {
+
+// Less locked memory than this, and RDMA libraries of accelerators cannot register their buffers.
+constexpr std::uint64_t kLeastLocked = std::uint64_t{64} << 20;
+
+struct KnownTrial {
+  std::string_view what;
+  std::string_view breaks;
+  std::string_view mend;
+};
+
+constexpr std::array<KnownTrial, 7> kMechanisms = {{
+    {"pidfd", "processes are watched by SIGCHLD and pids, which wrap", "a kernel from 5.4; uname -r"},
+    {"close_range", "every start walks over all descriptors", "a kernel from 5.9; uname -r"},
+    {"clone_cgroup", "the agent has to enter its cgroup itself, some milliseconds at the start",
+     "a kernel from 5.7, or a seccomp profile of the container that allows clone3"},
+    {"landlock", "recipes are kept from files by seccomp alone",
+     "a kernel from 5.13 with lsm=…,landlock on its command line: cat /sys/kernel/security/lsm"},
+    {"seccomp", "recipes are kept from the system by a limit of descriptors alone",
+     "a kernel with CONFIG_SECCOMP_FILTER"},
+    {"user_namespaces", "--isolate pid is for root only",
+     "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1"},
+    {"subreaper", "daemonised processes cannot be told from others", "a kernel from 3.4"},
+}};
+
+// What devices of that kind are reached through.
+std::string DriverOf(std::string_view kind) {
+  if (kind == "cuda") return "nvidia-smi";
+  if (kind == "hip") return "rocm-smi";
+  return "npu-smi info";
+}
+
+HostFault Finding(std::uint32_t host, std::string kind, std::string text, std::string breaks, std::string mend) {
+  return {std::move(kind), std::move(text), std::move(mend), {host}, std::move(breaks)};
+}
+
+}  // namespace
+
+std::string BreaksOf(std::string_view kind) {
+  using Known = std::pair<std::string_view, const char*>;
+  constexpr std::array<Known, 7> kKnown = {
+      {{"unreachable", "nothing can be started there"},
+       {"clock", "logs and events of hosts come in the wrong order, and tokens expire early"},
+       {"unseen", "a start there may hang as this did"},
+       {"version", "the agent may refuse what this muster says, or not know it"},
+       {"limit", "some processes of the plan cannot be started there"},
+       {"program", "its processes fail at their start, at spawn stage exec"},
+       {"devices", "processes are given devices that are not there"}}};
+  const auto* const found =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.first == kind; });
+  return found == kKnown.end() ? "" : found->second;
+}
+
+std::string BreaksOfDisk(std::string_view what) {
+  if (what == "run directory") return "the journal and the logs of a run cannot be written";
+  if (what == "/dev/shm") return "data loaders and collectives that share memory fail, often with SIGBUS";
+  return "compilers and programs that keep temporary files fail";
+}
+
+std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts) {
+  std::vector<HostFault> faults;
+  for (const TrialFact& trial : facts.trials) {
+    if (trial.kind == "mechanism" && trial.what == "memfd" && !trial.error.empty()) {
+      faults.push_back(Finding(host, "mechanism", "there is no memfd_create: " + trial.error,
+                               "nothing can be run: agents hand texts to processes by it",
+                               "a seccomp profile of the container that allows memfd_create"));
+    }
+    if (trial.kind != "node" || trial.error.empty()) continue;
+    faults.push_back(Finding(
+        host, "node", fmt::format("{} cannot be opened: {}", trial.what, trial.error),
+        "processes do not find the device, though it is counted",
+        fmt::format("ls -l {}; add this user to the group that it belongs to: usermod -aG GROUP USER", trial.what)));
+  }
+  for (const auto& [kind, version] : facts.drivers) {
+    const bool any = std::any_of(facts.trials.begin(), facts.trials.end(),
+                                 [](const TrialFact& trial) { return trial.kind == "node"; });
+    if (facts.trials.empty() || any || facts.devices > 0) continue;
+    faults.push_back(Finding(
+        host, "node", fmt::format("driver {} {} is there, and none of its device nodes", kind, version),
+        "no process can use a device", DriverOf(kind) + " makes or explains them; in a container, pass them in"));
+  }
+  return faults;
+}
+
+std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
+  std::vector<HostFault> lacks;
+  for (const TrialFact& trial : facts.trials) {
+    if (trial.error.empty()) continue;
+    if (trial.kind == "mechanism" && trial.what != "memfd") {
+      const auto* const known = std::find_if(kMechanisms.begin(), kMechanisms.end(),
+                                             [&](const KnownTrial& each) { return each.what == trial.what; });
+      lacks.push_back(Finding(host, trial.kind, fmt::format("there is no {}: {}", trial.what, trial.error),
+                              known == kMechanisms.end() ? "" : std::string(known->breaks),
+                              known == kMechanisms.end() ? "" : std::string(known->mend)));
+    } else if (trial.kind == "cgroup") {
+      lacks.push_back(
+          Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
+                  "what is left is ended by walking over children instead of at one blow",
+                  "systemd-run --user --scope -p Delegate=yes muster …, or a cgroup of version 2 that this user owns"));
+    } else if (trial.kind == "name") {
+      lacks.push_back(Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
+                              "gloo, MPI and whatever else looks up its own name fails or listens where nobody comes",
+                              fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
+    } else if (trial.kind == "ports") {
+      lacks.push_back(Finding(host, trial.kind, "few ports for connections: " + trial.error,
+                              "jobs of many processes run out of ports",
+                              "sysctl -w net.ipv4.ip_local_port_range='32768 60999'"));
+    } else if (trial.kind == "time") {
+      lacks.push_back(Finding(host, trial.kind, "the clock is not kept: " + trial.error,
+                              "times of several hosts drift apart", "systemctl enable --now chrony"));
+    }
+  }
+  const bool tried = !facts.trials.empty();
+  if (tried && facts.devices > 0 && !facts.drivers.contains(facts.device_kind)) {
+    lacks.push_back(Finding(host, "driver",
+                            fmt::format("the version of the driver of {} is not told", facts.device_kind),
+                            "hosts with different drivers are not told apart", DriverOf(facts.device_kind)));
+  }
+  for (const LimitFact& limit : facts.limits) {
+    if (!tried || facts.devices == 0 || limit.name != "memlock" || limit.soft >= kLeastLocked) continue;
+    lacks.push_back(Finding(host, "memlock", fmt::format("the limit memlock is {} bytes", limit.soft),
+                            "libraries that talk over RDMA cannot register memory",
+                            "memlock unlimited in limits.conf(5), LimitMEMLOCK=infinity of sshd's service"));
+  }
+  return lacks;
+}
+
+}  // namespace muster

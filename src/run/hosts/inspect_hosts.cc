@@ -1,0 +1,128 @@
+#include "run/hosts/inspect_hosts.h"
+
+#include <memory>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/system/clock.h"
+
+namespace muster {
+namespace {
+
+class Asking {
+ public:
+  Asking(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question, const HiddenValues& hidden)
+      : question_(question), hidden_(hidden), here_(transport.name() == "local"), asked_(hosts.size()) {
+    for (std::uint32_t i = 0; i < hosts.size(); ++i) Begin(transport, i, hosts[i].name);
+  }
+
+  std::vector<InspectedHost> Answers() {
+    while (open_ > 0 && io_.run_one() > 0) {
+    }
+    std::vector<InspectedHost> answers;
+    for (Asked& one : asked_) answers.push_back(std::move(one.host));
+    return answers;
+  }
+
+ private:
+  struct Asked {
+    InspectedHost host;
+    std::unique_ptr<Channel> channel;
+    std::uint64_t asked_at = 0;  // by our wall clock
+    bool answered = false;
+    bool over = false;
+  };
+
+  void Begin(Transport& transport, std::uint32_t index, const std::string& name) {
+    Asked& one = asked_[index];
+    one.host.name = name;
+    auto channel = transport.Connect(io_, {index, name});
+    if (!channel) {
+      one.host.why = channel.error().front().message;
+      one.host.hint = channel.error().front().hint;
+      one.over = true;
+      return;
+    }
+    ++open_;
+    one.channel = std::move(*channel);
+    one.channel->SetReceiver([this, &one](const ChannelMessage& message) {
+      if (!one.over) std::visit([this, &one](const auto& held) { Take(one, held); }, message);
+    });
+    one.channel->Send(Hello{kProtocolVersion, {}, index, {}});
+  }
+
+  template <class Message>
+  void Take(Asked& one, const Message& message) {
+    if constexpr (std::is_same_v<Message, AgentReady>) {
+      if (message.version != kProtocolVersion) return;  // it refuses by itself
+      one.asked_at = WallNowNs();
+      one.channel->Send(question_);
+    } else if constexpr (std::is_same_v<Message, Inspected>) {
+      Answered(one, message);
+    } else if constexpr (std::is_same_v<Message, AgentFailed>) {
+      NoAnswer(one, "its agent: " + message.why, {});
+    } else if constexpr (std::is_same_v<Message, AgentUnreachable>) {
+      NoAnswer(one, message.why, message.hint);
+      Over(one);
+    } else if constexpr (std::is_same_v<Message, AgentLost>) {
+      NoAnswer(one, message.why, {});
+      Over(one);
+    } else if constexpr (std::is_same_v<Message, AgentEmpty>) {
+      Over(one);
+    }
+  }
+
+  void Answered(Asked& one, const Inspected& told) {
+    one.answered = true;
+    one.host = InspectedHostOf(one.host.name, told, one.asked_at, WallNowNs(), hidden_);
+    if (here_) one.host.clock.reset();
+    one.channel->Send(Finish{});
+  }
+
+  // What went wrong first says most.
+  static void NoAnswer(Asked& one, const std::string& why, const std::string& hint) {
+    if (one.answered || !one.host.why.empty()) return;
+    one.host.why = why.empty() ? "its agent ended" : why;
+    one.host.hint = hint;
+  }
+
+  void Over(Asked& one) {
+    if (!one.answered) NoAnswer(one, {}, {});
+    one.over = true;
+    --open_;
+  }
+
+  const Inspect& question_;
+  const HiddenValues& hidden_;
+  const bool here_;
+  boost::asio::io_context io_;
+  std::vector<Asked> asked_;
+  std::size_t open_ = 0;
+};
+
+}  // namespace
+
+InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
+                              const HiddenValues& hidden) {
+  InspectedHost host;
+  host.name = name;
+  host.facts = told.facts;
+  host.missing = told.error;
+  std::vector<std::string> variables;
+  for (const auto& [variable, value] : told.facts.variables) variables.push_back(variable + '=' + value);
+  host.facts.variables = RecordedVariables(variables, hidden);
+  // What the host took to answer is not time on the way.
+  const std::uint64_t took = told.answered_at - std::min(told.asked_at, told.answered_at);
+  ClockOffset offset;
+  offset.Add(asked_at, told.asked_at, now - std::min(took, now));
+  host.clock = offset.best();
+  return host;
+}
+
+std::vector<InspectedHost> InspectHosts(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question,
+                                        const HiddenValues& hidden) {
+  return Asking(transport, hosts, question, hidden).Answers();
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+// What was found out about hosts, for people and for programs (docs/doctor.md). Knows findings, judges nothing.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/hosts/host_differences.h"
+
+namespace muster {
+
+// One line each, without an end: "2 of 4 hosts: /tmp is full: n[1-2]", "n[1-3]: kernel 6.1 · n4: kernel 5.15".
+std::string HostFaultLine(std::span<const InspectedHost> hosts, const HostFault& fault);
+std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostDifference& difference);
+
+// Of several hosts only what differs and what is wrong; of one, everything.
+// `remembered`: lines about hosts that failed lately (run/hosts/bad_hosts.h).
+std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
+                           const std::vector<std::string>& remembered = {});
+
+// {"format": 1, "ok": …, "hosts": […], "faults": […], "differences": […], "remembered": […]}: everything.
+std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
+                           const std::vector<std::string>& remembered = {});
+
+}  // namespace muster

@@ -1,0 +1,84 @@
+#include "run/hosts/path_matrix.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+
+namespace muster {
+namespace {
+
+// Up to so many hosts everybody tries everybody.
+constexpr std::uint32_t kFewHosts = 8;
+
+void Add(HostSet& set, std::uint32_t host) {
+  const auto at = std::lower_bound(set.begin(), set.end(), host);
+  if (at == set.end() || *at != host) set.insert(at, host);
+}
+
+}  // namespace
+
+std::vector<PathTry> PortsTried(const Plan& plan, std::uint32_t host,
+                                const std::map<std::string, std::uint16_t>& ports) {
+  std::vector<PathTry> tried;
+  for (const auto& [name, port] : plan.ports) {
+    const auto number = ports.find(name);
+    if (port.host != host || number == ports.end() || tried.size() == kMostPortsTried) continue;
+    tried.push_back({host, name, number->second});
+  }
+  return tried;
+}
+
+std::vector<PathTry> TriesOf(const Plan& plan, std::uint32_t from, const std::map<std::string, std::uint16_t>& ports) {
+  const auto hosts = static_cast<std::uint32_t>(plan.hosts.size());
+  std::vector<PathTry> tries;
+  for (std::uint32_t to = 0; to < hosts; ++to) {
+    if (to == from) continue;
+    std::vector<PathTry> tried = PortsTried(plan, to, ports);
+    std::move(tried.begin(), tried.end(), std::back_inserter(tries));
+  }
+  for (std::uint32_t distance = 1; distance < hosts; distance = hosts <= kFewHosts ? distance + 1 : distance * 2) {
+    tries.push_back({(from + distance) % hosts, {}, 0});
+  }
+  return tries;
+}
+
+std::vector<PathFault> FaultsOf(std::span<const std::vector<PathTry>> tries,
+                                std::span<const std::vector<std::string>> errors) {
+  // Who cannot reach the one place, for the one reason; then which places the same ones cannot reach.
+  using Where = std::tuple<std::string, std::uint16_t, std::uint32_t, std::string>;  // port, number, host, why
+  std::map<Where, HostSet> by_place;
+  for (std::uint32_t from = 0; from < tries.size(); ++from) {
+    for (std::size_t i = 0; i < tries[from].size() && i < errors[from].size(); ++i) {
+      const PathTry& tried = tries[from][i];
+      if (!errors[from][i].empty()) Add(by_place[{tried.port, tried.number, tried.to, errors[from][i]}], from);
+    }
+  }
+  std::vector<PathFault> faults;
+  for (const auto& [place, from] : by_place) {
+    const auto& [port, number, to, why] = place;
+    const auto alike =
+        std::find_if(faults.begin(), faults.end(), [&, &port = port, &why = why, &from = from](const PathFault& fault) {
+          return fault.port == port && port.empty() && fault.why == why && fault.from == from;
+        });
+    if (alike != faults.end()) {
+      Add(alike->to, to);
+    } else {
+      faults.push_back({from, {to}, port, number, why});
+    }
+  }
+  // What the plan names counts most.
+  std::stable_partition(faults.begin(), faults.end(), [](const PathFault& fault) { return !fault.port.empty(); });
+  return faults;
+}
+
+std::string PathFaultText(const PathFault& fault, const std::function<std::string(const HostSet&)>& names) {
+  const std::string place =
+      fault.port.empty() ? std::string() : fmt::format(":{} (port {})", fault.number, Printable(fault.port));
+  return fmt::format("{} cannot reach {}{}: {}", names(fault.from), names(fault.to), place, Printable(fault.why));
+}
+
+}  // namespace muster

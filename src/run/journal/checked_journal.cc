@@ -1,0 +1,38 @@
+#include "run/journal/checked_journal.h"
+
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "plan/text/plan_json.h"
+#include "run/directory/run_files.h"
+#include "run/journal/plan_fit.h"
+
+namespace muster {
+
+CheckedJournal::CheckedJournal(const Plan& plan, JournalContents contents)
+    : records_(std::move(contents.records)), damage_(std::move(contents.stopped)) {
+  PlanFit fit(plan);
+  std::string first;
+  const std::size_t left_out = std::erase_if(records_, [&](const JournalRecord& record) {
+    if (fit.Take(record)) return false;
+    if (first.empty()) first = fit.problem();
+    return true;
+  });
+  if (left_out == 0) return;
+  if (!damage_.empty()) damage_ += "; ";
+  damage_ += left_out == 1 ? first : fmt::format("{} records do not fit the plan, the first: {}", left_out, first);
+}
+
+Result<RecordedRun> ReadRun(const std::string& run_dir) {
+  UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Result<std::string> json = ReadPlanJson(folder.get(), run_dir);
+  if (!json) return Fail(json.error());
+  Result<Plan> plan = PlanFromJson(*json);
+  if (!plan) return Fail(std::move(plan.error()));
+  CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
+  return RecordedRun{std::move(folder), *std::move(plan), std::move(journal)};
+}
+
+}  // namespace muster

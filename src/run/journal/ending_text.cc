@@ -1,0 +1,35 @@
+#include "run/journal/ending_text.h"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/signal_name.h"
+#include "base/values/units.h"
+
+namespace muster {
+
+std::string EndingText(const ProcessExited& event) {
+  if (!event.signalled) return fmt::format("exited with code {}", event.code);
+  return fmt::format("was killed by {}{}", SignalName(event.code), event.core_dumped ? " (core dumped)" : "");
+}
+
+std::string EndingText(const SpawnFailed& event) {
+  return fmt::format("could not be started: {}{}{}: {}", Printable(event.stage), event.detail.empty() ? "" : " ",
+                     Printable(event.detail), ::strerror(event.error));
+}
+
+std::string EndingText(const LimitPassed& event) {
+  const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
+  if (event.limit == "ready") return fmt::format("was not ready within {}", time);
+  if (event.limit == "time") return fmt::format("ran longer than {}", time);
+  return fmt::format("was the first to fall silent, and nobody of its {} wrote anything for {}",
+                     event.limit == "silent_job" ? "job" : "role", time);
+}
+
+std::string TakenText(const PortTaken& event) {
+  return fmt::format("port {} ({}) is taken by {}", Printable(event.port), event.number,
+                     event.holder.empty() ? "somebody else" : Printable(event.holder));
+}
+
+}  // namespace muster

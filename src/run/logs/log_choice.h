@@ -1,0 +1,55 @@
+// Which logs of a run are looked at: those of the processes that a user has chosen by role, number, rank and attempt.
+//
+// Knows the names of processes and of log files, not what is in the files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/result.h"
+#include "run/directory/rank_set.h"
+#include "run/report/report.h"
+
+namespace muster {
+
+struct LogFilter {
+  std::string role;  // empty: all roles
+  std::optional<std::uint32_t> index;
+  std::optional<RankSet> ranks;  // processes without a rank are in none
+  std::optional<std::uint32_t> attempt;
+};
+
+struct LogFile {
+  std::string name;         // in the folder logs/: "worker.2.0.log"
+  std::string prefix;       // "worker.2 rank 10", "worker.2 rank 10 attempt 1"
+  std::size_t process = 0;  // in the report's order
+  std::uint32_t attempt = 0;
+};
+
+class LogChoice {
+ public:
+  // Fails with kind "logs" if the run has no such process.
+  static Result<LogChoice> Of(const Report& report, const LogFilter& filter);
+
+  std::size_t processes() const { return processes_.size(); }
+  // What the file of this name in logs/ is, if it is a chosen log.
+  std::optional<LogFile> Find(std::string_view name) const;
+  // Those that the folder holds, by process and attempt. A log is a file: who put a link in its place does not choose
+  // what its reader is shown.
+  std::vector<LogFile> In(const std::string& logs_folder) const;
+
+ private:
+  struct Chosen {
+    std::size_t place = 0;
+    std::string prefix;
+  };
+  std::map<std::string, Chosen, std::less<>> processes_;  // by "role.index"
+  std::optional<std::uint32_t> attempt_;
+};
+
+}  // namespace muster

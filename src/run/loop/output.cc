@@ -1,0 +1,141 @@
+#include "run/loop/output.h"
+
+#include <algorithm>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace muster {
+
+// A descriptor we were given is shared with others (the shell, the processes): making it non-blocking would
+// make it so for them. A terminal or pipe is therefore opened anew for ourselves; a regular file does not
+// block and has its offset in the shared opening; a socket takes the flag per call. What is left (a terminal
+// of another user's, say) is written in small pieces when poll(2) says so.
+Output::Output(boost::asio::io_context& io, int fd) : fd_(fd), ready_(io) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) {
+    gone_ = true;
+    return;
+  }
+  is_terminal_ = ::isatty(fd) == 1;
+  if (S_ISSOCK(status.st_mode)) {
+    kind_ = Kind::kSocket;
+  } else if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
+    own_ = UniqueFd(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    kind_ = own_ ? Kind::kNonBlocking : Kind::kShared;
+    if (own_) fd_ = own_.get();
+  }
+  UniqueFd watch(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event interest{};
+  interest.events = EPOLLOUT;
+  if (watch && ::epoll_ctl(watch.get(), EPOLL_CTL_ADD, fd_, &interest) == 0) ready_.assign(watch.release());
+}
+
+ssize_t Output::WriteSome(std::string_view text) const {
+  constexpr std::size_t kPiece = 512;
+  switch (kind_) {
+    case Kind::kSocket:
+      return ::send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case Kind::kShared: {
+      pollfd ready{fd_, POLLOUT, 0};
+      if (::poll(&ready, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+      }
+      return ::write(fd_, text.data(), std::min(text.size(), kPiece));
+    }
+    case Kind::kFile:
+    case Kind::kNonBlocking:
+      return ::write(fd_, text.data(), text.size());
+  }
+  return -1;
+}
+
+void Output::Write(std::string_view text) {
+  if (gone_) return;
+  const bool had_below = below_ > 0;
+  TakeBelowAway();
+  pending_ += text;
+  // In one piece with the text: the lines stay readable however often others write.
+  const bool stay = had_below && !waiting_ && text.ends_with('\n');
+  if (stay) PutBelow(shown_);
+  if (!waiting_) Push();
+  if (had_below && !stay && covered_) covered_();
+}
+
+std::size_t Output::columns() const {
+  winsize size{};
+  return is_terminal_ && ::ioctl(fd_, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void Output::TakeBelowAway() {
+  if (below_ > 1) pending_ += fmt::format("\x1b[{}A", below_ - 1);
+  if (below_ > 0) pending_ += "\r\x1b[J";
+  below_ = 0;
+}
+
+void Output::ShowBelow(const std::vector<std::string>& lines) {
+  if (gone_ || !is_terminal_) return;
+  // Taking them away is never left out: what follows would be written behind them.
+  if (!pending_.empty() && !lines.empty()) return;
+  TakeBelowAway();
+  PutBelow(lines);
+  shown_ = lines;
+  if (!waiting_) Push();
+}
+
+void Output::PutBelow(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (below_++ > 0) pending_ += "\r\n";
+    pending_ += line;
+  }
+}
+
+void Output::Push() {
+  std::size_t sent = 0;
+  while (sent < pending_.size()) {
+    const ssize_t wrote = WriteSome(std::string_view(pending_).substr(sent));
+    if (wrote > 0) {
+      sent += static_cast<std::size_t>(wrote);
+    } else if (wrote < 0 && errno == EINTR) {
+      continue;
+    } else if (wrote < 0 && errno == EAGAIN && ready_.is_open()) {
+      break;
+    } else {
+      return Abandon();
+    }
+  }
+  pending_.erase(0, sent);
+  if (!pending_.empty()) AwaitRoom();
+}
+
+void Output::AwaitRoom() {
+  waiting_ = true;
+  ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                    [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+                      if (error || alive.expired()) return;  // closed with the object
+                      waiting_ = false;
+                      Push();
+                      // One of them may add another.
+                      for (std::size_t i = 0; i < progress_.size(); ++i) {
+                        const std::function<void()> progress = progress_[i];
+                        progress();
+                      }
+                    });
+}
+
+void Output::Abandon() {
+  gone_ = true;
+  pending_.clear();
+  boost::system::error_code ignored;
+  ready_.close(ignored);
+}
+
+}  // namespace muster

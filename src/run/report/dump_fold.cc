@@ -1,0 +1,153 @@
+#include "run/report/dump_fold.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace muster {
+namespace {
+
+bool WaitsForChild(const ThreadState& thread) {
+  return thread.call == "wait4" || thread.call == "waitid" || thread.wait == "do_wait";
+}
+
+// What two processes in the same place have in common, by what the kernel says of the main thread.
+std::string KernelKey(const ProcessDumped& told) {
+  if (told.states.empty()) return {};
+  const SystemProcessState& process = told.states[PlaceOf(told.states)];
+  if (process.threads.empty()) return process.program;
+  const ThreadState& main = process.threads.front();
+  return fmt::format("{}\n{}\n{}\n{}", process.program, main.state, main.wait, main.call);
+}
+
+// The same by its frames; empty if none are known.
+std::string FrameKey(const ProcessDumped& told) {
+  if (told.states.empty()) return {};
+  const SystemProcessState& process = told.states[PlaceOf(told.states)];
+  if (process.threads.empty() || process.threads.front().frames.empty()) return {};
+  const ThreadState& main = process.threads.front();
+  const bool passing = main.state == "running" || main.state == "sleeping";
+  std::string key = fmt::format("{}\n{}\n", process.program, passing ? "" : main.state);
+  for (const StackFrame& frame : main.frames)
+    key += fmt::format("{}\n{}\n{}\n", frame.function, frame.file, frame.line);
+  return key;
+}
+
+using PlaceKey = std::pair<bool, std::string>;  // by frames, or by the kernel's words
+
+// Where each is. Of whom no tool showed frames, as the time was over, is taken to be where all others are of which the
+// kernel says the same, if they are in one place.
+std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const ProcessDumped*>& told) {
+  std::map<std::pair<std::uint32_t, std::string>, std::set<std::string>> frames_by_kernel;
+  const auto by_kernel = [&](const ProcessDumped& one) {
+    return std::pair(plan.processes[one.process].role, KernelKey(one));
+  };
+  for (const ProcessDumped* one : told) {
+    if (std::string frames = FrameKey(*one); !frames.empty())
+      frames_by_kernel[by_kernel(*one)].insert(std::move(frames));
+  }
+  std::vector<PlaceKey> places;
+  for (const ProcessDumped* one : told) {
+    std::string frames = FrameKey(*one);
+    const auto others = frames_by_kernel.find(by_kernel(*one));
+    if (frames.empty() && others != frames_by_kernel.end() && others->second.size() == 1) {
+      frames = *others->second.begin();
+    }
+    places.push_back(frames.empty() ? PlaceKey(false, KernelKey(*one)) : PlaceKey(true, std::move(frames)));
+  }
+  return places;
+}
+
+struct Draft {
+  DumpGroup group;
+  std::set<ProcessId> processes;  // that are kept
+  std::uint32_t role = 0;
+  std::size_t size = 0;  // with those that are not kept
+};
+
+void Add(Draft& draft, const ProcessDumped& told) {
+  DumpGroup& group = draft.group;
+  const double silent = static_cast<double>(told.silent_ms) / 1000;
+  if (draft.processes.empty()) group.quietest_seconds = group.longest_seconds = silent;
+  // The first that says most.
+  if (draft.processes.empty() || (FrameKey(group.first).empty() && !FrameKey(told).empty())) {
+    group.first = told;
+    group.place = PlaceOf(told.states);
+  }
+  group.quietest_seconds = std::min(group.quietest_seconds, silent);
+  group.longest_seconds = std::max(group.longest_seconds, silent);
+  const std::size_t place = PlaceOf(told.states);
+  if (place < told.states.size() && told.window_ns > 0) {
+    const double share = static_cast<double>(told.states[place].cpu_ns) / static_cast<double>(told.window_ns);
+    group.busiest = std::max(group.busiest, share);
+  }
+  draft.processes.insert(told.process);
+}
+
+}  // namespace
+
+const SystemProcessState* DumpGroup::state() const {
+  return place < first.states.size() ? &first.states[place] : nullptr;
+}
+
+const ThreadState* DumpGroup::thread() const {
+  const SystemProcessState* process = state();
+  return process == nullptr || process->threads.empty() ? nullptr : &process->threads.front();
+}
+
+std::size_t PlaceOf(const std::vector<SystemProcessState>& states) {
+  std::size_t place = 0;
+  // Each step goes on in the list, since what is below a process comes after it.
+  while (place < states.size() && !states[place].threads.empty() && WaitsForChild(states[place].threads.front())) {
+    const auto child = std::find_if(states.begin() + static_cast<std::ptrdiff_t>(place) + 1, states.end(),
+                                    [&](const SystemProcessState& s) { return s.parent == states[place].pid; });
+    if (child == states.end()) break;
+    place = static_cast<std::size_t>(child - states.begin());
+  }
+  return place;
+}
+
+std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& told,
+                                const std::function<bool(ProcessId)>& keep) {
+  std::vector<const ProcessDumped*> in_order;
+  for (const ProcessDumped& one : told) {
+    if (one.process < plan.processes.size()) in_order.push_back(&one);
+  }
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto* a, const auto* b) { return a->process < b->process; });
+  std::vector<Draft> drafts;
+  const std::vector<PlaceKey> places = PlacesOf(plan, in_order);
+  std::map<std::pair<std::uint32_t, PlaceKey>, std::size_t> by_place;
+  std::map<std::uint32_t, std::size_t> of_role;
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    const ProcessDumped* const one = in_order[i];
+    const std::uint32_t role = plan.processes[one->process].role;
+    const auto [known, is_new] = by_place.try_emplace(std::pair(role, places[i]), drafts.size());
+    if (is_new) drafts.push_back({{}, {}, role, 0});
+    Draft& draft = drafts[known->second];
+    ++of_role[role];
+    ++draft.size;
+    if (!keep || keep(one->process)) Add(draft, *one);
+  }
+  std::set<std::uint32_t> have_most;  // roles of which more than half is in one place
+  for (const Draft& draft : drafts) {
+    if (2 * draft.size > of_role[draft.role]) have_most.insert(draft.role);
+  }
+  std::vector<std::pair<std::size_t, DumpGroup>> groups;  // with how far behind they come
+  for (Draft& draft : drafts) {
+    if (draft.processes.empty()) continue;
+    DumpGroup& group = draft.group;
+    group.who = MembersOf(plan, draft.processes).front();
+    group.odd = have_most.contains(draft.role) && 2 * draft.size <= of_role[draft.role];
+    groups.emplace_back(group.odd ? draft.size : in_order.size(), std::move(group));
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<DumpGroup> sorted;
+  for (auto& [behind, group] : groups) sorted.push_back(std::move(group));
+  return sorted;
+}
+
+}  // namespace muster

@@ -1,0 +1,18 @@
+// A dump for programs, as docs/run_directory.md has it.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "run/report/dump_report.h"
+
+namespace muster {
+
+// One element of `dumps` in report.json.
+nlohmann::ordered_json DumpJson(const DumpReport& dump);
+
+// What muster dump --json prints, newline included.
+std::string DumpJsonText(const std::string& run_dir, const DumpReport& dump);
+
+}  // namespace muster

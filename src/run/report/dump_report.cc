@@ -1,0 +1,127 @@
+#include "run/report/dump_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "run/directory/last_lines.h"
+#include "run/directory/log_path.h"
+#include "run/journal/attempt_hosts.h"
+
+namespace muster {
+namespace {
+
+struct Draft {
+  DumpReport report;
+  std::vector<ProcessDumped> told;
+  std::map<ProcessId, std::uint32_t> running;  // with their attempt, when it was ordered
+};
+
+// Walks the records once.
+class Reading {
+ public:
+  Reading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
+    for (const JournalRecord& record : journal.records()) {
+      std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
+    }
+  }
+  std::vector<Draft>& drafts() { return drafts_; }
+
+ private:
+  Draft* Find(std::uint32_t number) {
+    // They are numbered from 1 and ordered one after the other.
+    return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
+  }
+
+  template <class E>
+  void Take(const E& e, const JournalRecord& record) {
+    if constexpr (std::is_same_v<E, ProcessStarted>) {
+      running_[e.process] = e.attempt;
+    } else if constexpr (std::is_same_v<E, ProcessExited>) {
+      const auto found = running_.find(e.process);
+      if (found != running_.end() && found->second == e.attempt) running_.erase(found);
+    } else if constexpr (std::is_same_v<E, AgentLost>) {
+      std::erase_if(running_, [&](const auto& each) { return hosts_.Of(each.first, each.second) == e.host; });
+    } else if constexpr (std::is_same_v<E, DumpOrdered>) {
+      if (e.dump != drafts_.size() + 1) return;
+      Draft& draft = drafts_.emplace_back();
+      draft.report.number = e.dump;
+      draft.report.at = record.wall;
+      draft.report.why = e.why;
+      draft.report.folder = fmt::format("dumps/{}", e.dump);
+      draft.running = running_;
+    } else if constexpr (std::is_same_v<E, ProcessDumped>) {
+      if (Draft* draft = Find(e.dump)) draft->told.push_back(e);
+    } else if constexpr (std::is_same_v<E, HostDumped>) {
+      Draft* draft = Find(e.dump);
+      for (const DumpNote& note : e.notes) {
+        if (draft != nullptr) draft->report.notes.emplace_back(hosts_.Name(e.host), note);
+      }
+    } else if constexpr (std::is_same_v<E, DumpEnded>) {
+      if (Draft* draft = Find(e.dump)) {
+        draft->report.ended = true;
+        draft->report.complete = e.complete;
+      }
+    }
+  }
+
+  AttemptHosts hosts_;
+  std::map<ProcessId, std::uint32_t> running_;
+  std::vector<Draft> drafts_;
+};
+
+}  // namespace
+
+std::string DumpPath(const Plan& plan, std::uint32_t dump, ProcessId process, std::uint32_t attempt) {
+  return fmt::format("dumps/{}/{}.{}.txt", dump, ProcessName(plan, plan.processes[process]), attempt);
+}
+
+std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journal, int run_dir,
+                                  const DumpFilter& filter) {
+  const auto keeps = [&](ProcessId id) {
+    const Process& process = plan.processes[id];
+    if (!filter.role.empty() && plan.roles[process.role].name != filter.role) return false;
+    return !filter.ranks || (process.rank && filter.ranks->Contains(*process.rank));
+  };
+  Reading reading(plan, journal);
+  std::vector<DumpReport> dumps;
+  for (Draft& draft : reading.drafts()) {
+    DumpReport& dump = draft.report;
+    dump.groups = FoldDump(plan, draft.told, keeps);
+    for (DumpGroup& group : dump.groups) {
+      if (group.first.log_bytes == 0) continue;
+      const std::string log = LogPath(plan, group.first.process, group.first.attempt);
+      const std::vector<std::string> last = LastLinesBefore(run_dir, log, group.first.log_bytes, 1);
+      if (!last.empty()) group.last_line = last.front();
+    }
+    std::set<ProcessId> unheard;
+    for (const auto& [process, attempt] : draft.running) {
+      if (keeps(process)) unheard.insert(process);
+    }
+    for (const ProcessDumped& told : draft.told) unheard.erase(told.process);
+    dump.unheard = MembersOf(plan, unheard);
+    dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+Result<DumpReport> FindDump(const std::string& run_dir, std::uint32_t number, const DumpFilter& filter) {
+  const Result<RecordedRun> run = ReadRun(run_dir);
+  if (!run) return Fail(run.error());
+  std::vector<DumpReport> dumps = ReadDumps(run->plan, run->journal, run->folder.get(), filter);
+  for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
+    if (number != 0 && dump->number != number) continue;
+    if (!dump->groups.empty() || !dump->unheard.empty()) return std::move(*dump);
+    return Fail(Error("dump", {}, "no such process ran when the dump was taken",
+                      "muster report tells which processes there are"));
+  }
+  return Fail(
+      Error("dump", {}, "of this run no dump was taken",
+            "muster dump takes one while the run goes on; limits.silent and muster stop --dump before its end"));
+}
+
+}  // namespace muster

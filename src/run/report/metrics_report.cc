@@ -1,0 +1,61 @@
+#include "run/report/metrics_report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "run/directory/metrics_line.h"
+#include "run/directory/private_files.h"
+
+namespace muster {
+
+std::string MetricsPath(const Plan& plan, ProcessId process, std::uint32_t attempt) {
+  return fmt::format("metrics/{}.{}.jsonl", ProcessName(plan, plan.processes[process]), attempt);
+}
+
+void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    ++metrics.lines;
+    const bool whole = end != std::string_view::npos && line.size() <= kLongestMetricsLine;
+    const auto report = whole ? MetricsLine(line) : std::nullopt;
+    if (!report) {
+      ++metrics.bad_lines;
+      continue;
+    }
+    for (const auto& [name, one] : *report) {
+      if (one.IsNull()) {
+        metrics.last.erase(name);  // beside a later step, the value before would mislead
+      } else if (metrics.last.size() < kMostMetricNames || metrics.last.contains(name)) {
+        metrics.last[name] = one;
+      }
+    }
+  }
+}
+
+std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts) {
+  std::vector<RoleMetrics> told;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    const std::string& role = plan.roles[process.role].name;
+    if (!told.empty() && told.back().role == role) continue;
+    RoleMetrics metrics;
+    metrics.role = role;
+    metrics.index = process.index;
+    for (std::uint32_t attempt = 0; attempt <= attempts[id]; ++attempt) {
+      const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMostMetricsBytes);
+      if (!tail) continue;
+      std::string_view text(tail->bytes);
+      if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // half a line
+      TakeMetrics(text, metrics);
+    }
+    if (metrics.lines > 0) told.push_back(std::move(metrics));
+  }
+  return told;
+}
+
+}  // namespace muster

@@ -1,0 +1,397 @@
+#include "run/report/rehearsal.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/values/number_list.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "run/directory/log_path.h"
+#include "run/directory/private_files.h"
+#include "run/journal/ending_text.h"
+#include "run/report/rehearsal_comparison.h"
+#include "run/start/rehearsal_plan.h"
+
+namespace muster {
+namespace {
+
+using Outcome = StubFinding::Outcome;
+
+// What the journal knows of a process whose stub may have said nothing.
+struct Fate {
+  bool started = false;
+  std::string why;  // it has ended badly, or could not be started
+};
+
+struct Told {
+  std::string run;
+  std::string name;
+  bool rehearsal = false;
+  std::string unready;  // why nothing was started
+  std::vector<std::string> hosts;
+  std::optional<HostsCompared> compared;
+  std::optional<RunEnded> ended;
+  std::vector<Fate> fates;
+  double seconds = 0;
+};
+
+Told Follow(const Plan& plan, const CheckedJournal& journal) {
+  Told told;
+  for (const PlanHost& host : plan.hosts) told.hosts.push_back(host.name.empty() ? host.label : host.name);
+  told.fates.resize(plan.processes.size());
+  for (const JournalRecord& record : journal.records()) {
+    if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
+      told.run = began->run_id;
+      told.name = began->name;
+      told.rehearsal = began->rehearsal;
+    } else if (const auto* connected = std::get_if<AgentConnected>(&record.entry)) {
+      if (connected->host < plan.hosts.size() && plan.hosts[connected->host].name.empty())
+        told.hosts[connected->host] = connected->host_name;
+    } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
+      for (std::size_t i = 0; i < std::min(bound->hosts.size(), told.hosts.size()); ++i)
+        told.hosts[i] = bound->hosts[i].name;
+    } else if (const auto* failed = std::get_if<PreparationFailed>(&record.entry)) {
+      told.unready = failed->why;
+    } else if (const auto* compared = std::get_if<HostsCompared>(&record.entry)) {
+      told.compared = *compared;
+    } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
+      told.fates[started->process].started = true;
+    } else if (const auto* spawn = std::get_if<SpawnFailed>(&record.entry)) {
+      told.fates[spawn->process].why = EndingText(*spawn);
+    } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
+      told.fates[exited->process].why = EndingText(*exited);
+    } else if (const auto* ended = std::get_if<RunEnded>(&record.entry)) {
+      told.ended = *ended;
+    }
+  }
+  if (journal.records().size() > 1)
+    told.seconds = static_cast<double>(journal.records().back().at - journal.records().front().at) / 1e9;
+  return told;
+}
+
+class Judge {
+ public:
+  Judge(const Plan& plan, Told told, std::span<const std::optional<StubAccount>> accounts)
+      : plan_(plan), told_(std::move(told)), accounts_(accounts) {
+    made_.run = told_.run;
+    made_.name = told_.name;
+    made_.hosts = static_cast<std::uint32_t>(plan.hosts.size());
+    made_.seconds = told_.seconds;
+    made_.outcome = told_.ended ? std::string(OutcomeName(told_.ended->cause)) : "lost";
+    made_.run_exit_code = told_.ended ? told_.ended->exit_code : 3;
+    for (const Process& process : plan.processes)
+      made_.processes.push_back(
+          {plan.roles[process.role].name, process.index, process.rank, told_.hosts[process.host]});
+  }
+
+  Rehearsal Done() && {
+    if (!told_.unready.empty()) {
+      Unready();
+    } else {
+      JudgeStarts();
+      JudgeFindings();
+      JudgeRanks();
+      for (HostwideFinding& found : CompareFiles(plan_, told_.hosts, accounts_)) Hostwide(std::move(found));
+      for (HostwideFinding& found : CompareClocks(plan_, told_.hosts, accounts_)) Hostwide(std::move(found));
+      if (told_.compared) {
+        for (HostwideFinding& found : TakeComparison(plan_, told_.hosts, *told_.compared)) {
+          if (!IsKnown(found)) Hostwide(std::move(found));
+        }
+      }
+      NoteLaunchers();
+    }
+    Fold();
+    for (int i = 0; i < kChecks; ++i) made_.rows.push_back(RowOf(static_cast<Check>(i)));
+    return std::move(made_);
+  }
+
+ private:
+  // A port that was given and is taken is found before anything starts.
+  void Unready() {
+    RehearsalFailure failure{Check::kStart, {}, {}, told_.unready, {}};
+    for (const auto& [name, port] : plan_.ports) {
+      const std::string& host = told_.hosts[port.host];
+      if (port.number == 0 || told_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
+      if (told_.hosts.size() > 1 && told_.unready.find(host) == std::string::npos) continue;
+      failure.check = Check::kPorts;
+      failure.hint = "end what has it, or give another port";
+      for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
+        if (ProcessName(plan_, plan_.processes[i]) == port.owner) failure.processes.push_back(i);
+      }
+    }
+    made_.came_about = false;
+    made_.failures.push_back(std::move(failure));
+  }
+
+  void JudgeStarts() {
+    for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
+      if (accounts_[i]) continue;
+      const Fate& fate = told_.fates[i];
+      made_.failures.push_back(
+          {Check::kStart,
+           {i},
+           {},
+           fate.started       ? fate.why.empty() ? "it has told nothing" : fate.why + " before it told what it found"
+           : fate.why.empty() ? "it was not started"
+                              : fate.why,
+           "muster logs and muster report tell more"});
+    }
+  }
+
+  void JudgeFindings() {
+    for (const auto& account : accounts_) {
+      if (!account) continue;
+      for (const StubFinding& finding : account->findings) {
+        RehearsalFailure found{finding.check, {account->process}, finding.peers, finding.text, finding.hint};
+        std::erase_if(found.peers, [this](std::uint32_t peer) { return peer >= plan_.processes.size(); });
+        Count& count = counts_[static_cast<std::size_t>(finding.check)];
+        switch (finding.outcome) {
+          case Outcome::kOk:
+            ++count.well;
+            count.texts.insert(finding.text);
+            break;
+          case Outcome::kFailed:
+            made_.failures.push_back(std::move(found));
+            break;
+          case Outcome::kNotChecked:
+            if (count.why_not.empty()) count.why_not = finding.text;
+            ++count.not_checked;
+            break;
+          case Outcome::kNote:
+            made_.notes.push_back(std::move(found));
+            break;
+        }
+      }
+    }
+  }
+
+  // Each rank of a world is said by one process, and by no two. Of processes that told nothing nothing is known.
+  void JudgeRanks() {
+    std::map<std::pair<std::string, std::int64_t>, std::vector<std::uint32_t>> saying;
+    for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
+      const Process& process = plan_.processes[i];
+      if (!process.rank) continue;
+      const std::string& world = plan_.roles[process.role].world;
+      ++ranks_wanted_;
+      if (accounts_[i] && accounts_[i]->says_rank) saying[{world, *accounts_[i]->says_rank}].push_back(i);
+    }
+    ranks_said_ = saying.size();
+    for (const auto& [key, processes] : saying) {
+      if (processes.size() == 1) continue;
+      for (const std::uint32_t process : processes) {
+        made_.failures.push_back({Check::kRanks,
+                                  {process},
+                                  {},
+                                  fmt::format("rank {} is there {} times", key.second, processes.size()),
+                                  "the framework would wait for the missing ranks for ever"});
+      }
+    }
+  }
+
+  void Hostwide(HostwideFinding found) {
+    Count& count = counts_[static_cast<std::size_t>(found.failure.check)];
+    if (found.outcome == Outcome::kFailed) made_.failures.push_back(std::move(found.failure));
+    if (found.outcome == Outcome::kNote) made_.notes.push_back(std::move(found.failure));
+    if (found.outcome == Outcome::kOk) {
+      ++count.well;
+      count.texts.insert(found.failure.text);
+    }
+    if (found.outcome == Outcome::kNotChecked) count.why_not = found.failure.text;
+  }
+
+  // A stub of that host has said so already.
+  bool IsKnown(const HostwideFinding& found) const {
+    return std::any_of(made_.failures.begin(), made_.failures.end(), [&](const RehearsalFailure& failure) {
+      return failure.check == found.failure.check && !failure.processes.empty() && !found.failure.processes.empty() &&
+             plan_.processes[failure.processes.front()].host == plan_.processes[found.failure.processes.front()].host;
+    });
+  }
+
+  void NoteLaunchers() {
+    constexpr std::string_view kNotOurs = "the launcher starts the ranks, and they are not rehearsed";
+    for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
+      const Process& process = plan_.processes[i];
+      if (plan_.roles[process.role].plays != "launcher") continue;
+      for (const Check check : {Check::kRanks, Check::kCounts, Check::kMeeting})
+        counts_[static_cast<std::size_t>(check)].why_not = kNotOurs;
+      const std::vector<Text> words = RehearsedWords(plan_, process);
+      made_.notes.push_back({Check::kRanks,
+                             {i},
+                             {},
+                             fmt::format("the ranks that {} starts are not rehearsed: the stub stands for it alone",
+                                         words.empty() ? "the launcher" : words.front().marked),
+                             {}});
+    }
+  }
+
+  // The same of several processes of a host is told once.
+  void Fold() {
+    for (std::vector<RehearsalFailure>* list : {&made_.failures, &made_.notes}) {
+      using Key = std::tuple<Check, std::string, std::string, std::uint32_t, std::uint32_t>;
+      constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+      std::map<Key, std::pair<std::set<std::uint32_t>, std::set<std::uint32_t>>> folded;
+      const auto host_of = [this](std::uint32_t process) { return plan_.processes[process].host; };
+      for (const RehearsalFailure& one : *list) {
+        const std::uint32_t from = one.processes.empty() ? kNowhere : host_of(one.processes.front());
+        const auto add = [&](std::uint32_t to, std::span<const std::uint32_t> peers) {
+          auto& [processes, others] = folded[{one.check, one.text, one.hint, from, to}];
+          processes.insert(one.processes.begin(), one.processes.end());
+          others.insert(peers.begin(), peers.end());
+        };
+        if (one.peers.empty()) add(kNowhere, {});
+        for (const std::uint32_t& peer : one.peers) add(host_of(peer), {&peer, 1});
+      }
+      list->clear();
+      for (auto& [key, who] : folded) {
+        list->push_back({std::get<0>(key),
+                         {who.first.begin(), who.first.end()},
+                         {who.second.begin(), who.second.end()},
+                         std::get<1>(key),
+                         std::get<2>(key)});
+      }
+    }
+  }
+
+  RehearsalRow RowOf(Check check) const {
+    std::set<std::uint32_t> failed;
+    bool any = false;
+    for (const RehearsalFailure& failure : made_.failures) {
+      if (failure.check != check) continue;
+      any = true;
+      failed.insert(failure.processes.begin(), failure.processes.end());
+    }
+    if (any) {
+      return {
+          check, Outcome::kFailed,
+          failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
+    }
+    if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
+    if (StubsThatTold() == 0 && !accounts_.empty()) {
+      const bool started =
+          std::any_of(told_.fates.begin(), told_.fates.end(), [](const Fate& fate) { return fate.started; });
+      return {check, Outcome::kNotChecked, started ? "no stub told what it found" : "no stub started"};
+    }
+    const Count& count = counts_[static_cast<std::size_t>(check)];
+    if (check == Check::kStart) {
+      return {check, Outcome::kOk,
+              fmt::format("{} process{} on {} host{}", plan_.processes.size(), plan_.processes.size() == 1 ? "" : "es",
+                          plan_.hosts.size(), plan_.hosts.size() == 1 ? "" : "s")};
+    }
+    if (check == Check::kHello && plan_.processes.size() == 1)
+      return {check, Outcome::kNotChecked, "there is one process"};
+    if (check == Check::kRanks && ranks_said_ > 0 && count.why_not.empty()) {
+      const std::string of = ranks_said_ < ranks_wanted_ ? fmt::format("{} of ", ranks_said_) : "";
+      return {check, Outcome::kOk,
+              fmt::format("{}{} rank{}, each once", of, ranks_wanted_, ranks_wanted_ == 1 ? "" : "s")};
+    }
+    if (count.well > 0) return {check, Outcome::kOk, WellText(check, count)};
+    return {check, Outcome::kNotChecked, count.why_not.empty() ? NothingToCheck(check) : count.why_not};
+  }
+
+  struct Count {
+    std::size_t well = 0;
+    std::size_t not_checked = 0;
+    std::string why_not;
+    std::set<std::string> texts;  // of what is well
+  };
+
+  std::string WellText(Check check, const Count& count) const {
+    const std::string partly =
+        count.not_checked == 0 ? "" : fmt::format("; {} not checked: {}", count.not_checked, count.why_not);
+    if (check == Check::kHello) {
+      std::uint64_t greetings = 0;
+      for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
+      const auto everybody = plan_.processes.size() * (plan_.processes.size() - 1);
+      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", each other one" : "", partly);
+    }
+    if (check == Check::kPorts || check == Check::kDevices || check == Check::kDisk)
+      return fmt::format("{} process{} looked{}", count.well, count.well == 1 ? "" : "es", partly);
+    if (count.texts.size() == 1) return *count.texts.begin() + partly;
+    return fmt::format("{} processes{}", count.well, partly);
+  }
+
+  std::size_t StubsThatTold() const {
+    return static_cast<std::size_t>(
+        std::count_if(accounts_.begin(), accounts_.end(), [](const auto& account) { return account.has_value(); }));
+  }
+
+  // Why nothing was told of it. That there is nothing to tell is known only if every stub has told what it found.
+  std::string NothingToCheck(Check check) const {
+    if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
+    if (StubsThatTold() < accounts_.size()) return "the stubs that told found nothing of it";
+    switch (check) {
+      case Check::kRanks:
+        return "no process has a rank";
+      case Check::kCounts:
+        return fmt::format("framework {} promises no counts", plan_.framework);
+      case Check::kMeeting:
+        return fmt::format("processes of framework {} meet nowhere", plan_.framework);
+      case Check::kDevices:
+        return "no process has devices";
+      default:
+        return "nothing was told of it";
+    }
+  }
+
+  const Plan& plan_;
+  Told told_;
+  std::span<const std::optional<StubAccount>> accounts_;
+  Rehearsal made_;
+  std::array<Count, kChecks> counts_;
+  std::size_t ranks_wanted_ = 0;  // processes of the plan with one
+  std::size_t ranks_said_ = 0;
+};
+
+// The last line of the log that is an account of this process.
+std::optional<StubAccount> AccountIn(int folder, const std::string& log, std::uint32_t process) {
+  const Result<FileTail> tail = ReadTail(folder, log, kMaxAccountBytes);
+  if (!tail) return std::nullopt;
+  std::optional<StubAccount> account;
+  std::string_view rest = tail->bytes;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (auto read = ReadStubAccount(rest.substr(0, end)); read && read->process == process) account = std::move(read);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return account;
+}
+
+}  // namespace
+
+Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
+                         std::span<const std::optional<StubAccount>> accounts) {
+  return Judge(plan, Follow(plan, journal), accounts).Done();
+}
+
+Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
+  const Result<RecordedRun> run = ReadRun(run_dir);
+  if (!run) return Fail(run.error());
+  const Plan& plan = run->plan;
+  const auto& records = run->journal.records();
+  const RunBegan* began = records.empty() ? nullptr : std::get_if<RunBegan>(&records.front().entry);
+  const bool rehearsal = began != nullptr && began->rehearsal;
+  if (!rehearsal)
+    return Fail(Error("run", {}, fmt::format("{} is no rehearsal", Quoted(run_dir)), "muster report tells of a run"));
+  std::vector<std::optional<StubAccount>> accounts;
+  for (std::uint32_t i = 0; i < plan.processes.size(); ++i)
+    accounts.push_back(AccountIn(run->folder.get(), LogPath(plan, i, 0), i));
+  Rehearsal made = JudgeRehearsal(plan, run->journal, accounts);
+  made.run_dir = run_dir;
+  return made;
+}
+
+int RehearsalExitCode(const Rehearsal& rehearsal) {
+  if (rehearsal.run_exit_code > 128) return rehearsal.run_exit_code;
+  if (!rehearsal.came_about && rehearsal.failures.front().check == Check::kStart) return 3;
+  return rehearsal.ok() ? 0 : 1;
+}
+
+}  // namespace muster

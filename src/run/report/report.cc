@@ -1,0 +1,391 @@
+#include "run/report/report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "base/values/signal_name.h"
+#include "base/values/utf8.h"
+#include "muster/plan.h"
+#include "plan/plan/rank_owner.h"
+#include "run/directory/log_path.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/run_tags.h"
+#include "run/journal/attempt_hosts.h"
+#include "run/journal/checked_journal.h"
+#include "run/journal/ending_text.h"
+#include "run/report/assigned_rank.h"
+#include "run/report/context_report.h"
+#include "wire/files/log_bytes.h"
+
+namespace muster {
+namespace {
+
+// What the journal says of one attempt of a process.
+struct Track {
+  bool ordered = false;
+  bool stopped = false;  // a stop was ordered before it ended
+  std::optional<ProcessStarted> start;
+  std::optional<ProcessExited> end;
+  std::optional<SpawnFailed> no_start;
+  std::optional<LimitPassed> limit;  // for which it was ended
+  std::vector<std::string> evidence;
+  std::string start_wall;
+  std::string end_wall;
+  MonotonicNs end_told = 0;  // when the head was told of it
+  std::uint32_t attempt = 0;
+
+  bool EndedWell() const { return end && !end->signalled && end->code == 0; }
+  bool Ended() const { return end || no_start; }
+};
+
+double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
+
+// Walks the records once and keeps what the report needs.
+class Reading {
+ public:
+  Reading(const Plan& plan, const CheckedJournal& journal)
+      : plan_(plan), hosts_(plan, journal), tracks_(plan.processes.size(), std::vector<Track>(1)) {
+    for (const JournalRecord& record : journal.records()) {
+      std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
+    }
+    if (!journal.records().empty()) last_ = journal.records().back().at;
+  }
+
+  const std::optional<RunBegan>& began() const { return began_; }
+  const std::optional<RunEnded>& ended() const { return ended_; }
+  const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
+  // Of a process's last attempt; of one that was never ordered an empty one.
+  const Track& track(ProcessId process) const { return tracks_[process].back(); }
+  const std::vector<Track>& attempts(ProcessId process) const { return tracks_[process]; }
+  const std::vector<std::pair<RestartPlanned, std::string>>& restarts() const { return restarts_; }
+
+  // When the head was told of the end of the failed attempt, if that was an end.
+  std::optional<MonotonicNs> EndSeen(const FirstFailure& failure) const {
+    const Track& track = tracks_[failure.process][failure.attempt];
+    return track.end ? std::optional(track.end_told) : std::nullopt;
+  }
+  const std::vector<ReplacementReport>& replacements() const { return replacements_; }
+
+  std::string HostOf(ProcessId process, std::uint32_t attempt) const {
+    return hosts_.Name(hosts_.Of(process, attempt));
+  }
+
+  // What the devices of its last attempt are called on the host; empty before they were given.
+  std::vector<std::string> Devices(ProcessId id) const {
+    const std::vector<std::string> names = hosts_.Devices(hosts_.Of(id, track(id).attempt));
+    std::vector<std::string> devices;
+    for (const std::uint32_t number : plan_.processes[id].devices) {
+      if (number < names.size()) devices.push_back(names[number]);
+    }
+    return devices;
+  }
+
+  std::string Cores(const Process& process) const {
+    const auto found = cores_.find(ProcessName(plan_, process));
+    return found == cores_.end() ? std::string() : found->second;
+  }
+
+  Receipt MakeReceipt() const {
+    Receipt receipt;
+    std::set<std::string> by(by_.begin(), by_.end());
+    for (const std::vector<Track>& attempts : tracks_) {
+      for (const Track& track : attempts) {
+        receipt.started += track.start ? 1 : 0;
+        receipt.reaped += track.start && track.end ? 1 : 0;
+      }
+    }
+    // What an agent attested counts more than what had been heard of before the end.
+    std::uint64_t attested_started = 0;
+    std::uint64_t attested_reaped = 0;
+    for (const AgentEmpty& empty : attested_) {
+      attested_started += empty.started;
+      attested_reaped += empty.reaped;
+      receipt.adopted += empty.adopted;
+      by.insert(empty.by.begin(), empty.by.end());
+    }
+    receipt.started = std::max(receipt.started, attested_started);
+    receipt.reaped = std::max(receipt.reaped, attested_reaped);
+    receipt.left = receipt.started - std::min(receipt.started, receipt.reaped);
+    receipt.by.assign(by.begin(), by.end());
+    return receipt;
+  }
+
+  Timings MakeTimings() const {
+    Timings timings;
+    if (!began_) return timings;
+    timings.plan = static_cast<double>(began_->plan_ns) / 1e9;
+    timings.total = Seconds(began_at_, last_);
+    // A phase lasts from its beginning to that of the next one the run came to.
+    const auto lasted = [&](Phase phase) {
+      const auto from = phases_.find(phase);
+      if (from == phases_.end()) return 0.0;
+      const auto next = std::next(from);
+      return Seconds(from->second, next == phases_.end() ? last_ : next->second);
+    };
+    timings.connect = lasted(Phase::kPreparing);
+    timings.spawn = lasted(Phase::kStarting);
+    timings.run = lasted(Phase::kRunning);
+    timings.linger = lasted(Phase::kLingering);
+    timings.stop = lasted(Phase::kStopping);
+    timings.finish = lasted(Phase::kFinishing);
+    return timings;
+  }
+
+ private:
+  template <class E>
+  void Take(const E& e, const JournalRecord& record) {
+    if constexpr (std::is_same_v<E, RunBegan>) {
+      began_ = e;
+      began_at_ = record.at;
+      phases_.emplace(Phase::kPreparing, record.at);
+    } else if constexpr (std::is_same_v<E, PlanBound>) {
+      cores_ = e.cores;
+    } else if constexpr (std::is_same_v<E, HostReplaced>) {
+      if (!e.error.empty()) return;
+      cores_ = e.cores;
+      const auto before = stands_.try_emplace(e.host, e.host).first;
+      replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), record.wall, lost_[before->second]});
+      before->second = e.by;
+    } else if constexpr (std::is_same_v<E, PhaseChanged>) {
+      phases_.emplace(e.to, record.at);
+    } else if constexpr (std::is_same_v<E, FirstFailure>) {
+      first_failure_ = e;
+    } else if constexpr (std::is_same_v<E, FailureTraced>) {
+      first_failure_ = FirstFailure{e.process, e.attempt};
+    } else if constexpr (std::is_same_v<E, RunEnded>) {
+      ended_ = e;
+    } else if constexpr (std::is_same_v<E, AgentEmpty>) {
+      attested_.push_back(e);
+    } else if constexpr (std::is_same_v<E, AgentLost>) {
+      if (e.killed > 0) by_.push_back("head");
+      lost_[e.host] = e.why;
+    } else if constexpr (std::is_same_v<E, StopOrdered>) {
+      for (const ProcessId process : e.processes) {
+        Track& track = tracks_[process].back();
+        track.stopped = track.stopped || !track.Ended();
+      }
+    } else if constexpr (std::is_same_v<E, StartOrdered>) {
+      if (tracks_[e.process].back().ordered) tracks_[e.process].emplace_back();
+      tracks_[e.process].back().ordered = true;
+      tracks_[e.process].back().attempt = e.attempt;
+    } else if constexpr (std::is_same_v<E, ProcessStarted>) {
+      if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
+    } else if constexpr (std::is_same_v<E, ProcessExited>) {
+      if (Track* track = Find(e.process, e.attempt))
+        track->end = e, track->end_wall = record.wall, track->end_told = record.at;
+    } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+      if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
+    } else if constexpr (std::is_same_v<E, LimitPassed>) {
+      if (Track* track = Find(e.process, e.attempt)) track->limit = e;
+    } else if constexpr (std::is_same_v<E, EndEvidence>) {
+      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
+    } else if constexpr (std::is_same_v<E, PortTaken>) {
+      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
+    } else if constexpr (std::is_same_v<E, RestartPlanned>) {
+      restarts_.emplace_back(e, record.wall);
+    }
+  }
+
+  // Attempts are numbered as they were ordered.
+  Track* Find(ProcessId process, std::uint32_t attempt) {
+    Track& track = tracks_[process][attempt];
+    return track.ordered ? &track : nullptr;
+  }
+
+  const Plan& plan_;
+  AttemptHosts hosts_;
+  std::vector<std::vector<Track>> tracks_;  // of each process its attempts, at least one
+  std::vector<std::pair<RestartPlanned, std::string>> restarts_;
+  std::optional<RunBegan> began_;
+  std::optional<RunEnded> ended_;
+  std::optional<FirstFailure> first_failure_;
+  std::map<std::string, std::string> cores_;       // by process
+  std::map<std::uint32_t, std::string> lost_;      // why, by machine
+  std::map<std::uint32_t, std::uint32_t> stands_;  // machine for a host of the plan that was replaced
+  std::vector<ReplacementReport> replacements_;
+  std::vector<AgentEmpty> attested_;
+  std::vector<std::string> by_;
+  std::map<Phase, MonotonicNs> phases_;
+  MonotonicNs began_at_ = 0;
+  MonotonicNs last_ = 0;
+};
+
+AttemptReport AttemptOf(const Track& track, std::string host) {
+  AttemptReport attempt;
+  attempt.host = std::move(host);
+  attempt.attempt = track.attempt;
+  attempt.started_at = track.start_wall;
+  attempt.ended_at = track.end_wall;
+  attempt.evidence = track.evidence;
+  if (track.start) attempt.pid = track.start->pid;
+  if (track.no_start) attempt.spawn_stage = track.no_start->stage;
+  if (track.end) {
+    if (track.end->signalled) {
+      attempt.signal = SignalName(track.end->code);
+    } else {
+      attempt.exit_code = track.end->code;
+    }
+    attempt.core_dumped = track.end->core_dumped;
+    attempt.user_seconds = static_cast<double>(track.end->user_us) / 1e6;
+    attempt.system_seconds = static_cast<double>(track.end->system_us) / 1e6;
+    attempt.max_rss_kib = track.end->max_rss_kib;
+  }
+  return attempt;
+}
+
+std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool live) {
+  if (is_origin) return "origin";
+  if (!track.ordered) return "not_started";
+  if (!track.Ended()) return live ? "running" : "lost";
+  if (track.EndedWell() && !(track.stopped && has_origin)) return "ok";
+  if (has_origin) return "victim";
+  return "stopped";
+}
+
+// Of the plan, or as the beginning of its last log names it.
+std::optional<std::uint32_t> RankOf(const Plan& plan, ProcessId id, std::uint32_t attempt, int folder) {
+  const Process& process = plan.processes[id];
+  const Role& role = plan.roles[process.role];
+  if (process.rank || !role.world.empty() || role.plays == "other") return process.rank;
+  auto log = LogBytes::Open(folder, LogPath(plan, id, attempt));
+  if (!log) return std::nullopt;
+  std::uint64_t offset = 0;
+  return AssignedRank(plan.framework, role.plays, log->ReadBefore(kRegistrationBytes, kRegistrationBytes, offset));
+}
+
+FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFailure& first, int folder) {
+  const Process& process = plan.processes[first.process];
+  const Track& track = reading.track(first.process);
+  const AttemptReport attempt = AttemptOf(track, reading.HostOf(first.process, first.attempt));
+  FailureReport failure;
+  failure.role = plan.roles[process.role].name;
+  failure.index = process.index;
+  failure.rank = RankOf(plan, first.process, first.attempt, folder);
+  if (RanksAreAssigned(plan.roles[process.role])) failure.ranks_by = plan.framework;
+  failure.host = attempt.host;
+  failure.exit_code = attempt.exit_code;
+  failure.signal = attempt.signal;
+  failure.at = attempt.ended_at;
+  failure.spawn_stage = attempt.spawn_stage;
+  failure.log = LogPath(plan, first.process, first.attempt);
+  failure.last_lines = LastLines(folder, failure.log);
+  if (track.no_start) failure.why = EndingText(*track.no_start);
+  if (track.end) failure.why = EndingText(*track.end);
+  if (track.EndedWell()) failure.why += " before it was ready";  // nothing else makes that a failure
+  if (track.limit) failure.why = EndingText(*track.limit);
+  if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
+  return failure;
+}
+
+// Its time as the head's clock would have shown it, not as the head was told. `told`: when it was.
+void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> told) {
+  const auto wall = ParseUtc(failure.at);
+  if (!told || !failure.account.at || !wall) return;
+  failure.at_error = failure.account.at_error;
+  if (failure.account.at_error == 0) return;  // it is the head's
+  // Less than the head's whole past, or the journal is none.
+  const auto late = static_cast<std::int64_t>(*told) - static_cast<std::int64_t>(*failure.account.at);
+  failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
+}
+
+}  // namespace
+
+Result<Report> MakeReport(const std::string& run_dir) {
+  // Asked first: what is over before the journal is read has its last record.
+  const bool held = IsRunLive(run_dir);
+  const Result<RecordedRun> run = ReadRun(run_dir);
+  if (!run) return Fail(run.error());
+  const auto& [folder, plan, journal] = *run;
+  const Reading reading(plan, journal);
+  if (!reading.began()) {
+    return Fail(Error("run", {},
+                      fmt::format("the journal of {} has no beginning: {}", Quoted(run_dir),
+                                  journal.damage().empty() ? "it is empty" : journal.damage())));
+  }
+
+  Report report;
+  report.run = reading.began()->run_id;
+  report.plan = reading.began()->plan_id;
+  report.parent = reading.began()->parent;
+  report.rehearsal = reading.began()->rehearsal;
+  report.name = plan.name;
+  report.run_dir = run_dir;
+  report.journal_damage = journal.damage();
+  const bool live = !reading.ended() && held;
+  if (reading.ended()) {
+    report.outcome = OutcomeName(reading.ended()->cause);
+    report.exit_code = reading.ended()->exit_code;
+    report.why = reading.ended()->why;
+  } else {
+    report.outcome = live ? "running" : OutcomeName(Cause::kLost);
+    report.exit_code = live ? 0 : 3;
+    report.why = live ? "" : "muster itself ended before the run did";
+  }
+  std::vector<AttemptEnd> ends;
+  const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    const Track& track = reading.track(id);
+    ProcessReport told{plan.roles[process.role].name,
+                       process.index,
+                       RankOf(plan, id, track.attempt, folder.get()),
+                       reading.HostOf(id, track.attempt),
+                       reading.Devices(id),
+                       reading.Cores(process),
+                       {},
+                       {}};
+    for (const Track& attempt : reading.attempts(id)) {
+      if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
+    }
+    const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
+    told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
+    report.processes.push_back(std::move(told));
+    ends.push_back(
+        {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
+  }
+  for (const JournalRecord& record : journal.records()) {
+    const auto* seen = std::get_if<CheckpointSeen>(&record.entry);
+    if (seen == nullptr) continue;
+    if (seen->run.empty()) {
+      report.checkpoint = seen->path;
+    } else {
+      report.resumed = {seen->run, seen->path};
+    }
+  }
+  report.tags = ReadTags(folder.get());
+  std::vector<std::uint32_t> last_attempts;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
+  report.metrics = ReadMetrics(plan, folder.get(), last_attempts);
+  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
+  report.code = MakeCodeReport(journal);
+  report.activations = ReadActivations(plan, journal, folder.get());
+  for (const auto& [restart, wall] : reading.restarts()) {
+    const Process& process = plan.processes[restart.process];
+    report.restarts.push_back({plan.roles[process.role].name, process.index, restart.attempt, restart.scope,
+                               restart.processes.size(), wall, restart.why});
+  }
+  report.replacements = reading.replacements();
+  if (reading.first_failure()) {
+    report.first_failure = FailureOf(plan, reading, *reading.first_failure(), folder.get());
+    report.first_failure->account =
+        MakeFailureAccount(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get());
+    PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
+  }
+  report.dumps = ReadDumps(plan, journal, folder.get());
+  report.dropped_logs = ReadDroppedLogs(plan, journal, folder.get());
+  report.receipt = reading.MakeReceipt();
+  report.timings = reading.MakeTimings();
+  report.startup = MakeStartup(plan, journal, ClocksOf(plan, journal));
+  return report;
+}
+
+}  // namespace muster

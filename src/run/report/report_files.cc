@@ -1,0 +1,27 @@
+#include "run/report/report_files.h"
+
+#include <utility>
+
+#include "base/system/open_below.h"
+#include "muster/result.h"
+#include "run/directory/private_files.h"
+
+namespace muster {
+
+RunAccount WriteRunAccount(int folder, const std::string& run_dir) {
+  RunAccount account;
+  // By the descriptor: another directory in its place is none of ours.
+  Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor());
+  if (!report) return account;
+  report->run_dir = run_dir;
+  for (const auto& [name, bytes] :
+       {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", ReportText(*report)}}) {
+    if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
+      account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
+    }
+  }
+  account.report = *std::move(report);
+  return account;
+}
+
+}  // namespace muster

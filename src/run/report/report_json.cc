@@ -1,0 +1,296 @@
+// report.json: ReportJson of report.h. The one place that knows its keys.
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "run/directory/json_text.h"
+#include "run/report/dump_json.h"
+#include "run/report/report.h"
+#include "run/report/report_json_parts.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+using namespace report_json;
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json Lines(const std::vector<std::string>& lines) {
+  Json json = Json::array();
+  for (const std::string& line : lines) json.push_back(Plain(line));
+  return json;
+}
+
+Json NoteJson(const std::optional<ErrorNote>& note) {
+  if (!note) return nullptr;
+  if (!note->unreadable.empty()) return {{"unreadable", Plain(note->unreadable)}};
+  Json more = Json::object();
+  for (const auto& [name, value] : note->more) more[Plain(name).get<std::string>()] = ToJson(value);
+  return {{"message", Plain(note->message)},
+          {"at", TextOrNull(note->at)},
+          {"traceback", Lines(note->traceback)},
+          {"more", std::move(more)}};
+}
+
+Json OthersJson(const std::vector<FailedGroup>& groups) {
+  Json json = Json::array();
+  for (const FailedGroup& group : groups) {
+    Json other = MembersJson(group.who);
+    other["why"] = Plain(group.why);
+    other["last_lines"] = Lines(group.lines);
+    other["alike"] = group.alike;
+    other["hint"] = TextOrNull(group.hint);
+    other["error"] = NoteJson(group.error);
+    json.push_back(std::move(other));
+  }
+  return json;
+}
+
+Json TimelineJson(const std::vector<TimelineEntry>& timeline) {
+  Json json = Json::array();
+  for (const TimelineEntry& entry : timeline) {
+    json.push_back({{"from", Seconds(entry.from)},
+                    {"to", Seconds(entry.to)},
+                    {"what", Plain(entry.what)},
+                    {"who", MembersJson(entry.who)}});
+  }
+  return json;
+}
+
+Json StepJson(const std::optional<StartupStep>& step) {
+  if (!step) return nullptr;
+  return {{"processes", step->processes},
+          {"median", Seconds(step->median)},
+          {"slowest", Seconds(step->slowest)},
+          {"index", step->index}};
+}
+
+Json StartupJson(const Startup& startup) {
+  Json roles = Json::array();
+  for (const RoleStartup& role : startup.roles) {
+    roles.push_back({{"role", role.role},
+                     {"processes", role.processes},
+                     {"ordered", Seconds(role.ordered)},
+                     {"spawn", StepJson(role.spawn)},
+                     {"ready", StepJson(role.ready)},
+                     {"first_output", StepJson(role.first_output)}});
+  }
+  return {{"evaluate", Seconds(startup.evaluate)},
+          {"plan", Seconds(startup.plan)},
+          {"agent", Seconds(startup.agent)},
+          {"activate", Seconds(startup.activate)},
+          {"wait", Seconds(startup.wait)},
+          {"bind", Seconds(startup.bind)},
+          {"roles", std::move(roles)}};
+}
+
+Json DoubtsJson(const std::vector<Doubt>& doubts) {
+  Json json = Json::array();
+  for (const Doubt& doubt : doubts) {
+    json.push_back({{"host", TextOrNull(doubt.host)},
+                    {"who", MembersJson(doubt.who)},
+                    {"after", doubt.after ? Seconds(*doubt.after) : Json(nullptr)},
+                    {"within", doubt.after ? Seconds(doubt.within) : Json(nullptr)}});
+  }
+  return json;
+}
+
+Json FailureJson(const FailureReport& failure) {
+  return {{"role", failure.role},
+          {"index", failure.index},
+          {"rank", OrNull(failure.rank)},
+          {"host", Plain(failure.host)},
+          {"exit_code", OrNull(failure.exit_code)},
+          {"signal", TextOrNull(failure.signal)},
+          {"at", TextOrNull(failure.at)},
+          {"at_error", failure.at_error ? Seconds(*failure.at_error) : Json(nullptr)},
+          {"spawn_stage", TextOrNull(failure.spawn_stage)},
+          {"last_lines", Lines(failure.last_lines)},
+          {"why", Plain(failure.why)},
+          {"hint", TextOrNull(failure.account.hint)},
+          {"error", NoteJson(failure.account.error)},
+          {"evidence", Lines(failure.account.evidence)},
+          {"others", OthersJson(failure.account.others)},
+          {"unordered", MembersJson(failure.account.unordered)},
+          {"doubts", DoubtsJson(failure.account.doubts)},
+          {"timeline", TimelineJson(failure.account.timeline)}};
+}
+
+Json AttemptJson(const AttemptReport& attempt) {
+  return {{"attempt", attempt.attempt},
+          {"host", Plain(attempt.host)},
+          {"pid", OrNull(attempt.pid)},
+          {"started_at", TextOrNull(attempt.started_at)},
+          {"ended_at", TextOrNull(attempt.ended_at)},
+          {"exit_code", OrNull(attempt.exit_code)},
+          {"signal", TextOrNull(attempt.signal)},
+          {"core_dumped", attempt.core_dumped},
+          {"spawn_stage", TextOrNull(attempt.spawn_stage)},
+          {"user_seconds", Seconds(attempt.user_seconds)},
+          {"system_seconds", Seconds(attempt.system_seconds)},
+          {"max_rss_kib", attempt.max_rss_kib},
+          {"evidence", Lines(attempt.evidence)}};
+}
+
+// Names and messages were written by the launched programs, as UTF-8: that is all JSON wants.
+Json ContextJson(const ContextReport& context) {
+  Json overridden = Json::array();
+  for (const ContextReport::Change& change : context.overridden) {
+    overridden.push_back({{"function", change.function},
+                          {"attribute", change.attribute},
+                          {"planned", ToJson(change.planned)},
+                          {"found", ToJson(change.found)}});
+  }
+  Json errors = Json::array();
+  for (const ContextReport::Problem& problem : context.errors) {
+    errors.push_back({{"kind", problem.kind}, {"message", problem.message}});
+  }
+  return {{"role", context.role},
+          {"indices", context.indices},
+          {"state", context.state},
+          {"release", TextOrNull(context.release)},
+          {"expected", Plain(context.expected)},
+          {"overridden", std::move(overridden)},
+          {"errors", std::move(errors)}};
+}
+
+Json ActivationJson(const ActivationReport& activation) {
+  return {{"host", Plain(activation.host)},
+          {"seconds", Seconds(activation.seconds)},
+          {"set", Lines(activation.set)},
+          {"unset", Lines(activation.unset)},
+          {"failed_step", activation.failed_step == 0 ? Json(nullptr) : Json(activation.failed_step)},
+          {"error", TextOrNull(activation.error)},
+          {"log", Plain(activation.log)},
+          {"last_lines", Lines(activation.last_lines)}};
+}
+
+// Names in it are those of files, and come from git.
+Json CodeJson(const CodeReport& code) {
+  Json seen = nullptr;
+  if (code.seen) {
+    seen = {{"folder", Plain(code.seen->folder)},      {"commit", TextOrNull(code.seen->commit)},
+            {"branch", TextOrNull(code.seen->branch)}, {"changed", code.seen->changed},
+            {"untracked", code.seen->untracked},       {"names", Lines(code.seen->names)}};
+  }
+  Json shipped = nullptr;
+  if (!code.shipped.empty()) {
+    const CodeShipped& first = code.shipped.front();
+    Json hosts = Json::array();
+    for (const CodeShipped& each : code.shipped) {
+      hosts.push_back({{"host", each.host}, {"folder", Plain(each.folder)}, {"sent", each.sent}});
+    }
+    shipped = {{"hash", first.hash},
+               {"from", Plain(first.from)},
+               {"files", first.files},
+               {"bytes", first.bytes},
+               {"hosts", std::move(hosts)}};
+  }
+  return {{"git", std::move(seen)}, {"shipped", std::move(shipped)}};
+}
+
+Json RestartJson(const RestartReport& restart) {
+  return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
+          {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
+          {"why", Plain(restart.why)}};
+}
+
+Json ReplacementJson(const ReplacementReport& replacement) {
+  return {{"host", Plain(replacement.host)},
+          {"by", Plain(replacement.by)},
+          {"at", TextOrNull(replacement.at)},
+          {"why", Plain(replacement.why)}};
+}
+
+Json MetricsJson(const std::vector<RoleMetrics>& all) {
+  Json json = Json::array();
+  for (const RoleMetrics& metrics : all) {
+    Json last = Json::object();
+    for (const auto& [name, value] : metrics.last) last[name] = Json::parse(JsonText(value));
+    json.push_back({{"role", metrics.role},
+                    {"index", metrics.index},
+                    {"last", std::move(last)},
+                    {"lines", metrics.lines},
+                    {"bad_lines", metrics.bad_lines}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string ReportJson(const Report& report) {
+  Json processes = Json::array();
+  for (const ProcessReport& process : report.processes) {
+    Json attempts = Json::array();
+    for (const AttemptReport& attempt : process.attempts) attempts.push_back(AttemptJson(attempt));
+    processes.push_back({{"role", process.role},
+                         {"index", process.index},
+                         {"rank", OrNull(process.rank)},
+                         {"host", Plain(process.host)},
+                         {"devices", Lines(process.devices)},
+                         {"cores", TextOrNull(process.cores)},
+                         {"attempts", std::move(attempts)},
+                         {"verdict", process.verdict}});
+  }
+  Json contexts = Json::array();
+  for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
+  Json activations = Json::array();
+  for (const ActivationReport& activation : report.activations) activations.push_back(ActivationJson(activation));
+  Json restarts = Json::array();
+  for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
+  Json replacements = Json::array();
+  for (const ReplacementReport& each : report.replacements) replacements.push_back(ReplacementJson(each));
+  Json dumps = Json::array();
+  for (const DumpReport& dump : report.dumps) dumps.push_back(DumpJson(dump));
+  const Timings& t = report.timings;
+  Json json = {{"format", 1},
+               {"run", Plain(report.run)},
+               {"plan", Plain(report.plan)},
+               {"parent", TextOrNull(report.parent)},
+               {"resumed", report.resumed ? Json{{"run", Plain(report.resumed->run)},
+                                                 {"checkpoint", Plain(report.resumed->checkpoint)}}
+                                          : Json(nullptr)},
+               {"checkpoint", TextOrNull(report.checkpoint)},
+               {"tags", report.tags},
+               {"metrics", MetricsJson(report.metrics)},
+               {"rehearsal", report.rehearsal},
+               {"outcome", report.outcome},
+               {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
+               {"why", TextOrNull(report.why)},
+               {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
+               {"code", CodeJson(report.code)},
+               {"activations", std::move(activations)},
+               {"restarts", std::move(restarts)},
+               {"replacements", std::move(replacements)},
+               {"dumps", std::move(dumps)},
+               {"processes", std::move(processes)},
+               {"contexts", std::move(contexts)},
+               {"receipt",
+                {{"started", report.receipt.started},
+                 {"reaped", report.receipt.reaped},
+                 {"left", report.receipt.left},
+                 {"adopted", report.receipt.adopted},
+                 {"by", Lines(report.receipt.by)}}},
+               {"timings",
+                {{"plan", Seconds(t.plan)},
+                 {"connect", Seconds(t.connect)},
+                 {"spawn", Seconds(t.spawn)},
+                 {"run", Seconds(t.run)},
+                 {"linger", Seconds(t.linger)},
+                 {"stop", Seconds(t.stop)},
+                 {"finish", Seconds(t.finish)},
+                 {"total", Seconds(t.total)},
+                 {"startup", StartupJson(report.startup)}}}};
+  for (const DroppedLog& log : report.dropped_logs) {
+    json["dropped_logs"].push_back(
+        {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace muster

@@ -1,0 +1,258 @@
+// report.txt: ReportText of report.h. What happened in a few lines, the first failure first.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "run/report/context_report.h"
+#include "run/report/report.h"
+
+namespace muster {
+namespace {
+
+std::string NameOf(const std::string& role, std::uint32_t index) { return fmt::format("{}.{}", role, index); }
+
+std::string Headline(const Report& report) {
+  if (report.outcome == "ok") return fmt::format("succeeded after {}", DurationText(report.timings.total));
+  if (report.outcome == "running")
+    return fmt::format("is running; its last event came after {}", DurationText(report.timings.total));
+  std::string why = report.why;
+  if (report.first_failure) {
+    const FailureReport& failure = *report.first_failure;
+    why = fmt::format("{}{}{} {}", NameOf(failure.role, failure.index),
+                      failure.rank               ? fmt::format(" (rank {})", *failure.rank)
+                      : failure.ranks_by.empty() ? ""
+                                                 : fmt::format(" (rank assigned by {})", failure.ranks_by),
+                      failure.host.empty() ? "" : fmt::format(" on {}", failure.host), failure.why);
+    if (failure.spawn_stage.empty()) why += fmt::format(" after {}", DurationText(failure.after_seconds));
+  }
+  return fmt::format("{}: {}", report.outcome, why);
+}
+
+// Green, red, or yellow for what is neither.
+std::string Coloured(const std::string& text, std::string_view verdict, bool colour) {
+  if (!colour) return text;
+  const bool good = verdict == "ok" || verdict == "running";
+  const bool bad = verdict == "failed" || verdict == "origin" || verdict == "lost" || verdict == "killed";
+  return fmt::format("\x1b[1;{}m{}\x1b[0m", good ? 32 : bad ? 31 : 33, text);
+}
+
+// "worker: 3 victims, 1 ok"; the origin is told above.
+std::string Counted(const Report& report, bool colour) {
+  std::vector<std::string> order;
+  std::map<std::string, std::map<std::string, std::size_t>> roles;
+  for (const ProcessReport& process : report.processes) {
+    if (roles.find(process.role) == roles.end()) order.push_back(process.role);
+    ++roles[process.role][process.verdict];
+  }
+  std::string text;
+  for (const std::string& role : order) {
+    text += fmt::format("  {:<10}", role);
+    const char* separator = "";
+    for (const auto& [verdict, count] : roles[role]) {
+      // Who ended well beside a failure had no part in it.
+      const bool bystander = verdict == "ok" && report.first_failure;
+      const bool plural = count > 1 && (verdict == "victim" || bystander);
+      const std::string word = bystander ? "bystander" : verdict == "not_started" ? "not started" : verdict;
+      text += fmt::format("{}{} {}", separator, count, Coloured(word + (plural ? "s" : ""), verdict, colour));
+      separator = ", ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// The last few, which are the ones that matter.
+std::string RestartLines(const Report& report) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  const std::size_t skipped = report.restarts.size() > kShown ? report.restarts.size() - kShown : 0;
+  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", "restart", skipped);
+  for (std::size_t i = skipped; i < report.restarts.size(); ++i) {
+    const RestartReport& restart = report.restarts[i];
+    text +=
+        fmt::format("  {:<10}{}{}\n", "restart", Printable(restart.why),
+                    restart.processes == 1       ? ""
+                    : restart.scope == "process" ? fmt::format("; {} processes", restart.processes)
+                                                 : fmt::format("; all {} of its {}", restart.processes, restart.scope));
+  }
+  return text;
+}
+
+std::string ReplacementLines(const Report& report) {
+  std::string text;
+  for (const ReplacementReport& each : report.replacements) {
+    text += fmt::format("  {:<10}{} took the place of {}{}\n", "host", Printable(each.by), Printable(each.host),
+                        each.why.empty() ? "" : fmt::format(", which was lost: {}", Printable(each.why)));
+  }
+  return text;
+}
+
+// Where the head's clock is not that of the host: when it was, and how far that can be believed.
+std::string ClockLine(const FailureReport& failure) {
+  if (!failure.at_error || *failure.at_error == 0) return {};
+  return fmt::format("  {:<10}{} by the head's clock, give or take {}\n", "at", Printable(failure.at),
+                     DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would promise too much
+}
+
+// The last one says most about how it ended; of earlier ones it is said that they are there.
+std::string DumpLines(const Report& report) {
+  constexpr std::size_t kMostPlaces = 6;
+  if (report.dumps.empty()) return {};
+  std::string text;
+  if (report.dumps.size() > 1) text += fmt::format("  {:<10}{} earlier ones\n", "dump", report.dumps.size() - 1);
+  return text + DumpText(report.dumps.back(), kMostPlaces);
+}
+
+// "worker.0 0-3, worker.1 4-7 and 6 more", of what `of` gives for a process; empty if it gives nothing for any.
+template <class Of>
+std::string Given(const Report& report, const char* name, const Of& of) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t given = 0;
+  for (const ProcessReport& process : report.processes) {
+    const std::string what = of(process);
+    if (what.empty() || ++given > kShown) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", NameOf(process.role, process.index), Printable(what));
+  }
+  if (given == 0) return {};
+  return fmt::format("  {:<10}{}{}\n", name, text, given > kShown ? fmt::format(" and {} more", given - kShown) : "");
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+// What is not known to be gone is called left only by those who know: an agent that attested its end. A head
+// that was killed attests nothing, though its agents will have ended everything.
+std::string ReceiptLine(const Report& report) {
+  const Receipt& receipt = report.receipt;
+  std::string by;
+  for (const std::string& each : receipt.by) by += (by.empty() ? "" : ", ") + each;
+  const char* left = "left";
+  if (report.outcome == "running") left = "running";
+  if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
+  if (report.outcome != "running" && !report.replacements.empty() && receipt.left > 0) left = "lost with their host";
+  return fmt::format("{} started, {} reaped, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
+                     receipt.adopted > 0 ? fmt::format(", {} adopted and ended", receipt.adopted) : "",
+                     by.empty() ? "" : fmt::format(" (by {})", by));
+}
+
+std::string TimingsLine(const Timings& t) {
+  std::string line;
+  for (const auto& [name, seconds] :
+       {std::pair{"plan", t.plan}, std::pair{"connect", t.connect}, std::pair{"spawn", t.spawn},
+        std::pair{"run", t.run}, std::pair{"linger", t.linger}, std::pair{"stop", t.stop},
+        std::pair{"finish", t.finish}}) {
+    if (seconds > 0) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, DurationText(seconds));
+  }
+  return line;
+}
+
+// "worker.0 loss 0.25, step 100": the last values.
+std::string MetricsLine(const RoleMetrics& metrics) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, value] : metrics.last) {
+    if (++shown > kShown) continue;
+    text += fmt::format("{}{} {}", text.empty() ? " " : ", ", name, ToText(value));
+  }
+  if (shown > kShown) text += fmt::format(", and {} more", shown - kShown);
+  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are none", metrics.bad_lines, metrics.lines);
+  return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
+}
+
+std::string RunLine(const Report& report) { return fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir)); }
+
+// The last lines of the first failure without the traceback that its error file has, which stands above them.
+std::string LastLinesText(const FailureReport& failure) {
+  std::vector<std::string> lines = failure.last_lines;
+  if (failure.account.error) {
+    const std::vector<std::string>& traceback = failure.account.error->traceback;
+    // Either text may have lost its beginning: a traceback's end may be the lines' beginning.
+    for (std::size_t skipped = 0; skipped < traceback.size(); ++skipped) {
+      const auto from = traceback.begin() + static_cast<std::ptrdiff_t>(skipped);
+      const auto found = std::search(lines.begin(), lines.end(), from, traceback.end());
+      if (found == lines.end() || (skipped > 0 && found != lines.begin())) continue;
+      lines.erase(found, found + (traceback.end() - from));
+      break;
+    }
+  }
+  if (lines.empty()) return {};
+  std::string text = fmt::format("  last lines of {}:\n", failure.log);
+  for (const std::string& line : lines) text += fmt::format("    {}\n", Printable(line));
+  return text;
+}
+
+// What a run that succeeded has to say besides: what did not go as the recipe has it.
+std::string Aside(const Report& report) {
+  std::vector<ContextReport> contexts;
+  for (const ContextReport& context : report.contexts) {
+    if (context.state != "applied") contexts.push_back(context);
+  }
+  std::string text = ReplacementLines(report) + RestartLines(report) + ContextText(contexts);
+  if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty())
+    text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
+  return text;
+}
+
+}  // namespace
+
+std::string ReportText(const Report& report, const ReportView& view) {
+  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
+                                 Coloured(Printable(Headline(report)), report.outcome, view.colour));
+  if (report.outcome == "ok" && !view.details) return text + Aside(report) + RunLine(report);
+  if (report.first_failure) {
+    const FailureReport& failure = *report.first_failure;
+    text += ClockLine(failure);
+    text += AccountHead(failure.account, !view.output_shown);
+    text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
+    text += AccountBody(failure.account, NameOf(failure.role, failure.index));
+  }
+  text += FailedActivationText(report.activations);
+  text += DumpLines(report);
+  text += ReplacementLines(report);
+  text += RestartLines(report);
+  text += Counted(report, view.colour);
+  text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
+  text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
+  text += ContextText(report.contexts);
+  text += ActivationText(report.activations);
+  text += CodeText(report.code);
+  if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
+    text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
+  }
+  text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
+  if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
+    text += fmt::format("  {:<10}{}\n", "time", timings);
+  }
+  text += StartupText(report.startup);
+  text += RunLine(report);
+  if (report.resumed) {
+    text += fmt::format("  {:<10}run {}, from {}\n", "resumed", Printable(report.resumed->run),
+                        Printable(report.resumed->checkpoint));
+  }
+  if (!report.tags.empty()) text += fmt::format("  {:<10}{}\n", "tags", Joined(report.tags));
+  for (const RoleMetrics& metrics : report.metrics) text += MetricsLine(metrics);
+  if (!report.checkpoint.empty()) text += fmt::format("  {:<10}{}\n", "checkpoint", Printable(report.checkpoint));
+  if (!report.parent.empty() && !(report.resumed && report.resumed->run == report.parent)) {
+    text += fmt::format("  {:<10}run {}\n", "from", Printable(report.parent));
+  }
+  if (report.outcome != "ok" && report.outcome != "running") {
+    text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
+  }
+  if (!report.journal_damage.empty()) {
+    text += fmt::format("  the journal is read only in part: {}\n", Printable(report.journal_damage));
+  }
+  return text;
+}
+
+}  // namespace muster

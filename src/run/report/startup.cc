@@ -1,0 +1,173 @@
+#include "run/report/startup.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "run/journal/attempt_hosts.h"
+
+namespace muster {
+namespace {
+
+double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
+
+// The first start of a process. `on_…` are of its host's clock.
+struct FirstStart {
+  std::optional<MonotonicNs> ordered;  // on the head's clock, as `started` is
+  std::optional<MonotonicNs> started;
+  std::optional<MonotonicNs> on_started;
+  std::optional<MonotonicNs> on_ready;
+  std::optional<MonotonicNs> on_output;
+};
+
+// Of `taken`, pairs of seconds and index.
+std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> taken) {
+  if (taken.empty()) return std::nullopt;
+  // Of those that took as long the first one is named.
+  std::sort(taken.begin(), taken.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+  return StartupStep{taken.size(), taken[(taken.size() - 1) / 2].first, taken.back().first, taken.back().second};
+}
+
+class Walk {
+ public:
+  Walk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
+      : plan_(plan), clocks_(clocks), hosts_(plan, journal), starts_(plan.processes.size()) {
+    for (const JournalRecord& record : journal.records()) {
+      std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
+    }
+  }
+
+  Startup Make() const {
+    Startup startup;
+    if (!began_) return startup;
+    startup.evaluate = static_cast<double>(before_.evaluate_ns) / 1e9;
+    startup.plan = static_cast<double>(before_.plan_ns - std::min(before_.plan_ns, before_.evaluate_ns)) / 1e9;
+    if (connected_) startup.agent = Seconds(*began_, *connected_);
+    if (connected_ && activated_) startup.activate = Seconds(*connected_, *activated_);
+    const std::optional<MonotonicNs> prepared = activated_ ? activated_ : connected_;
+    if (awaited_ && bound_) startup.wait = Seconds(*awaited_, *bound_);
+    if (prepared && first_order_) startup.bind = std::max(Seconds(*prepared, *first_order_) - startup.wait, 0.0);
+    for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
+      RoleStartup of_role = OfRole(role);
+      if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
+    }
+    return startup;
+  }
+
+ private:
+  RoleStartup OfRole(std::uint32_t role) const {
+    RoleStartup startup;
+    startup.role = plan_.roles[role].name;
+    std::vector<std::pair<double, std::uint32_t>> spawn, ready, output;
+    std::optional<MonotonicNs> first;
+    for (ProcessId id = 0; id < starts_.size(); ++id) {
+      const FirstStart& start = starts_[id];
+      if (plan_.processes[id].role != role || !start.ordered) continue;
+      ++startup.processes;
+      const std::uint32_t index = plan_.processes[id].index;
+      if (!first || *start.ordered < *first) first = start.ordered;
+      if (!start.started) continue;
+      spawn.emplace_back(Seconds(*start.ordered, *start.started), index);
+      if (start.on_ready) ready.emplace_back(Seconds(*start.on_started, *start.on_ready), index);
+      if (start.on_output) output.emplace_back(Seconds(*start.on_started, *start.on_output), index);
+    }
+    if (first) startup.ordered = Seconds(*began_, *first);
+    startup.spawn = StepOf(std::move(spawn));
+    startup.ready = StepOf(std::move(ready));
+    startup.first_output = StepOf(std::move(output));
+    return startup;
+  }
+
+  template <class E>
+  void Take(const E& e, MonotonicNs at) {
+    if constexpr (std::is_same_v<E, RunBegan>) {
+      before_ = e;
+      began_ = at;
+    } else if constexpr (std::is_same_v<E, AgentConnected>) {
+      connected_ = at;
+    } else if constexpr (std::is_same_v<E, HostActivated>) {
+      activated_ = at;
+    } else if constexpr (std::is_same_v<E, DevicesAwaited>) {
+      if (!awaited_) awaited_ = at;
+    } else if constexpr (std::is_same_v<E, PlanBound>) {
+      bound_ = at;
+    } else if constexpr (requires { e.process, e.attempt; }) {
+      if (e.attempt > 0) return;
+      FirstStart& start = starts_[e.process];
+      if constexpr (std::is_same_v<E, StartOrdered>) {
+        start.ordered = at;
+        if (!first_order_) first_order_ = at;
+      } else if constexpr (std::is_same_v<E, ProcessStarted>) {
+        start.started = OnHead({hosts_.Of(e.process, e.attempt), e.at, 0}, clocks_).value_or(at);
+        start.on_started = e.at;
+      } else if constexpr (std::is_same_v<E, ProcessReady>) {
+        start.on_ready = e.at;
+      } else if constexpr (std::is_same_v<E, FirstOutput>) {
+        start.on_output = e.at;
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const HostClocks& clocks_;
+  AttemptHosts hosts_;
+  std::vector<FirstStart> starts_;
+  RunBegan before_;
+  std::optional<MonotonicNs> began_;
+  std::optional<MonotonicNs> connected_;
+  std::optional<MonotonicNs> activated_;
+  std::optional<MonotonicNs> awaited_;
+  std::optional<MonotonicNs> bound_;
+  std::optional<MonotonicNs> first_order_;
+};
+
+std::string Cell(const std::optional<StartupStep>& step, const RoleStartup& role) {
+  if (!step) return "-";
+  if (role.processes == 1) return DurationText(step->slowest);
+  return fmt::format("{} ({}.{})", DurationText(step->slowest), Printable(role.role), step->index);
+}
+
+}  // namespace
+
+Startup MakeStartup(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks) {
+  return Walk(plan, journal, clocks).Make();
+}
+
+std::string StartupText(const Startup& startup) {
+  if (startup.roles.empty()) return {};
+  std::string text = "  start-up  ";
+  if (startup.evaluate > 0) text += fmt::format("evaluate {}, ", DurationText(startup.evaluate));
+  text += fmt::format("plan {}, agent {}, ", DurationText(startup.plan), DurationText(startup.agent));
+  if (startup.activate > 0) text += fmt::format("activate {}, ", DurationText(startup.activate));
+  if (startup.wait > 0) text += fmt::format("wait for devices {}, ", DurationText(startup.wait));
+  text += fmt::format("bind {}; of each role the slowest:\n", DurationText(startup.bind));
+  std::vector<std::vector<std::string>> rows = {{"role", "ordered at", "spawn", "ready", "first output"}};
+  for (const RoleStartup& role : startup.roles) {
+    rows.push_back({Printable(role.role), DurationText(role.ordered), Cell(role.spawn, role), Cell(role.ready, role),
+                    Cell(role.first_output, role)});
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::vector<bool> told(widths.size(), false);  // a column of which there is nothing to tell is left out
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < widths.size(); ++i) told[i] = told[i] || rows[r][i] != "-";
+  }
+  for (const auto& row : rows) {
+    std::string line = "           ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (told[i]) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,141 @@
+#include "run/start/rehearsal_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plan/plan/fold.h"
+#include "stub/records/stub_facts.h"
+
+namespace muster {
+namespace {
+
+// The agent's own program, whatever it is called on its host and wherever it lies: in the child that the agent has made
+// this is what it still is. Decision 41.
+constexpr const char* kAgentItself = "/proc/self/exe";
+constexpr const char* kStubWord = "--stub";
+constexpr std::uint32_t kMoreForEach = 10;     // ms
+constexpr std::uint64_t kMoreForAll = 30'000;  // between the limit of the stubs and that of the whole rehearsal
+constexpr std::uint32_t kStubGrace = 2'000;
+
+// The text with nothing in it that could be taken for a hole.
+Text Literal(std::string_view content) {
+  const std::string literal = HoleText({Hole::Kind::kLiteral, {}, 0});
+  std::string text;
+  for (std::size_t found = 0; (found = content.find(kHoleOpen)) != std::string_view::npos;) {
+    text.append(content.substr(0, found)).append(literal);
+    content.remove_prefix(found + kHoleOpen.size());
+  }
+  return Text(text.append(content));
+}
+
+std::string PortName(std::size_t process) { return fmt::format("rehearsal.{}", process); }
+std::string PortHole(const std::string& name) { return HoleText({Hole::Kind::kPort, name, 0}); }
+
+StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
+  StubFacts facts;
+  facts.run = HoleText({Hole::Kind::kRunId, {}, 0});
+  facts.framework = plan.framework;
+  facts.device_kind = plan.device_use.kind;
+  facts.within_ms = wishes.within_ms + static_cast<std::uint32_t>(plan.processes.size()) * kMoreForEach;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    facts.addresses.push_back(HoleText({Hole::Kind::kHostAddress, {}, host}));
+  std::set<std::uint32_t> hosts;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> roles;
+  std::set<std::uint32_t> with_workers;
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) {
+    const Process& process = plan.processes[i];
+    const Role& role = plan.roles[process.role];
+    StubPeer peer;
+    peer.name = ProcessName(plan, process);
+    peer.plays = role.plays;
+    peer.world = role.world;
+    peer.host = process.host;
+    peer.rank = process.rank;
+    peer.world_size = process.world_size;
+    peer.local_rank = process.local_rank;
+    peer.local_size = process.local_size;
+    peer.first_of_host = hosts.insert(process.host).second;
+    peer.first_of_role = roles.emplace(process.host, process.role).second;
+    peer.hello = PortHole(PortName(i));
+    if (role.plays == "worker") {
+      ++facts.workers;
+      with_workers.insert(process.host);
+    }
+    if (role.plays == "server") ++facts.servers;
+    facts.processes.push_back(std::move(peer));
+  }
+  facts.worker_hosts = static_cast<std::uint32_t>(with_workers.size());
+  for (const auto& [name, port] : plan.ports) {
+    const auto owner = std::find_if(
+        facts.processes.begin(), facts.processes.end(),
+        [&port = port](const StubPeer& peer) { return peer.name == port.owner && peer.host == port.host; });
+    if (owner != facts.processes.end()) owner->ports.push_back(PortHole(name));
+  }
+  return facts;
+}
+
+std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalWishes& wishes) {
+  const Process& process = plan.processes[number];
+  std::vector<Text> words = {kAgentItself, kStubWord,
+                             "--facts",    Text(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
+                             "--process",  Text(std::to_string(number))};
+  for (const std::string& folder : wishes.search_dirs) {
+    words.emplace_back("--beside");
+    words.push_back(Literal(folder));
+  }
+  const bool shell = plan.roles[process.role].shell;
+  if (shell) words.emplace_back("--shell");
+  words.emplace_back("--");
+  if (shell) words.insert(words.end(), {"/bin/sh", "-c"});
+  const std::vector<Text>& command = EffectiveCommand(plan, process);
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+}  // namespace
+
+Plan RehearsalPlan(Plan plan, const RehearsalWishes& wishes) {
+  const StubFacts facts = FactsOf(plan, wishes);
+  std::vector<std::vector<Text>> commands;
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) commands.push_back(StubWords(plan, i, wishes));
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) {
+    Process& process = plan.processes[i];
+    process.command = std::move(commands[i]);
+    process.ready_what.reset();
+    plan.ports.insert_or_assign(PortName(i), PlanPort{process.host, 0, ProcessName(plan, process)});
+  }
+  for (Role& role : plan.roles) {
+    role.command.clear();
+    role.shell = false;
+    role.ending = Ending::kAll;
+    role.stop = {"TERM", kStubGrace};
+    role.after.clear();
+    role.ready = {};
+    role.restart = {};
+    role.limits = {};
+  }
+  plan.files.insert_or_assign(kRehearsalFacts, PlanFile{Text(StubFactsText(facts))});
+  plan.time_limit_ms = facts.within_ms + kMoreForAll;
+  plan.start_limit_ms = 0;
+  plan.silent_limit_ms = 0;
+  Fold(plan);
+  return plan;
+}
+
+bool IsRehearsalPlan(const Plan& plan) {
+  return std::any_of(plan.processes.begin(), plan.processes.end(), [&plan](const Process& process) {
+    const std::vector<Text>& words = EffectiveCommand(plan, process);
+    return words.size() > 1 && words[0] == Text(kAgentItself) && words[1] == Text(kStubWord);
+  });
+}
+
+std::vector<Text> RehearsedWords(const Plan& rehearsal, const Process& process) {
+  const std::vector<Text>& words = EffectiveCommand(rehearsal, process);
+  const auto dashes = std::find(words.begin(), words.end(), Text("--"));
+  return dashes == words.end() ? std::vector<Text>() : std::vector<Text>(dashes + 1, words.end());
+}
+
+}  // namespace muster

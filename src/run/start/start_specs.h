@@ -1,0 +1,108 @@
+// From a plan and its binding to what agents are told and what processes find in the run directory. Pure:
+// nothing is opened, asked or started.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/binding.h"
+#include "muster/plan.h"
+#include "muster/result.h"
+#include "muster/value.h"
+#include "run/directory/device_terms.h"
+#include "run/start/shipped_paths.h"
+#include "wire/protocol/device_messages.h"
+#include "wire/protocol/port_messages.h"
+#include "wire/protocol/start_messages.h"
+
+namespace muster {
+
+// What a start takes from the caller of muster.
+struct Surroundings {
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string cwd;                       // absolute
+  std::vector<std::string> search_dirs;
+  // By host: the same as its activation left it, of those that have been activated.
+  std::map<std::uint32_t, std::vector<std::string>> activated = {};
+
+  // By host, and by number of a spare: where shipped code is there, of those that it was shipped to.
+  std::map<std::uint32_t, ShippedPaths> code = {};
+
+  // The text as the host is to have it.
+  std::string Led(std::uint32_t host, std::string_view text) const {
+    const auto found = code.find(host);
+    return found == code.end() ? std::string(text) : found->second.Led(text);
+  }
+
+  // What processes of the host inherit.
+  const std::vector<std::string>& Inherited(std::uint32_t host) const {
+    const auto found = activated.find(host);
+    return found == activated.end() ? environment : found->second;
+  }
+};
+
+// Ports that host `host` has to hold, by name: all, or those whose number muster chooses.
+enum class PortChoice : std::uint8_t { kAll, kAuto };
+HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = PortChoice::kAll);
+
+// What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
+// head's.
+std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid,
+                                 const DeviceTerms& terms = {});
+
+// Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
+Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
+                                                         const Surroundings& surroundings, std::uint32_t host);
+
+// Gives the start of each process. The arguments must outlive it. A port is released with its owner if that
+// is on the port's host, else with the first process (in plan order) of that host. With an owner there it is the
+// owner's alone.
+class Starts {
+ public:
+  Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings);
+
+  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
+
+ private:
+  Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
+  // The text, led to where the process's host has its code, with its holes filled.
+  Result<std::string> Filled(const Process& process, const Text& text, std::uint32_t attempt) const;
+
+  const Plan& plan_;
+  const Binding& binding_;
+  const Surroundings& surroundings_;
+  struct Ports {  // by name
+    std::vector<std::string> released;
+    std::vector<std::string> own;
+  };
+  std::map<ProcessId, Ports> ports_;
+};
+
+// The secrets of a process's context: name -> number of the descriptor at which the process finds the value. A plan
+// gives the same numbers each time, and each attempt its own descriptors.
+std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process);
+
+// Files by path below the run directory: context/<role>.<index>.json for every process of a plan with a release, the
+// plan's own files, holes filled, and muster's Python side if a process is to find it. A context holds
+// {"secret_fd": number} in the place of a secret.
+Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding);
+
+// "worker.2" -> "0-3": the cores of processes that got some.
+std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding);
+
+// binding.json: everything but the secrets.
+struct BoundBesides {
+  std::string code;     // the hash of the tree that was shipped, if there is one
+  std::string resumed;  // id of the run that this one goes on with, if it does
+};
+Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides& besides = {});
+
+// Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
+// longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.
+Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
+                                                          const std::vector<std::string>& environment);
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+#include "run/supervise/process_roll.h"
+
+#include <array>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "base/values/signal_name.h"
+
+namespace muster {
+namespace {
+
+// In the order of ProcessState; docs/control.md.
+constexpr std::array<std::string_view, kProcessStates> kStateNames = {"waiting",  "starting", "running",
+                                                                      "stopping", "resting",  "ended"};
+
+bool Runs(ProcessState state) {
+  return state == ProcessState::kStarting || state == ProcessState::kRunning || state == ProcessState::kStopping;
+}
+
+}  // namespace
+
+ProcessRoll::ProcessRoll(const Plan& plan) : entries_(plan.processes.size()) {
+  for (std::size_t id = 0; id < entries_.size(); ++id) entries_[id].machine = plan.processes[id].host;
+}
+
+ProcessRoll::Entry* ProcessRoll::Ending(ProcessId process, std::uint32_t attempt) {
+  if (process >= entries_.size() || attempt < entries_[process].attempt) return nullptr;
+  return &entries_[process];
+}
+
+void ProcessRoll::Saw(const Event& event, MonotonicNs now) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, ProcessStarted>) {
+          if (Entry* entry = Ending(e.process, e.attempt)) {
+            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
+          }
+        } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+          if (Entry* entry = Ending(e.process, e.attempt)) {
+            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
+          }
+        } else if constexpr (std::is_same_v<E, ProcessExited>) {
+          if (Entry* entry = Ending(e.process, e.attempt)) {
+            entry->attempt = e.attempt;
+            entry->ended = now;
+            entry->signalled = e.signalled;
+            entry->code = e.code;
+          }
+        }
+      },
+      event);
+}
+
+std::vector<ProcessStatus> ProcessRoll::Statuses(const Plan& plan, const Supervisor& supervisor,
+                                                 const std::vector<std::string>& hosts, MonotonicNs now) const {
+  std::vector<ProcessStatus> statuses;
+  statuses.reserve(entries_.size());
+  for (ProcessId id = 0; id < entries_.size(); ++id) {
+    const Process& process = plan.processes[id];
+    const Entry& entry = entries_[id];
+    ProcessStatus& status = statuses.emplace_back();
+    status.role = plan.roles[process.role].name;
+    status.index = process.index;
+    if (process.rank) status.rank = *process.rank;
+    if (entry.machine < hosts.size()) status.host = hosts[entry.machine];
+    status.state = kStateNames[static_cast<std::size_t>(supervisor.state(id))];
+    status.attempt = supervisor.attempt(id);
+    if (Runs(supervisor.state(id)) && entry.ended == 0) {
+      status.pid = entry.pid;
+      status.start_ticks = entry.start_ticks;
+    }
+    if (entry.began != 0) status.ran_ms = ((entry.ended != 0 ? entry.ended : now) - entry.began) / 1'000'000;
+    if (entry.ended == 0) continue;
+    status.spawn_stage = entry.spawn_stage;
+    if (entry.signalled) {
+      status.signal = SignalName(entry.code);
+    } else if (entry.spawn_stage.empty()) {
+      status.exit_code = entry.code;
+    }
+  }
+  return statuses;
+}
+
+std::optional<ProcessId> ProcessRoll::OddestOf(const Plan& plan, const Supervisor& supervisor,
+                                               std::uint32_t role) const {
+  std::optional<ProcessId> oddest;
+  std::uint64_t most = 0;
+  for (ProcessId id = 0; id < entries_.size(); ++id) {
+    if (plan.processes[id].role != role) continue;
+    const Entry& entry = entries_[id];
+    const bool badly = entry.ended != 0 && (entry.signalled || entry.code != 0);
+    // One order for all four reasons; of equal ones the first process.
+    constexpr std::uint64_t kBadly = std::uint64_t{3} << 62U;
+    constexpr std::uint64_t kAgain = std::uint64_t{2} << 62U;
+    const std::uint64_t oddity = badly                        ? kBadly | (entry.ended >> 2U)
+                                 : entry.attempt > 0          ? kAgain | (entry.began >> 2U)
+                                 : Runs(supervisor.state(id)) ? 2
+                                                              : 1;
+    if (oddity <= most) continue;
+    most = oddity;
+    oddest = id;
+  }
+  return oddest;
+}
+
+}  // namespace muster

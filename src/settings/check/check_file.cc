@@ -1,0 +1,30 @@
+#include "settings/check/check_file.h"
+
+#include <algorithm>
+
+#include "settings/values/value_json.h"
+
+namespace muster {
+
+bool CheckFile(const Attribute& attribute, const ShippedFile& file, const std::string& path, const CheckedIn& where,
+               Diagnostics& problems) {
+  Diagnostics inside;
+  const auto json = LocatedJsonFromText(file.content);
+  const Attribute* record = where.schema == nullptr ? nullptr : where.schema->FindFile(attribute.file, where.release);
+  if (!json) {
+    inside.push_back(Error("bad_json", {file.shown, json.error().line}, json.error().message));
+  } else if (record != nullptr) {
+    const Place whole{file.shown, 0};
+    CheckValue(*record, json->value, "", {where.release, whole, nullptr, nullptr, &json->lines}, inside);
+  }
+  std::stable_sort(inside.begin(), inside.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.place.line < b.place.line; });
+  const bool well = !HasErrors(inside);
+  for (Diagnostic& problem : inside) {
+    problem.notes.push_back({path + " names this file here", where.place});
+    problems.push_back(std::move(problem));
+  }
+  return well;
+}
+
+}  // namespace muster

@@ -1,0 +1,311 @@
+// What belongs together over the whole job: settings against the processes that are really started. Each rule is a
+// field of an attribute's record (divides, below, modes) or one function here; those that need values in force only are
+// check_rules.h's.
+#include <algorithm>
+
+#include "muster/context.h"
+#include "settings/check/check_rules.h"
+#include "settings/check/check_value.h"
+#include "settings/schema/rule_note.h"
+#include "settings/schema/setting_key.h"
+#include "settings/schema/word_list.h"
+
+namespace muster {
+namespace {
+
+// "use 1, 2, 4 or 8"
+std::string DivisorHint(std::int64_t number, std::int64_t wrong) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t d = 1; d * d <= number; ++d) {
+    if (number % d != 0) continue;
+    divisors.push_back(d);
+    if (d != number / d) divisors.push_back(number / d);
+  }
+  std::sort(divisors.begin(), divisors.end());
+  constexpr std::size_t kShown = 8;
+  const auto above = std::lower_bound(divisors.begin(), divisors.end(), wrong);
+  std::vector<std::string> words;
+  for (auto divisor = divisors.begin(); divisor != divisors.end(); ++divisor) {
+    const bool near = divisor == above || divisor + 1 == above;
+    if (divisors.size() <= kShown || near) words.push_back(std::to_string(*divisor));
+  }
+  return "use " + WordList(words, " or ");
+}
+
+class Together {
+ public:
+  Together(const Context& job, const JobFacts& facts) : job_(job), facts_(facts) {
+    const Setting* set = job.Find(kSetAutoParallel, "device_num");
+    const std::int64_t* number = set == nullptr ? nullptr : set->value.AsInt();
+    device_num_ = number != nullptr ? *number : std::max<std::int64_t>(1, facts.workers);
+  }
+
+  Diagnostics Run() {
+    DeviceNumIsTheWorkers();
+    for (const std::string& api : job_.schema().Functions()) {
+      for (const auto& [name, unused] : job_.schema().attributes(api)) {
+        const Attribute* attribute = job_.schema().Find(api, name, job_.release());
+        const Setting* setting = attribute == nullptr ? nullptr : job_.Find(api, name);
+        if (setting == nullptr) continue;
+        Divides(*attribute, *setting);
+        FitsParallelMode(*attribute, *setting);
+        IsForThisDevice(*attribute, *setting);
+      }
+    }
+    for (Diagnostic& problem : CheckRules(job_, facts_)) Add(std::move(problem));
+    RanksAreTheProcesses();
+    DevicesAreVisible();
+    DevicesAreOfTheHost();
+    return std::move(problems_);
+  }
+
+ private:
+  Diagnostic& Add(Diagnostic diagnostic) { return problems_.emplace_back(std::move(diagnostic)); }
+
+  void Because(Diagnostic& diagnostic, std::string_view api, const std::string& name) const {
+    const Setting* setting = job_.Find(api, name);
+    if (setting == nullptr) return;
+    diagnostic.notes.push_back({name + " = " + ToText(setting->value) + " was set here", setting->source.place});
+  }
+
+  // Why device_num is what it is.
+  void BecauseDeviceNum(Diagnostic& diagnostic) const {
+    Because(diagnostic, kSetAutoParallel, "device_num");
+    if (job_.Find(kSetAutoParallel, "device_num") == nullptr) AddWorkersNotes(diagnostic);
+  }
+  void AddWorkersNotes(Diagnostic& diagnostic) const {
+    diagnostic.notes.insert(diagnostic.notes.end(), facts_.workers_notes.begin(), facts_.workers_notes.end());
+  }
+
+  Value InForce(std::string_view api, std::string_view name) const {
+    if (api == kSetAutoParallel && name == "device_num") return Value(device_num_);
+    if (const Setting* setting = job_.Find(api, name)) return setting->value;
+    const Attribute* attribute = job_.schema().Find(api, name, job_.release());
+    return attribute == nullptr ? Value() : attribute->default_value;
+  }
+
+  // Whether the value was set by a call that was refused: what depends on it is not judged.
+  bool Unsettled(std::string_view api, std::string_view name) const { return job_.IsUnsettled(api, name); }
+
+  std::string Version() const { return "MindSpore " + ReleaseText(job_.release()); }
+
+  // Cites the rule of an attribute whose name alone is known here.
+  void CiteRule(Diagnostic& diagnostic, std::string_view api, std::string_view name, std::string_view rule) const {
+    const Attribute* attribute = job_.schema().Find(api, name, job_.release());
+    if (attribute != nullptr) Cite(diagnostic, *attribute, rule);
+  }
+
+  void DeviceNumIsTheWorkers() {
+    const Setting* set = job_.Find(kSetAutoParallel, "device_num");
+    if (set == nullptr || Unsettled(kSetAutoParallel, "device_num") || facts_.workers == 0 ||
+        device_num_ == facts_.workers)
+      return;
+    Diagnostic& diagnostic = Add(Error("conflict", set->source.place,
+                                       "device_num = " + std::to_string(device_num_) +
+                                           " is not the number of workers, " + std::to_string(facts_.workers),
+                                       "leave device_num out, or set it to " + std::to_string(facts_.workers) +
+                                           "; scheduler and servers do not count"));
+    AddWorkersNotes(diagnostic);
+    CiteRule(diagnostic, kSetAutoParallel, "device_num", "workers");
+  }
+
+  void Divides(const Attribute& attribute, const Setting& setting) {
+    if (attribute.divides.empty() || Unsettled(attribute.api, attribute.divides)) return;
+    const Value whole = InForce(attribute.api, attribute.divides);
+    const std::int64_t* dividend = whole.AsInt();
+    const std::int64_t* divisor = setting.value.AsInt();
+    if (dividend == nullptr || divisor == nullptr || *divisor < 1 || *dividend % *divisor == 0) return;
+    Diagnostic& diagnostic = Add(Error("division", setting.source.place,
+                                       attribute.name + " = " + std::to_string(*divisor) + " does not divide " +
+                                           attribute.divides + " = " + std::to_string(*dividend),
+                                       DivisorHint(*dividend, *divisor)));
+    if (attribute.divides == "device_num") {
+      BecauseDeviceNum(diagnostic);
+    } else {
+      Because(diagnostic, attribute.api, attribute.divides);
+    }
+    Cite(diagnostic, attribute, "divides");
+  }
+
+  void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
+    if (setting.value == attribute.default_value || Unsettled(kSetAutoParallel, "parallel_mode")) return;
+    const Value mode = InForce(kSetAutoParallel, "parallel_mode");
+    const std::string* word = mode.AsString();
+    if (word == nullptr) return;
+    const auto lacks = [&](const std::vector<std::string>& modes) {
+      return !modes.empty() && std::find(modes.begin(), modes.end(), *word) == modes.end();
+    };
+    const bool refused = lacks(attribute.modes);
+    if (!refused && !lacks(attribute.modes_documented)) return;
+    std::vector<std::string> wanted;
+    for (const std::string& each : refused ? attribute.modes : attribute.modes_documented) {
+      wanted.push_back("\"" + each + "\"");
+    }
+    Diagnostic diagnostic =
+        Error("mode_conflict", setting.source.place,
+              attribute.name + " = " + ShownValue(attribute, setting.value) +
+                  (refused ? " needs another parallel_mode than " : " has no documented effect with parallel_mode = ") +
+                  ToText(mode) + " in " + Version(),
+              "it is for parallel_mode " + WordList(wanted, " or "));
+    if (!refused) diagnostic.severity = Severity::kWarning;
+    Because(diagnostic, kSetAutoParallel, "parallel_mode");
+    if (diagnostic.notes.empty())
+      diagnostic.notes.push_back({"parallel_mode = " + ToText(mode) + " is the default", {}});
+    Cite(diagnostic, attribute, refused ? "modes" : "modes_documented");
+    Add(std::move(diagnostic));
+  }
+
+  // device_target may have been set after the attribute.
+  void IsForThisDevice(const Attribute& attribute, const Setting& setting) {
+    const Setting* target = job_.Find(kSetContext, "device_target");
+    const std::string* device = target == nullptr ? nullptr : target->value.AsString();
+    if (device == nullptr || attribute.enforced.empty()) return;
+    if (std::find(attribute.enforced.begin(), attribute.enforced.end(), *device) != attribute.enforced.end()) return;
+    Because(Add(Warning("wrong_device", setting.source.place,
+                        attribute.name + " is for " + WordList(attribute.enforced, " and ") + ": on " + *device + " " +
+                            Version() + " skips it")),
+            kSetContext, "device_target");
+  }
+
+  const Context& ContextOf(const ProcessFacts& process) const {
+    return process.context == nullptr ? job_ : *process.context;
+  }
+
+  // One diagnostic for all processes that one line of the recipe gets wrong in the same way.
+  struct Wrong {
+    const Setting* setting;
+    const ProcessFacts* first;
+    std::size_t processes = 0;
+  };
+  static void Remember(std::vector<Wrong>& wrongs, const Setting& setting, const ProcessFacts& process) {
+    for (Wrong& wrong : wrongs) {
+      if (wrong.setting->source.place == setting.source.place) {
+        ++wrong.processes;
+        return;
+      }
+    }
+    wrongs.push_back({&setting, &process, 1});
+  }
+  static std::string Others(const Wrong& wrong) {
+    if (wrong.processes == 1) return "";
+    return ", and so for " + std::to_string(wrong.processes - 1) +
+           (wrong.processes == 2 ? " other process" : " other processes");
+  }
+
+  void RanksAreTheProcesses() {
+    std::vector<Wrong> beyond;
+    std::vector<Wrong> other;
+    for (const ProcessFacts& process : facts_.processes) {
+      const Setting* setting = ContextOf(process).Find(kSetAutoParallel, "global_rank");
+      const std::int64_t* rank = setting == nullptr ? nullptr : setting->value.AsInt();
+      if (rank == nullptr) continue;
+      if (Unsettled(kSetAutoParallel, "device_num") ||
+          ContextOf(process).IsUnsettled(kSetAutoParallel, "global_rank")) {
+        continue;
+      }
+      if (*rank >= device_num_) {
+        Remember(beyond, *setting, process);
+      } else if (*rank != process.rank) {
+        Remember(other, *setting, process);
+      }
+    }
+    for (const Wrong& wrong : beyond) {
+      Diagnostic& diagnostic =
+          Add(Error("range", wrong.setting->source.place,
+                    "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                        " is not below device_num = " + std::to_string(device_num_) + Others(wrong),
+                    "set it to process.rank inside each, or leave it out"));
+      BecauseDeviceNum(diagnostic);
+      CiteRule(diagnostic, kSetAutoParallel, "global_rank", "below");
+    }
+    for (const Wrong& wrong : other) {
+      Diagnostic& diagnostic =
+          Add(Warning("rank", wrong.setting->source.place,
+                      "global_rank = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                          " is not its rank " + std::to_string(wrong.first->rank) + Others(wrong),
+                      "set it to process.rank inside each, or leave it out"));
+      CiteRule(diagnostic, kSetAutoParallel, "global_rank", "rank");
+    }
+  }
+
+  void DevicesAreVisible() {
+    const Value target = InForce(kSetContext, "device_target");
+    if (target == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
+    std::vector<Wrong> wrongs;
+    for (const ProcessFacts& process : facts_.processes) {
+      const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");
+      const std::int64_t* device = setting == nullptr ? nullptr : setting->value.AsInt();
+      if (device == nullptr || !process.visible_devices) continue;
+      if (*process.visible_devices == 0 && target.IsNull()) continue;  // may well run on a CPU
+      if (*device >= *process.visible_devices) Remember(wrongs, *setting, process);
+    }
+    for (const Wrong& wrong : wrongs) {
+      const std::uint32_t visible = *wrong.first->visible_devices;
+      Diagnostic& diagnostic =
+          Add(Error("range", wrong.setting->source.place,
+                    "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                        " can not be seen by it: it sees " +
+                        (visible == 1 ? "1 device" : std::to_string(visible) + " devices") + Others(wrong),
+                    visible == 0 ? "give the role devices"
+                                 : "use " + (visible == 1 ? std::string("0") : "0 to " + std::to_string(visible - 1)) +
+                                       ", usually process.local_rank"));
+      CiteRule(diagnostic, kSetContext, "device_id", "visible");
+    }
+  }
+
+  // A role that was given no devices may still name one of its host's.
+  void DevicesAreOfTheHost() {
+    if (InForce(kSetContext, "device_target") == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
+    std::vector<Wrong> wrongs;
+    for (const ProcessFacts& process : facts_.processes) {
+      const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");
+      const std::int64_t* device = setting == nullptr ? nullptr : setting->value.AsInt();
+      const std::uint32_t devices = process.host_devices.value_or(0);
+      if (device == nullptr || process.visible_devices || devices == 0) continue;
+      if (*device >= devices) Remember(wrongs, *setting, process);
+    }
+    for (const Wrong& wrong : wrongs) {
+      const std::uint32_t devices = *wrong.first->host_devices;
+      Diagnostic& diagnostic =
+          Add(Warning("range", wrong.setting->source.place,
+                      "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name +
+                          " is not below the devices of its host, " + std::to_string(devices) + Others(wrong),
+                      devices == 1 ? "use 0" : "use 0 to " + std::to_string(devices - 1)));
+      CiteRule(diagnostic, kSetContext, "device_id", "host");
+    }
+  }
+
+  const Context& job_;
+  const JobFacts& facts_;
+  std::int64_t device_num_ = 1;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Diagnostics CheckTogether(const Context& job, const JobFacts& facts) { return Together(job, facts).Run(); }
+
+DerivedSettings DeriveSettings(const Context& job, const JobFacts& facts) {
+  DerivedSettings derived;
+  const auto from_workers = [&](Value value, std::string text) {
+    return Setting{std::move(value), {SettingSource::Kind::kDerived, {}, std::move(text)}};
+  };
+  const Setting* device_num = job.Find(kSetAutoParallel, "device_num");
+  derived.device_num = device_num != nullptr
+                           ? *device_num
+                           : from_workers(Value(std::max<std::int64_t>(1, facts.workers)), "the number of workers");
+  const Setting* stages = job.Find(kSetAutoParallel, "pipeline_stages");
+  if (stages != nullptr && stages->value.AsInt() != nullptr && *stages->value.AsInt() >= 1) {
+    derived.pipeline_stages = static_cast<std::uint32_t>(std::min<std::int64_t>(*stages->value.AsInt(), 0xffffffffLL));
+  }
+  derived.global_rank.reserve(facts.processes.size());
+  for (const ProcessFacts& process : facts.processes) {
+    const Context& context = process.context == nullptr ? job : *process.context;
+    const Setting* rank = context.Find(kSetAutoParallel, "global_rank");
+    derived.global_rank.push_back(
+        rank != nullptr ? *rank : from_workers(Value(std::int64_t{process.rank}), "the process's rank"));
+  }
+  return derived;
+}
+
+}  // namespace muster

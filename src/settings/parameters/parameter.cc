@@ -1,0 +1,419 @@
+#include "settings/parameters/parameter.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "base/values/units.h"
+#include "base/values/utf8.h"
+#include "settings/values/value_json.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::string_view, 11> kTypeNames = {"int",  "float", "bool",  "string",   "enum",  "path",
+                                                         "list", "map",   "bytes", "duration", "secret"};
+constexpr std::array<std::string_view, 7> kOriginTexts = {"default",    "extension",    "environment", "profile",
+                                                          "MUSTER_SET", "command line", "sweep point"};
+
+bool IsNumeric(ParameterType type) {
+  return type == ParameterType::kInt || type == ParameterType::kFloat || type == ParameterType::kBytes ||
+         type == ParameterType::kDuration;
+}
+
+// "30GiB", "3.5GB", "1000B": a number of bytes as a user would write it.
+std::string BytesText(double bytes) {
+  if (bytes == 0) return "0";
+  static constexpr std::array<std::string_view, 6> kBinary = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  double binary = bytes;
+  for (; unit + 1 < kBinary.size() && std::fmod(binary, 1024) == 0; ++unit) binary /= 1024;
+  return NumberText(binary) + std::string(kBinary[unit]);
+}
+
+std::string SecondsText(double seconds) {
+  for (const auto& [unit, size] : {std::pair("d", 86400.0), std::pair("h", 3600.0), std::pair("m", 60.0)}) {
+    if (seconds != 0 && std::fmod(seconds, size) == 0) return NumberText(seconds / size) + unit;
+  }
+  return NumberText(seconds) + "s";
+}
+
+std::string LimitText(const Parameter& parameter, double limit) {
+  if (parameter.type == ParameterType::kBytes) return BytesText(limit);
+  if (parameter.type == ParameterType::kDuration) return SecondsText(limit);
+  const bool whole = limit == std::floor(limit) && std::abs(limit) < 1e15;
+  return whole ? std::to_string(static_cast<std::int64_t>(limit)) : NumberText(limit);
+}
+
+// What a value of the type is, after "is".
+std::string_view TypePhrase(ParameterType type) {
+  static constexpr std::array<std::string_view, 11> kPhrases = {"an int",
+                                                                "a float",
+                                                                "true or false",
+                                                                "a string",
+                                                                "one of its words",
+                                                                "a path",
+                                                                "a list",
+                                                                "a map",
+                                                                "a size such as \"30GiB\" or \"3.5GB\"",
+                                                                "a duration such as \"90s\", \"12h\" or \"1d12h\"",
+                                                                "a secret"};
+  return kPhrases[static_cast<std::size_t>(type)];
+}
+
+// A text that was meant for a list or a map, as JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty if it does
+// not look like one.
+std::string AsJson(ParameterType type, std::string_view text) {
+  if (text.empty() || text.find_first_of("[]{}\"'") != std::string_view::npos) return {};
+  const auto one = [](std::string_view part) {
+    const bool plain = ValueFromJsonText(part).has_value() && part.find('"') == std::string_view::npos;
+    return plain ? std::string(part) : Quoted(part);
+  };
+  std::string json;
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t colon = part.find_first_of(":=");
+    if (part.empty() || (type == ParameterType::kMap && colon == std::string_view::npos)) return {};
+    if (!json.empty()) json += ',';
+    json +=
+        type == ParameterType::kList ? one(part) : Quoted(part.substr(0, colon)) + ":" + one(part.substr(colon + 1));
+    if (comma == text.size()) break;
+    text.remove_prefix(comma + 1);
+  }
+  return type == ParameterType::kList ? "[" + json + "]" : "{" + json + "}";
+}
+
+// How a list or a map is written on a command line.
+std::string JsonHint(const Parameter& parameter, const Value& value) {
+  const std::string text = value.AsString() != nullptr ? *value.AsString() : ToText(value);
+  std::string json = AsJson(parameter.type, text);
+  const bool as_given = !json.empty();
+  if (!as_given) json = parameter.type == ParameterType::kList ? "[1,2,3]" : "{\"a\":1}";
+  return (as_given ? "write " : "for example ") + ShellQuoted(parameter.name + ":=" + json);
+}
+
+// The hint repeats no more of the message than it must: limits, the nearest word, what the parameter is for.
+std::string ValueHint(const Parameter& parameter, const Value& value) {
+  std::string hint;
+  if (!parameter.one_of.empty()) {
+    std::vector<std::string> words;
+    for (const Value& choice : parameter.one_of)
+      words.push_back(choice.AsString() != nullptr ? *choice.AsString() : ToText(choice));
+    const auto nearest = Nearest(value.AsString() != nullptr ? *value.AsString() : ToText(value), words);
+    if (nearest) hint = "did you mean \"" + *nearest + "\"?";
+  } else if (parameter.min || parameter.max || parameter.above || parameter.below) {
+    hint = parameter.name + " is " + ParameterRangeText(parameter);
+  } else if ((parameter.type == ParameterType::kList && value.AsList() == nullptr) ||
+             (parameter.type == ParameterType::kMap && value.AsMap() == nullptr)) {
+    hint = JsonHint(parameter, value);
+  }
+  if (parameter.doc.empty()) return hint;
+  return (hint.empty() ? parameter.name : hint) + ": " + parameter.doc;
+}
+
+Diagnostics BadValue(const Parameter& parameter, const Place& place, const Value& value, const std::string& what,
+                     std::string_view origin) {
+  std::string message = "parameter " + parameter.name + " " + what;
+  if (!origin.empty()) message += " (from the " + std::string(origin) + ")";
+  Diagnostic diagnostic = Error("parameter_value", place, std::move(message), ValueHint(parameter, value));
+  if (place != parameter.place) diagnostic.notes.push_back({"declared here", parameter.place});
+  return {diagnostic};
+}
+
+constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it a double does not hold every integer
+
+// "+5" is 5 (from_chars knows no plus), "+-5" is nothing.
+std::string_view WithoutPlus(std::string_view text) {
+  return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+}
+
+std::optional<std::int64_t> WholeNumber(double number) {
+  if (number != std::floor(number) || std::abs(number) > kLimit) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+// What keeps a value, wherever it comes from, from being handed to a recipe unchanged; empty: nothing.
+std::string WhyUnfit(const Value& value, int depth = 0) {
+  constexpr int kMaxDepth = 32;
+  if (depth > kMaxDepth) return "is nested deeper than 32 levels";
+  if (const std::string* text = value.AsString()) {
+    if (!IsUtf8(*text) || text->find('\0') != std::string::npos) return "is not valid UTF-8, or holds a NUL byte";
+  }
+  if (const std::int64_t* integer = value.AsInt()) {
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;
+    if (*integer > kExact || *integer < -kExact)
+      return "= " + ToText(value) + " is beyond 2^53, where Lua's numbers have gaps";
+  }
+  if (const Value::List* list = value.AsList()) {
+    for (const Value& element : *list) {
+      if (std::string why = WhyUnfit(element, depth + 1); !why.empty()) return why;
+    }
+  }
+  if (const Value::Map* map = value.AsMap()) {
+    for (const auto& [key, mapped] : *map) {
+      if (std::string why = WhyUnfit(Value(key), depth + 1); !why.empty()) return why;
+      if (std::string why = WhyUnfit(mapped, depth + 1); !why.empty()) return why;
+    }
+  }
+  return {};
+}
+
+// The value in the form that the type settles on, or nothing if it has another type. Defined below.
+std::optional<Value> Settled(const Parameter& parameter, const Value& value);
+
+}  // namespace
+
+std::string_view ParameterTypeName(ParameterType type) { return kTypeNames[static_cast<std::size_t>(type)]; }
+
+std::optional<ParameterType> ParameterTypeOf(std::string_view name) {
+  const auto* found = std::find(kTypeNames.begin(), kTypeNames.end(), name);
+  if (found == kTypeNames.end()) return std::nullopt;
+  return static_cast<ParameterType>(found - kTypeNames.begin());
+}
+
+std::string_view ParameterOriginText(ParameterOrigin origin) { return kOriginTexts[static_cast<std::size_t>(origin)]; }
+
+Result<Parameter> ParameterFromValue(const std::string& name, const Value& declaration, const Place& place) {
+  static const std::vector<std::string> kKeys = {"default", "min", "max", "above",   "below",
+                                                 "one_of",  "doc", "was", "from_env"};
+  Parameter parameter;
+  parameter.name = name;
+  parameter.place = place;
+  const auto bad = [&](const std::string& message, std::string hint = {}) {
+    return Fail(Error("parameter", place, "parameter " + name + ": " + message, std::move(hint)));
+  };
+  const Value::Map* fields = declaration.AsMap();
+  if (fields == nullptr) return bad("expected a declaration such as muster.int { 4, min = 1 }");
+  for (const auto& [key, field] : *fields) {
+    if (key == "1" || key == "default") continue;  // told below, as every value is
+    if (std::string why = WhyUnfit(Value(key)); !why.empty()) return bad("a key " + why);
+    if (std::string why = WhyUnfit(field); !why.empty()) return bad(key + " " + why);
+  }
+
+  Value default_value;
+  bool has_default = false;
+  for (const auto& [key, field] : *fields) {
+    if (key == "type") {
+      const auto type = field.AsString() != nullptr ? ParameterTypeOf(*field.AsString()) : std::nullopt;
+      if (!type) return bad("unknown type " + ToText(field));
+      parameter.type = *type;
+    } else if (key == "1" || key == "default") {
+      if (has_default) return bad("has two defaults");
+      default_value = field;
+      has_default = true;
+    } else if (key == "min" || key == "max" || key == "above" || key == "below") {
+      continue;  // below: needs the type
+    } else if (key == "one_of") {
+      if (field.AsList() == nullptr || field.AsList()->empty()) return bad("one_of is a list of values");
+      parameter.one_of = *field.AsList();
+    } else if (key == "doc" || key == "was" || key == "from_env") {
+      if (field.AsString() == nullptr) return bad(key + " is a string, got " + ToText(field));
+      std::string& member = key == "doc" ? parameter.doc : key == "was" ? parameter.was : parameter.from_env;
+      member = *field.AsString();
+    } else {
+      return bad("unknown option \"" + key + "\"", DidYouMean(key, kKeys));
+    }
+  }
+  const std::array<std::pair<const char*, std::optional<double>*>, 4> limits = {
+      {{"min", &parameter.min}, {"max", &parameter.max}, {"above", &parameter.above}, {"below", &parameter.below}}};
+  for (const auto& [key, member] : limits) {
+    const auto field = fields->find(key);
+    if (field == fields->end()) continue;
+    if (!IsNumeric(parameter.type)) {
+      return bad(std::string(key) + " needs a number type, not " + std::string(ParameterTypeName(parameter.type)));
+    }
+    Value limit = field->second;
+    if (const std::string* text = limit.AsString()) {
+      const auto bytes = parameter.type == ParameterType::kBytes ? ParseBytes(*text) : std::nullopt;
+      const auto seconds = parameter.type == ParameterType::kDuration ? ParseDuration(*text) : std::nullopt;
+      if (bytes) limit = Value(*bytes);
+      if (seconds) limit = Value(*seconds);
+    }
+    if (!limit.IsNumber()) return bad(std::string(key) + " is a number, got " + ToText(field->second));
+    *member = limit.Number();
+  }
+  // A choice is compared with settled values: "1GiB" with 1073741824, 1 with 1.0.
+  for (Value& choice : parameter.one_of) {
+    const auto settled = Settled(parameter, choice);
+    if (!settled) {
+      return bad("one_of has " + ToText(choice) + ", which is no " + std::string(ParameterTypeName(parameter.type)));
+    }
+    choice = *settled;
+  }
+  const auto lowest = parameter.min ? parameter.min : parameter.above;
+  const auto highest = parameter.max ? parameter.max : parameter.below;
+  if (lowest && highest && (*lowest > *highest || (*lowest == *highest && (parameter.above || parameter.below)))) {
+    return bad("no value is allowed: " + ParameterRangeText(parameter));
+  }
+  if (parameter.type == ParameterType::kEnum && parameter.one_of.empty()) return bad("an enum needs one_of = { … }");
+  if (parameter.type == ParameterType::kSecret && has_default) {
+    return bad("a secret has no default", "name the variable that holds it: muster.secret { from_env = \"NAME\" }");
+  }
+  if (has_default) {
+    auto checked = CheckParameter(parameter, default_value, place, "default");
+    if (!checked) return tl::unexpected(checked.error());
+    parameter.default_value = *checked;
+  }
+  return parameter;
+}
+
+Result<Value> ReadParameterText(const Parameter& parameter, std::string_view text, std::string_view origin) {
+  const auto bad = [&](const std::string& what) {
+    return tl::unexpected(BadValue(parameter, {}, Value(text), what, origin));
+  };
+  const std::string got = Quoted(text);
+  switch (parameter.type) {
+    case ParameterType::kInt: {
+      std::int64_t integer = 0;
+      const std::string_view digits = WithoutPlus(text);
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), integer);
+      if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) {
+        return bad("is an int, got " + got);
+      }
+      return Value(integer);
+    }
+    case ParameterType::kFloat: {
+      double number = 0;
+      const std::string_view digits = WithoutPlus(text);
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (error != std::errc() || end != digits.data() + digits.size() || digits.empty() || !std::isfinite(number)) {
+        return bad("is a float, got " + got);
+      }
+      return Value(number);
+    }
+    case ParameterType::kBool:
+      if (text == "true") return Value(true);
+      if (text == "false") return Value(false);
+      return bad("is true or false, got " + got);
+    case ParameterType::kEnum:
+      for (const Value& choice : parameter.one_of) {
+        const std::string* word = choice.AsString();
+        if (word != nullptr ? *word == text : ToText(choice) == text) return choice;
+      }
+      return bad("is " + ParameterRangeText(parameter) + ", got " + got);
+    case ParameterType::kList:
+    case ParameterType::kMap: {
+      auto value = ValueFromJsonText(text);
+      if (!value) {
+        return bad("is " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " + value.error());
+      }
+      return *value;
+    }
+    case ParameterType::kSecret:
+      return tl::unexpected(
+          Diagnostics{Error("secret_literal", {}, "the secret " + parameter.name + " was given as text",
+                            "a command line is readable by everybody on this machine: use " + parameter.name +
+                                "@=FILE" + (parameter.from_env.empty() ? "" : " or set " + parameter.from_env))});
+    case ParameterType::kString:
+    case ParameterType::kPath:
+    case ParameterType::kBytes:
+    case ParameterType::kDuration:
+      return Value(text);
+  }
+  return Value(text);
+}
+
+namespace {
+
+std::optional<Value> Settled(const Parameter& parameter, const Value& value) {
+  switch (parameter.type) {
+    case ParameterType::kInt:
+      if (value.AsInt() != nullptr) return value;
+      if (const double* number = value.AsDouble()) {
+        if (const auto whole = WholeNumber(*number)) return Value(*whole);
+      }
+      return std::nullopt;
+    case ParameterType::kFloat:
+      if (!value.IsNumber() || !std::isfinite(value.Number())) return std::nullopt;
+      return Value(value.Number());
+    case ParameterType::kBool:
+      return value.AsBool() != nullptr ? std::optional(value) : std::nullopt;
+    case ParameterType::kString:
+    case ParameterType::kPath:
+      return value.AsString() != nullptr ? std::optional(value) : std::nullopt;
+    case ParameterType::kEnum:
+      return value;
+    case ParameterType::kList:
+      if (value.AsMap() != nullptr && value.AsMap()->empty()) return Value(Value::List{});
+      return value.AsList() != nullptr ? std::optional(value) : std::nullopt;
+    case ParameterType::kMap:
+      if (value.AsList() != nullptr && value.AsList()->empty()) return Value(Value::Map{});
+      return value.AsMap() != nullptr ? std::optional(value) : std::nullopt;
+    case ParameterType::kBytes:
+      if (const std::string* text = value.AsString()) {
+        const auto bytes = ParseBytes(*text);
+        return bytes ? std::optional(Value(*bytes)) : std::nullopt;
+      }
+      if (!value.IsNumber()) return std::nullopt;
+      if (const auto whole = WholeNumber(value.Number()); whole && *whole >= 0) return Value(*whole);
+      return std::nullopt;
+    case ParameterType::kDuration:
+      if (const std::string* text = value.AsString()) {
+        const auto seconds = ParseDuration(*text);
+        return seconds ? std::optional(Value(*seconds)) : std::nullopt;
+      }
+      if (!value.IsNumber() || !std::isfinite(value.Number()) || value.Number() < 0) return std::nullopt;
+      return Value(value.Number());
+    case ParameterType::kSecret:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Value> CheckParameter(const Parameter& parameter, const Value& value, const Place& place,
+                             std::string_view origin) {
+  const auto bad = [&](const std::string& what) {
+    return tl::unexpected(BadValue(parameter, place, value, what, origin == "default" ? std::string_view() : origin));
+  };
+  if (std::string why = WhyUnfit(value); !why.empty()) return bad(why);
+  const auto settled = Settled(parameter, value);
+  if (!settled) {
+    return bad("is " + std::string(TypePhrase(parameter.type)) + ", got " +
+               (value.IsNull() ? "" : std::string(value.TypeName()) + " ") + ToText(value));
+  }
+  if (std::string why = WhyUnfit(*settled); !why.empty()) return bad(why);
+  if (!parameter.one_of.empty() &&
+      std::find(parameter.one_of.begin(), parameter.one_of.end(), *settled) == parameter.one_of.end()) {
+    return bad("is " + ParameterRangeText(parameter) + ", got " + ToText(value));
+  }
+  if (settled->IsNumber()) {
+    const double number = settled->Number();
+    const bool allowed = !(parameter.min && number < *parameter.min) && !(parameter.max && number > *parameter.max) &&
+                         !(parameter.above && number <= *parameter.above) &&
+                         !(parameter.below && number >= *parameter.below);
+    if (!allowed) return bad("= " + ToText(value) + " is out of range");
+  }
+  return *settled;
+}
+
+std::string ParameterRangeText(const Parameter& parameter) {
+  if (!parameter.one_of.empty()) {
+    std::string text = "one of ";
+    for (std::size_t i = 0; i < parameter.one_of.size(); ++i) {
+      if (i > 0) text += ", ";
+      text += ToText(parameter.one_of[i]);
+    }
+    return text;
+  }
+  std::string text(ParameterTypeName(parameter.type));
+  if (parameter.min) text += " >= " + LimitText(parameter, *parameter.min);
+  if (parameter.above) text += " > " + LimitText(parameter, *parameter.above);
+  if (parameter.max)
+    text += std::string(parameter.min || parameter.above ? "," : "") + " <= " + LimitText(parameter, *parameter.max);
+  if (parameter.below)
+    text += std::string(parameter.min || parameter.above ? "," : "") + " < " + LimitText(parameter, *parameter.below);
+  return text;
+}
+
+}  // namespace muster

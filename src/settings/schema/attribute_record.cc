@@ -1,0 +1,314 @@
+// Records to attributes: one table of fields says what a record may hold. Knows the form of a record, not the
+// meaning of any attribute.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/values/suggest.h"
+#include "muster/schema.h"
+#include "settings/schema/record_field.h"
+
+namespace muster {
+namespace {
+
+using record::Read;
+using record::Trouble;
+
+constexpr int kMaxNesting = 8;
+
+constexpr std::pair<std::string_view, Kind> kKinds[] = {
+    {"bool", Kind::kBool},   {"int", Kind::kInt},   {"float", Kind::kFloat},      {"string", Kind::kString},
+    {"enum", Kind::kEnum},   {"size", Kind::kSize}, {"path", Kind::kPath},        {"list_int", Kind::kListInt},
+    {"tuple", Kind::kTuple}, {"dict", Kind::kDict}, {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
+};
+
+Trouble Read(const Value& value, std::vector<Kind>& out) {
+  const std::string* text = value.AsString();
+  if (text == nullptr) return "must be text";
+  out.clear();
+  std::string_view rest = *text;
+  while (true) {
+    const std::string_view word = rest.substr(0, rest.find('|'));
+    const auto* known = std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto& k) { return k.first == word; });
+    if (known == std::end(kKinds)) return "names no kind: \"" + std::string(word) + "\"";
+    out.push_back(known->second);
+    if (word.size() == rest.size()) return "";
+    rest.remove_prefix(word.size() + 1);
+  }
+}
+
+template <class Enum, std::size_t kCount>
+Trouble ReadWord(const Value& value, const std::pair<std::string_view, Enum> (&words)[kCount], Enum& out) {
+  const std::string* text = value.AsString();
+  std::string all;
+  for (const auto& [word, meaning] : words) {
+    if (text != nullptr && *text == word) return out = meaning, "";
+    all += (all.empty() ? "\"" : ", \"") + std::string(word) + "\"";
+  }
+  return "must be one of " + all;
+}
+
+Trouble Read(const Value& value, ReadBack& out) {
+  static constexpr std::pair<std::string_view, ReadBack> kWords[] = {
+      {"as_stored", ReadBack::kAsStored}, {"gigabytes", ReadBack::kGigabytes}, {"byte_product", ReadBack::kByteProduct},
+      {"text", ReadBack::kText},          {"json", ReadBack::kJson},           {"default", ReadBack::kDefault},
+      {"never", ReadBack::kNever},
+  };
+  return ReadWord(value, kWords, out);
+}
+
+Trouble Read(const Value& value, Freeze& out) {
+  static constexpr std::pair<std::string_view, Freeze> kWords[] = {
+      {"never", Freeze::kNever}, {"set", Freeze::kOnceSet}, {"read", Freeze::kOnceRead}};
+  return ReadWord(value, kWords, out);
+}
+
+// true, or the name of the successor.
+template <bool Attribute::*kFlag>
+Trouble ReadEnd(const Value& value, Attribute& attribute) {
+  if (Read(value, attribute.*kFlag).empty()) return "";
+  if (!Read(value, attribute.successor).empty()) return "must be true or the name of the successor";
+  attribute.*kFlag = true;
+  return "";
+}
+
+Trouble ReadKeys(const Value& value, Attribute& attribute, int depth);
+
+struct Field {
+  std::string_view name;
+  Trouble (*read)(const Value&, Attribute&, int depth);
+};
+
+template <auto kMember>
+Trouble ReadMember(const Value& value, Attribute& attribute, int) {
+  return Read(value, attribute.*kMember);
+}
+
+constexpr Field kFields[] = {
+    {"1", ReadMember<&Attribute::name>},
+    {"kind", ReadMember<&Attribute::kinds>},
+    {"min", ReadMember<&Attribute::min>},
+    {"max", ReadMember<&Attribute::max>},
+    {"above", ReadMember<&Attribute::above>},
+    {"documented_max", ReadMember<&Attribute::documented_max>},
+    {"no_effect_up_to", ReadMember<&Attribute::no_effect_up_to>},
+    {"whole", ReadMember<&Attribute::whole>},
+    {"ascending", ReadMember<&Attribute::ascending>},
+    {"not_empty", ReadMember<&Attribute::not_empty>},
+    {"null", ReadMember<&Attribute::null>},
+    {"choices", ReadMember<&Attribute::choices>},
+    {"aliases", ReadMember<&Attribute::aliases>},
+    {"constants", ReadMember<&Attribute::constants>},
+    {"keys", ReadKeys},
+    {"required", ReadMember<&Attribute::required>},
+    {"when", ReadMember<&Attribute::when>},
+    {"needs", ReadMember<&Attribute::needs>},
+    {"fits", ReadMember<&Attribute::fits>},
+    {"adds_up", ReadMember<&Attribute::adds_up>},
+    {"default", ReadMember<&Attribute::default_value>},
+    {"default_on", ReadMember<&Attribute::default_on>},
+    {"default_text", ReadMember<&Attribute::default_text>},
+    {"reads", ReadMember<&Attribute::reads>},
+    {"read_values", ReadMember<&Attribute::read_values>},
+    {"read_keys", ReadMember<&Attribute::read_keys>},
+    {"own_name", ReadMember<&Attribute::own_name>},
+    {"same_as", ReadMember<&Attribute::same_as>},
+    {"tells_if_set", ReadMember<&Attribute::tells_if_set>},
+    {"since", ReadMember<&Attribute::since>},
+    {"until", ReadMember<&Attribute::until>},
+    {"devices", ReadMember<&Attribute::devices>},
+    {"enforced", ReadMember<&Attribute::enforced>},
+    {"pynative", ReadMember<&Attribute::pynative>},
+    {"carried_modes", ReadMember<&Attribute::carried_modes>},
+    {"needs_pynative", ReadMember<&Attribute::needs_pynative>},
+    {"graph_with", ReadMember<&Attribute::graph_with>},
+    {"graph_env", ReadMember<&Attribute::graph_env>},
+    {"modes", ReadMember<&Attribute::modes>},
+    {"modes_documented", ReadMember<&Attribute::modes_documented>},
+    {"divides", ReadMember<&Attribute::divides>},
+    {"below", ReadMember<&Attribute::below>},
+    {"shares", ReadMember<&Attribute::shares>},
+    {"shared_values", ReadMember<&Attribute::shared_values>},
+    {"file", ReadMember<&Attribute::file>},
+    {"auto_port", ReadMember<&Attribute::auto_port>},
+    {"writes", ReadMember<&Attribute::writes>},
+    {"written_if", ReadMember<&Attribute::written_if>},
+    {"rank_from", ReadMember<&Attribute::rank_from>},
+    {"absolute", ReadMember<&Attribute::absolute>},
+    {"characters", ReadMember<&Attribute::characters>},
+    {"name_max", ReadMember<&Attribute::name_max>},
+    {"only_warns", ReadMember<&Attribute::only_warns>},
+    {"ignores_unknown", ReadMember<&Attribute::ignores_unknown>},
+    {"flags", ReadMember<&Attribute::flags>},
+    {"sources", ReadMember<&Attribute::sources>},
+    {"freezes", ReadMember<&Attribute::freezes>},
+    {"reset_first", ReadMember<&Attribute::reset_first>},
+    {"per_process", ReadMember<&Attribute::per_process>},
+    {"secret", ReadMember<&Attribute::secret>},
+    {"undocumented", ReadMember<&Attribute::undocumented>},
+    {"documented_only", ReadMember<&Attribute::documented_only>},
+    {"deprecated", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::deprecated>(v, a); }},
+    {"withdrawn", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::withdrawn>(v, a); }},
+    {"successor", ReadMember<&Attribute::successor>},
+    {"kept_on_reset", ReadMember<&Attribute::kept_on_reset>},
+    {"group", ReadMember<&Attribute::group>},
+    {"area", ReadMember<&Attribute::area>},
+    {"doc", ReadMember<&Attribute::doc>},
+    {"rule", ReadMember<&Attribute::rule>},
+};
+
+const Field* FieldNamed(std::string_view name) {
+  for (const Field& field : kFields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FieldNames() {
+  std::vector<std::string> names;
+  for (const Field& field : kFields) names.emplace_back(field.name);
+  names.emplace_back("changed");
+  return names;
+}
+
+// What cannot be true of any attribute.
+Trouble Contradiction(const Attribute& attribute) {
+  if (attribute.name.empty()) return "has no name: its first element must be one";
+  if (attribute.kinds.empty()) return "has no kind";
+  if (attribute.Is(Kind::kEnum) && attribute.choices.empty()) return "is an enum without choices";
+  if (!attribute.keys.empty() && !attribute.Is(Kind::kDict)) return "has sub-keys but is no dict";
+  if (attribute.Is(Kind::kDict) && attribute.keys.empty()) return "is a dict without sub-keys";
+  if (attribute.min && attribute.max && *attribute.min > *attribute.max) return "has a min above its max";
+  if (attribute.until && *attribute.until < attribute.since) return "ends before it begins";
+  if (attribute.withdrawn && attribute.deprecated) return "is both withdrawn and deprecated";
+  if (attribute.shares == attribute.name) return "shares its value with itself";
+  if (!attribute.writes.empty() && attribute.writes != "folder" && attribute.writes != "file")
+    return "writes neither a folder nor a file";
+  if (attribute.writes.empty() && !(attribute.rank_from + attribute.written_if).empty())
+    return "says how it is written, but not what";
+  if (!attribute.flags.empty() && !attribute.Is(Kind::kString)) return "has flags but is no string";
+  return "";
+}
+
+Diagnostic RecordError(const Place& place, const std::string& name, const Trouble& trouble, std::string hint = {}) {
+  return Error("schema", place, "attribute record \"" + name + "\" " + trouble, std::move(hint));
+}
+
+std::string NameOf(const Value::Map& record) {
+  const auto found = record.find("1");
+  const std::string* name = found == record.end() ? nullptr : found->second.AsString();
+  return name == nullptr ? "?" : *name;
+}
+
+// The release just before: with releases as integers there is always one.
+Release Before(Release release) {
+  constexpr std::uint32_t kLast = std::numeric_limits<std::uint32_t>::max();
+  if (release.candidate > 0) return {release.major, release.minor, release.patch, release.candidate - 1};
+  if (release.patch > 0) return {release.major, release.minor, release.patch - 1, kLast};
+  if (release.minor > 0) return {release.major, release.minor - 1, kLast, kLast};
+  return {release.major - 1, kLast, kLast, kLast};
+}
+
+// Puts the fields of `record` into `attribute`, on top of what it holds already.
+Diagnostics ReadFields(const Value::Map& record, const std::string& name, const Place& place, int depth,
+                       Attribute& attribute) {
+  Diagnostics problems;
+  for (const auto& [key, value] : record) {
+    if (key == "changed") continue;
+    const Field* field = FieldNamed(key);
+    if (field == nullptr) {
+      problems.push_back(
+          RecordError(place, name, "has the unknown field \"" + key + "\"", DidYouMean(key, FieldNames())));
+    } else if (const Trouble trouble = field->read(value, attribute, depth); !trouble.empty()) {
+      problems.push_back(RecordError(place, name, "has a bad field: " + key + " " + trouble));
+    }
+  }
+  // An empty Lua table arrives as a map.
+  const bool is_list = attribute.Is(Kind::kListInt) || attribute.Is(Kind::kTuple);
+  if (is_list && attribute.default_value == Value(Value::Map{})) attribute.default_value = Value(Value::List{});
+  if (problems.empty()) {
+    if (const Trouble trouble = Contradiction(attribute); !trouble.empty()) {
+      problems.push_back(RecordError(place, name, trouble));
+    }
+  }
+  return problems;
+}
+
+Result<std::vector<Attribute>> ReadRecord(std::string_view api, const Value& value, const Place& place, int depth) {
+  const Value::Map* record = value.AsMap();
+  if (record == nullptr)
+    return Fail(Error("schema", place, "an attribute record must be a table that begins with a name"));
+  const std::string name = NameOf(*record);
+  if (depth > kMaxNesting) return Fail(RecordError(place, name, "is nested too deeply"));
+
+  std::vector<Attribute> attributes(1);
+  attributes.front().api = api;
+  if (Diagnostics problems = ReadFields(*record, name, place, depth, attributes.front()); !problems.empty())
+    return Fail(std::move(problems));
+  const auto changed = record->find("changed");
+  if (changed == record->end()) return attributes;
+
+  const Value::Map* changes = changed->second.AsMap();
+  if (changes == nullptr) return Fail(RecordError(place, name, "has a bad field: changed must be a table"));
+  std::map<Release, const Value::Map*> by_release;
+  for (const auto& [text, fields] : *changes) {
+    const auto release = ParseRelease(text);
+    if (!release || fields.AsMap() == nullptr || *release <= attributes.front().since) {
+      return Fail(
+          RecordError(place, name, "has a bad field: changed must map later releases to fields, not \"" + text + "\""));
+    }
+    by_release[*release] = fields.AsMap();
+  }
+  attributes.reserve(1 + by_release.size());
+  for (const auto& [release, change] : by_release) {
+    if (change->contains("1") || change->contains("since") || change->contains("changed")) {
+      return Fail(RecordError(place, name, "has a bad field: changed can not rename, begin or nest"));
+    }
+    Attribute next = attributes.back();
+    if (Diagnostics problems = ReadFields(*change, name, place, depth, next); !problems.empty())
+      return Fail(std::move(problems));
+    next.since = release;
+    if (next.until && *next.until < release) return Fail(RecordError(place, name, "changes after it has ended"));
+    attributes.back().until = Before(release);
+    attributes.push_back(std::move(next));
+  }
+  return attributes;
+}
+
+Trouble ReadKeys(const Value& value, Attribute& attribute, int depth) {
+  const Value::List* list = value.AsList();
+  if (list == nullptr) return "must be a list of records";
+  attribute.keys.clear();
+  for (const Value& record : *list) {
+    auto keys = ReadRecord({}, record, {}, depth + 1);
+    if (!keys) return "holds a bad record: " + keys.error().front().message;
+    for (Attribute& key : *keys) attribute.keys.push_back(std::move(key));
+  }
+  for (const Attribute& key : attribute.keys) {
+    for (const auto& condition : key.when) {
+      const std::string& sibling = condition.first;
+      const auto named = [&](const Attribute& other) { return other.name == sibling && other.when.empty(); };
+      if (std::none_of(attribute.keys.begin(), attribute.keys.end(), named)) {
+        return "holds the record \"" + key.name + "\", which depends on \"" + sibling + "\" that there is not";
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view KindName(Kind kind) {
+  for (const auto& [name, known] : kKinds) {
+    if (known == kind) return name;
+  }
+  return "?";
+}
+
+bool Attribute::Is(Kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+
+Result<std::vector<Attribute>> AttributesFromValue(std::string_view api, const Value& record, const Place& place) {
+  return ReadRecord(api, record, place, 0);
+}
+
+}  // namespace muster

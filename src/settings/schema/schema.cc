@@ -1,0 +1,270 @@
+// The schema as a lookup: which attributes a function has in which release.
+#include "muster/schema.h"
+
+#include <algorithm>
+
+#include "settings/schema/setting_key.h"
+
+namespace muster {
+namespace {
+
+bool Overlap(const Attribute& a, const Attribute& b) {
+  const bool a_ends_first = a.until && *a.until < b.since;
+  const bool b_ends_first = b.until && *b.until < a.since;
+  return !a_ends_first && !b_ends_first;
+}
+
+std::optional<std::string> TextField(const Value::Map& record, const std::string& key) {
+  const auto found = record.find(key);
+  if (found == record.end()) return std::string();
+  const std::string* text = found->second.AsString();
+  return text == nullptr ? std::nullopt : std::optional(*text);
+}
+
+Result<ReleaseFacts> ReleaseFromValue(const Value& value, const Place& place) {
+  const Value::Map* record = value.AsMap();
+  if (record == nullptr)
+    return Fail(Error("schema", place, "a release record must be a table that begins with a release"));
+  for (const auto& [key, unused] : *record) {
+    if (key != "1" && key != "short" && key != "described" && key != "doc") {
+      return Fail(Error("schema", place, "release record with the unknown field \"" + key + "\""));
+    }
+  }
+  const auto text = TextField(*record, "1");
+  const auto short_name = TextField(*record, "short");
+  const auto doc = TextField(*record, "doc");
+  const auto release = text ? ParseRelease(*text) : std::nullopt;
+  const auto described = record->find("described");
+  const bool described_is_bool = described == record->end() || described->second.AsBool() != nullptr;
+  if (!release || !short_name || !doc || !described_is_bool) {
+    return Fail(Error("schema", place, "release record without a release as text, or with fields of a wrong type"));
+  }
+  ReleaseFacts facts{*release, *short_name, described != record->end() && *described->second.AsBool(), *doc};
+  return facts;
+}
+
+// Calls `add` for each record of a list; an empty Lua table may arrive as an empty map.
+template <class Add>
+Diagnostics ForEachRecord(const Value& records, const Place& place, Add add) {
+  if (const Value::Map* map = records.AsMap(); map != nullptr && map->empty()) return {};
+  const Value::List* list = records.AsList();
+  if (list == nullptr) return {Error("schema", place, "a schema file must return a list of records")};
+  Diagnostics problems;
+  for (const Value& record : *list) {
+    for (Diagnostic& problem : add(record)) problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto attributes = AttributesFromValue(api, record, place);
+    if (!attributes) return attributes.error();
+    for (Attribute& attribute : *attributes) {
+      std::vector<Attribute>& same_name = by_name[attribute.name];
+      for (const Attribute& known : same_name) {
+        if (Overlap(known, attribute)) {
+          return {Error("schema", place,
+                        "attribute \"" + attribute.name + "\" has two records for release " +
+                            ReleaseText(std::max(known.since, attribute.since)))};
+        }
+      }
+      same_name.push_back(std::move(attribute));
+      std::sort(same_name.begin(), same_name.end(), [](auto& a, auto& b) { return a.since < b.since; });
+    }
+    return {};
+  });
+}
+
+const Attribute* FindIn(const Schema::ByName& by_name, std::string_view name, const Release& release) {
+  const auto found = by_name.find(name);
+  if (found == by_name.end()) return nullptr;
+  for (const Attribute& attribute : found->second) {
+    if (attribute.ExistsIn(release)) return &attribute;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Diagnostics Schema::AddReleases(const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto facts = ReleaseFromValue(record, place);
+    if (!facts) return facts.error();
+    for (const ReleaseFacts& known : releases_) {
+      if (known.release == facts->release || (!facts->short_name.empty() && known.short_name == facts->short_name)) {
+        return {Error("schema", place, "release " + ReleaseText(facts->release) + " or its short name is given twice")};
+      }
+    }
+    releases_.push_back(std::move(*facts));
+    std::sort(releases_.begin(), releases_.end(), [](auto& a, auto& b) { return a.release < b.release; });
+    return {};
+  });
+}
+
+Diagnostics Schema::AddRules(const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto rule = RuleFromValue(record, place);
+    if (!rule) return rule.error();
+    const auto trouble = [&](const std::string& what) -> Diagnostics {
+      return {Error("schema", place, "rule \"" + rule->name + "\" " + what)};
+    };
+    for (const Rule& known : rules_) {
+      if (known.name == rule->name) return trouble("is given twice");
+    }
+    std::vector<std::string> paths = {rule->about};
+    for (const auto* conditions : {&rule->when, &rule->unless}) {
+      for (const auto& [path, condition] : *conditions) {
+        paths.push_back(path);
+        if (!condition.above_value_of.empty()) paths.push_back(condition.above_value_of);
+      }
+    }
+    for (const std::string& path : paths) {
+      const std::size_t dot = path.find('.');
+      const std::string api = path.substr(0, dot);
+      const std::string name = dot == std::string::npos ? "" : path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
+      const bool known = api == kJobFacts || (name.empty() ? Knows(api) && path == rule->about
+                                                           : attributes(api).find(name) != attributes(api).end());
+      if (!known) return trouble("names \"" + path + "\", which there is not");
+    }
+    rules_.push_back(std::move(*rule));
+    return {};
+  });
+}
+
+Diagnostics Schema::Add(std::string_view api, const Value& records, const Place& place) {
+  return AddRecords(functions_.try_emplace(std::string(api)).first->second, api, records, place);
+}
+
+Diagnostics Schema::AddFiles(const Value& records, const Place& place) {
+  Diagnostics problems = AddRecords(files_, {}, records, place);
+  for (const auto& [name, kinds] : files_) {
+    if (!kinds.front().Is(Kind::kDict)) problems.push_back(Error("schema", place, "file \"" + name + "\" is no dict"));
+  }
+  return problems;
+}
+
+Result<Release> Schema::FindRelease(std::string_view text, const Place& place) const {
+  std::vector<std::string> described;
+  for (const ReleaseFacts& facts : releases_) {
+    if (facts.described) described.push_back(facts.short_name.empty() ? ReleaseText(facts.release) : facts.short_name);
+  }
+  std::string known;
+  for (const std::string& name : described) known += (known.empty() ? "described: " : ", ") + name;
+  for (const ReleaseFacts& facts : releases_) {
+    if (facts.short_name != text && ReleaseText(facts.release) != text) continue;
+    if (facts.described) return facts.release;
+    return Fail(Error("release", place,
+                      "the context API of MindSpore " + ReleaseText(facts.release) + " is not described by this muster",
+                      known));
+  }
+  return Fail(
+      Error("release", place, "\"" + std::string(text) + "\" is no MindSpore release that muster knows", known));
+}
+
+const Attribute* Schema::Find(std::string_view api, std::string_view name, const Release& release) const {
+  return FindIn(attributes(api), name, release);
+}
+
+const Attribute* Schema::FindFile(std::string_view name, const Release& release) const {
+  return FindIn(files_, name, release);
+}
+
+const Attribute* Schema::FindInAnyRelease(std::string_view api, std::string_view name, const Release& release) const {
+  const auto& by_name = attributes(api);
+  const auto found = by_name.find(name);
+  if (found == by_name.end() || found->second.empty()) return nullptr;
+  for (const Attribute& attribute : found->second) {
+    if (attribute.ExistsIn(release) || release < attribute.since) return &attribute;
+  }
+  return &found->second.back();
+}
+
+std::vector<std::string> Schema::Names(std::string_view api, const Release& release) const {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : attributes(api)) {
+    const Attribute* attribute = Find(api, name, release);
+    if (attribute != nullptr && !attribute->documented_only) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<std::string> Schema::OtherFunctionWith(std::string_view api, std::string_view name,
+                                                     const Release& release) const {
+  for (const auto& [other, unused] : functions_) {
+    const Attribute* attribute = other == api ? nullptr : Find(other, name, release);
+    if (attribute != nullptr && !attribute->documented_only) return other;
+  }
+  return std::nullopt;
+}
+
+bool Schema::Knows(std::string_view api) const { return functions_.find(api) != functions_.end(); }
+
+bool Schema::Knows(std::string_view api, const Release& release) const {
+  const ByName& by_name = attributes(api);
+  return std::any_of(by_name.begin(), by_name.end(),
+                     [&](const auto& named) { return Find(api, named.first, release) != nullptr; });
+}
+
+std::optional<Release> Schema::FirstRelease(std::string_view api) const {
+  std::optional<Release> first;
+  for (const auto& [name, attributes_of_name] : attributes(api)) {
+    for (const Attribute& attribute : attributes_of_name) {
+      if (!first || attribute.since < *first) first = attribute.since;
+    }
+  }
+  return first;
+}
+
+std::optional<Schema::OwnName> Schema::FindOwnName(std::string_view api, std::string_view name,
+                                                   const Release& release) const {
+  for (const auto& [table_name, unused] : attributes(api)) {
+    const Attribute* table = Find(api, table_name, release);
+    if (table == nullptr) continue;
+    for (const Attribute& key : table->keys) {
+      if (key.own_name && key.name == name && key.ExistsIn(release)) return OwnName{table, &key};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> Schema::MissingConstant(std::string_view name, const Release& release,
+                                                  const Place& place) const {
+  const Attribute* first = nullptr;
+  const Value* value = nullptr;
+  const std::string group = std::string(name) + ".";
+  for (const auto& [api, by_name] : functions_) {
+    for (const auto& [unused, attributes_of_name] : by_name) {
+      for (const Attribute& attribute : attributes_of_name) {
+        const auto found = attribute.constants.lower_bound(std::string(name));
+        if (found == attribute.constants.end()) continue;
+        const bool exact = found->first == name;
+        if (!exact && !found->first.starts_with(group)) continue;
+        if (attribute.ExistsIn(release)) return std::nullopt;
+        if (first != nullptr && first->since < attribute.since) continue;
+        first = &attribute;
+        value = exact ? &found->second : nullptr;
+      }
+    }
+  }
+  if (first == nullptr) return std::nullopt;
+  const bool later = release < first->since;
+  return Error("release", place,
+               "context." + std::string(name) + " is not in MindSpore " + ReleaseText(release) +
+                   (later ? ": only from " + ReleaseText(first->since) + " on" : ": it has been removed"),
+               "write the value of " + first->name + " itself" + (value == nullptr ? "" : ": " + ToText(*value)));
+}
+
+std::vector<std::string> Schema::Functions() const {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : functions_) names.push_back(name);
+  return names;
+}
+
+const Schema::ByName& Schema::attributes(std::string_view api) const {
+  static const ByName kNone;
+  const auto found = functions_.find(api);
+  return found == functions_.end() ? kNone : found->second;
+}
+
+}  // namespace muster

@@ -1,0 +1,230 @@
+#include "spawn/leftovers/descendants.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
+
+namespace muster {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::optional<std::string> FileText(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> buffer;  // not zeroed: most texts are short
+  for (;;) {
+    const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return std::nullopt;
+    if (size == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+}
+
+template <class Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+template <class Visit>
+void ForEachNumberIn(const char* folder, Visit visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder), ::closedir);
+  if (!directory) return;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (const auto number = ParseNumber<pid_t>(entry->d_name)) visit(*number);
+  }
+}
+
+// Field `index` (from 1, as in proc(5)) of /proc/PID/stat. The name in field 2 may hold blanks and brackets.
+std::optional<std::uint64_t> StatField(pid_t pid, int index) {
+  const auto text = FileText("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return std::nullopt;
+  std::size_t at = text->rfind(") ");
+  for (int field = 2; at != std::string::npos && field < index; ++field) at = text->find(' ', at) + 1;
+  if (at == std::string::npos || at >= text->size()) return std::nullopt;
+  const std::size_t end = std::min(text->find(' ', at), text->size());
+  return ParseNumber<std::uint64_t>(std::string_view(*text).substr(at, end - at));
+}
+
+bool IsKept(const std::vector<ProcessIdentity>& keep, pid_t pid) {
+  for (const ProcessIdentity& kept : keep) {
+    if (kept.pid == pid) return Identify(pid) == kept;
+  }
+  return false;
+}
+
+enum class Wait : std::uint8_t { kRunning, kEnded, kNoChild };
+
+Wait WaitFor(pid_t pid, int options) {
+  siginfo_t info = {};
+  for (;;) {
+    if (::waitid(P_PID, static_cast<id_t>(pid), &info, options | WEXITED | WNOHANG | __WALL) == 0) break;
+    if (errno != EINTR) return Wait::kNoChild;
+  }
+  return info.si_pid == 0 ? Wait::kRunning : Wait::kEnded;
+}
+
+// Returns when the child has ended, or after a moment in which new ones may have come.
+void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
+  const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd ready = {pidfd.get(), POLLIN, 0};
+  ::poll(&ready, 1, static_cast<int>(at_most.count()));
+}
+
+}  // namespace
+
+bool BecomeSubreaper() {
+  struct sigaction children = {};
+  if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
+      (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
+    children = {};
+    children.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &children, nullptr);
+  }
+  return ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
+std::optional<ProcessIdentity> Identify(pid_t pid) {
+  const auto start = StatField(pid, 22);
+  if (!start) return std::nullopt;
+  return ProcessIdentity{pid, *start};
+}
+
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  bool listed = false;
+  const std::string threads = "/proc/" + std::to_string(parent) + "/task";
+  ForEachNumberIn(threads.c_str(), [&](pid_t thread) {
+    const auto text = FileText(threads + "/" + std::to_string(thread) + "/children");
+    if (!text) return;
+    listed = true;
+    for (std::size_t at = 0; at < text->size();) {
+      const std::size_t end = std::min(text->find(' ', at), text->size());
+      if (const auto pid = ParseNumber<pid_t>(std::string_view(*text).substr(at, end - at))) children.push_back(*pid);
+      at = end + 1;
+    }
+  });
+  if (listed || ::access("/proc/thread-self/children", F_OK) == 0) return children;
+  // A kernel built without CONFIG_PROC_CHILDREN.
+  ForEachNumberIn("/proc", [&](pid_t pid) {
+    if (StatField(pid, 4) == static_cast<std::uint64_t>(parent)) children.push_back(pid);
+  });
+  return children;
+}
+
+std::vector<pid_t> ChildrenNow() { return ChildrenOf(::getpid()); }
+
+namespace {
+
+// Then no list has to be read, which costs more than all the rest at the end of a short run.
+bool HasNoChild() {
+  siginfo_t info = {};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno == ECHILD;
+}
+
+// Rounds of killing and reaping all children but those that are kept.
+KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kGlance(10);
+  const auto deadline = Clock::now() + patience;
+  KillReport report;
+  std::unordered_set<pid_t> signalled;
+  bool empty_before = false;
+  for (;;) {
+    if (HasNoChild()) return report;
+    std::vector<pid_t> children = ChildrenNow();
+    std::erase_if(children, keep);
+    // The kernel's list may skip children while others end: only a second look at a calm list counts.
+    if (children.empty()) {
+      if (empty_before) return report;
+      empty_before = true;
+      continue;
+    }
+    empty_before = false;
+
+    for (const pid_t pid : children) {
+      if (signalled.contains(pid) || WaitFor(pid, WNOWAIT) != Wait::kRunning) continue;
+      if (::kill(pid, SIGKILL) == 0) ++report.killed;
+      signalled.insert(pid);
+    }
+    bool progress = false;
+    for (const pid_t pid : children) {
+      const Wait state = WaitFor(pid, 0);
+      if (state == Wait::kRunning) continue;
+      progress = true;
+      signalled.erase(pid);  // the number is free for others now
+      if (state == Wait::kEnded) ++report.reaped;
+    }
+    if (progress) continue;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) {
+      report.left = std::move(children);
+      return report;
+    }
+    AwaitEnd(children.front(), std::min(left, kGlance));
+  }
+}
+
+// Whether the process was started with one of these variables. Another user's cannot be looked at.
+bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
+  const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
+  if (!environment) return false;
+  for (std::size_t at = 0; at < environment->size();) {
+    const std::size_t end = std::min(environment->find('\0', at), environment->size());
+    if (marks.contains(environment->substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono::milliseconds patience) {
+  return KillChildren([&](pid_t pid) { return IsKept(keep, pid); }, patience);
+}
+
+KillReport KillChildrenBut(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
+  return KillChildren(keep, patience);
+}
+
+std::optional<pid_t> SessionOf(pid_t pid) {
+  const auto session = StatField(pid, 6);
+  if (!session) return std::nullopt;
+  return static_cast<pid_t>(*session);
+}
+
+KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
+                              std::chrono::milliseconds patience) {
+  // A zombie has no environment any more: what was found marked stays so until it is reaped.
+  std::unordered_set<pid_t> marked;
+  return KillChildren(
+      [&](pid_t pid) {
+        if (spare(pid)) return true;
+        if (!marked.contains(pid) && !IsMarked(pid, marks)) return true;
+        marked.insert(pid);
+        return false;
+      },
+      patience);
+}
+
+}  // namespace muster

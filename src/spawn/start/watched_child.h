@@ -1,0 +1,58 @@
+// A child process whose end is waited for by the loop, with a pidfd where there is one and by SIGCHLD where not.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "spawn/start/boost_launcher.h"
+#include "spawn/start/reap.h"
+
+namespace muster {
+
+class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
+ public:
+  WatchedChild(boost::asio::io_context& io, LaunchedProcess process)
+      : io_(io), process_(std::move(process)), signals_(io) {}
+
+  ChildRef ref() { return process_.ref(); }
+  pid_t pid() const { return process_.pid(); }  // -1 after Take()
+
+  // Calls `ended` once the child has ended, and not after Take(). It is not reaped by that.
+  void AwaitEnd(std::function<void()> ended) {
+    auto look = [self = shared_from_this(), ended](const boost::system::error_code& error) {
+      if (error || self->pid() < 0) return;
+      if (HasEnded(self->ref())) return ended();
+      self->AwaitEnd(ended);
+    };
+    if (process_.watched()) return process_.AwaitEnd(std::move(look));
+    // SIGCHLD may be another child's, and may have come before it was asked for.
+    boost::system::error_code ignored;
+    signals_.add(SIGCHLD, ignored);
+    signals_.async_wait([look](const boost::system::error_code& error, int) { look(error); });
+    if (!HasEnded(ref())) return;
+    signals_.cancel(ignored);
+    boost::asio::post(io_, [look] { look({}); });
+  }
+
+  // How it ended; waits for that if it has been killed.
+  EndedProcess Take() {
+    const EndedProcess end = ReapAtEnd(ref());
+    process_.Detach();
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+    return end;
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  LaunchedProcess process_;
+  boost::asio::signal_set signals_;
+};
+
+}  // namespace muster

@@ -1,0 +1,249 @@
+#include "stub/program/stub.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
+#include "stub/program/command_files.h"
+#include "stub/program/contract_table.h"
+#include "stub/program/greeting.h"
+#include "stub/program/places.h"
+#include "stub/program/promises.h"
+#include "stub/records/stub_account.h"
+#include "stub/records/stub_facts.h"
+
+namespace muster {
+namespace {
+
+using Outcome = StubFinding::Outcome;
+
+constexpr std::size_t kMaxFacts = std::size_t{64} << 20;
+constexpr std::size_t kMaxContext = std::size_t{4} << 20;
+constexpr int kWrongUsage = 2;
+constexpr int kCannotTell = 3;
+
+struct Options {
+  std::string facts;  // a file; empty: called by hand
+  std::uint32_t process = 0;
+  bool json = false;
+  bool help = false;
+  RehearsedCommand command;
+};
+
+std::optional<Options> ParseOptions(std::span<char* const> words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const bool has_value = i + 1 < words.size();
+    if (word == "--") {
+      options.command.words.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      break;
+    }
+    if (word == "--facts" && has_value) {
+      options.facts = words[++i];
+    } else if (word == "--process" && has_value) {
+      const std::string_view text = words[++i];
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.process);
+      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    } else if (word == "--beside" && has_value) {
+      options.command.beside.emplace_back(words[++i]);
+    } else if (word == "--shell") {
+      options.command.shell = true;
+    } else if (word == "--json") {
+      options.json = true;
+    } else if (word == "--help" || word == "-h") {
+      options.help = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+// Nothing if it cannot be read, or is longer.
+std::optional<std::string> ReadFile(const char* path, std::size_t most) {
+  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string bytes;
+  char buffer[1 << 14];
+  while (file) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) return bytes;
+    if (got < 0 || bytes.size() + static_cast<std::size_t>(got) > most) break;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+  return std::nullopt;
+}
+
+const char* Variable(const char* name) { return std::getenv(name); }
+
+std::optional<std::string> Context() {
+  const char* const path = Variable("MUSTER_CONTEXT");
+  if (path == nullptr) return std::nullopt;
+  auto text = ReadFile(path, kMaxContext);
+  return text ? text : std::string();
+}
+
+void LookHere(const Options& options, bool first_of_host, StubAccount& account) {
+  LookAtCommand(options.command, account);
+  if (!first_of_host) return;
+  std::vector<PlaceWritten> places;
+  if (const char* const run_dir = Variable("MUSTER_RUN_DIR")) places.push_back({"the run directory", run_dir});
+  const char* const temporary = Variable("TMPDIR");
+  places.push_back({"the folder for temporary files", temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary});
+  places.push_back({"shared memory", "/dev/shm", true});
+  LookAtPlaces(places, account);
+}
+
+// The process that listens where its framework meets; nothing if it meets nowhere.
+std::optional<std::uint32_t> HostOfMeeting(const StubFacts& facts, const MeetingPlace& place, const StubPeer& self) {
+  for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
+    const StubPeer& peer = facts.processes[i];
+    if (peer.plays != place.plays) continue;
+    if (place.plays != "worker" || (peer.world == self.world && peer.rank == 0U)) return i;
+  }
+  return std::nullopt;
+}
+
+bool Meets(const MeetingPlace& place, const StubPeer& peer) {
+  return peer.plays == "worker" ||
+         (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
+}
+
+// Where this process goes, by what its environment says.
+void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& account) {
+  const StubPeer& self = facts.processes[greeting.process];
+  const MeetingPlace* const place = MeetingOf(facts.framework);
+  if (place == nullptr || !Meets(*place, self)) return;
+  const auto host = HostOfMeeting(facts, *place, self);
+  if (!host) return;
+  const auto failed = [&account](std::string text) {
+    account.findings.push_back(
+        {Check::kMeeting, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
+  };
+  const std::string address_name(place->address);
+  const char* const given = Variable(address_name.c_str());
+  if (given == nullptr) return failed(address_name + " is not set");
+  std::string address = given;
+  std::string port_name = address_name;
+  std::string port;
+  if (place->port.empty()) {
+    const std::size_t colon = address.rfind(':');
+    port = colon == std::string::npos ? "" : address.substr(colon + 1);
+    address = address.substr(0, colon);
+  } else {
+    port_name = place->port;
+    const char* const number = Variable(port_name.c_str());
+    if (number == nullptr) return failed(port_name + " is not set");
+    port = number;
+  }
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  if (address == "localhost") address = "127.0.0.1";
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), greeting.meeting_port);
+  if (error != std::errc() || end != port.data() + port.size() || greeting.meeting_port == 0) {
+    greeting.meeting_port = 0;
+    return failed(fmt::format("{} is {}, and that is no port", port_name, port.empty() ? "empty" : port));
+  }
+  if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
+    greeting.meeting_port = 0;
+    account.findings.push_back({Check::kMeeting,
+                                Outcome::kNotChecked,
+                                fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
+                                {},
+                                {}});
+    return;
+  }
+  greeting.meeting_address = address;
+  greeting.host_of_meeting = *host;
+  if (*host != greeting.process) return;
+  for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
+    const StubPeer& peer = facts.processes[i];
+    if (Meets(*place, peer) && (place->plays != "worker" || peer.world == self.world)) greeting.visitors.push_back(i);
+  }
+}
+
+int ByHand(const Options& options) {
+  StubAccount account;
+  Options asked = options;
+  asked.command.read = true;
+  if (options.command.words.empty()) {
+    account.findings.push_back(
+        {Check::kFiles, Outcome::kNotChecked, "no command is given: muster stub -- COMMAND …", {}, {}});
+  }
+  std::string kind;
+  for (const auto& [name, variable] :
+       {std::pair{"ascend", "ASCEND_RT_VISIBLE_DEVICES"}, std::pair{"cuda", "CUDA_VISIBLE_DEVICES"},
+        std::pair{"hip", "HIP_VISIBLE_DEVICES"}}) {
+    if (kind.empty() && Variable(variable) != nullptr) kind = name;
+  }
+  CheckDevices(kind, Variable, account);
+  LookHere(asked, true, account);
+  const std::string told = options.json ? StubAccountLine(account) + "\n" : StubAccountText(account);
+  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotTell;
+  return std::any_of(account.findings.begin(), account.findings.end(),
+                     [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
+             ? 1
+             : 0;
+}
+
+int InRehearsal(const Options& options) {
+  // Taken where the stub waits; until then it waits itself.
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGTERM);
+  sigprocmask(SIG_BLOCK, &asked, nullptr);
+  const auto text = ReadFile(options.facts.c_str(), kMaxFacts);
+  if (!text) {
+    std::fprintf(stderr, "the facts of the rehearsal cannot be read: %s\n", options.facts.c_str());
+    return kWrongUsage;
+  }
+  const auto facts = ReadStubFacts(*text);
+  if (!facts || options.process >= facts->processes.size()) {
+    std::fprintf(stderr, "the facts of the rehearsal: %s\n",
+                 facts ? "this process is not among them" : facts.error().c_str());
+    return kWrongUsage;
+  }
+  const StubPeer& self = facts->processes[options.process];
+  StubAccount account;
+  account.process = options.process;
+  Options asked_for = options;
+  asked_for.command.read = self.first_of_role;
+
+  CheckPromises(*facts, options.process, Variable, Context(), account);
+  CheckDevices(facts->device_kind, Variable, account);
+  LookHere(asked_for, self.first_of_host, account);
+  Greeting greeting;
+  greeting.process = options.process;
+  FindMeeting(*facts, greeting, account);
+  Greet(*facts, greeting, account);
+  return WriteAll(STDOUT_FILENO, StubAccountLine(account) + "\n") == 0 ? 0 : kCannotTell;
+}
+
+}  // namespace
+
+int StubMain(std::span<char* const> words) {
+  const auto options = ParseOptions(words);
+  if (!options) {
+    std::fputs("muster stub: wrong words; muster stub --help tells more\n", stderr);
+    return kWrongUsage;
+  }
+  if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotTell : 0;
+  return options->facts.empty() ? ByHand(*options) : InRehearsal(*options);
+}
+
+}  // namespace muster

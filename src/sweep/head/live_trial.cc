@@ -1,0 +1,199 @@
+#include "sweep/head/live_trial.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+#include "base/system/open_below.h"
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "run/directory/json_text.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_tags.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/trial/trial_class.h"
+
+namespace muster {
+namespace {
+
+// The run that the attempt is. Where it shows anything, it shows it in its directory.
+RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, TrialPlanner::Planned planned,
+                     const std::vector<std::uint32_t>& hosts) {
+  const SweepRequest& sweep = setting.request;
+  Evaluation& evaluation = planned.evaluation;
+  RunRequest run = sweep.run;
+  run.plan = std::move(evaluation.plan);
+  if (sweep.hosts.empty()) {
+    if (!planned.resumed) run.plan_id = began.plan;  // else that is the id of the plan without job.resume
+  } else {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      run.hosts.push_back(sweep.hosts[hosts[i]]);
+      run.hosts.back().devices = run.plan.hosts[i].devices;
+      run.plan.hosts[i].name = run.hosts.back().name;
+    }
+  }
+  EvaluationOptions options = sweep.evaluation;
+  AddPoint(began.point, options.overrides);
+  if (planned.resumed) {
+    options.resumed = run.resumed = run.parent = planned.resumed->run;
+    run.checkpoint = planned.resumed->from.checkpoint;
+    evaluation.inputs.push_back({"checkpoint", run.checkpoint, {}});
+  }
+  run.evaluation = sweep.evaluation_record(options);
+  run.inputs = InputsValue(evaluation.inputs);
+  run.sources = std::move(evaluation.sources);
+  run.linked_sources = sweep.folder + "/recipe";
+  run.lockdown = std::move(evaluation.lockdown);
+  run.evaluate_ns = evaluation.evaluate_ns;
+  run.run_id = began.run_id;
+  run.sweep = {{"id", sweep.began.sweep_id},
+               {"trial", std::to_string(began.trial)},
+               {"attempt", std::to_string(began.attempt + 1)},
+               {"point", JsonText(Value(began.point))}};
+  run.run_dir = sweep.folder + "/" + TrialFolder(began.id, began.attempt);
+  if (began.attempt > 0) run.tags = TagsOfRun(sweep.folder + "/" + TrialFolder(began.id, began.attempt - 1));
+  run.devices.wait_ms = kWaitForEver;
+  run.devices.per_device = sweep.description.budget.per_device.value_or(1);
+  run.devices.sweep = sweep.began.sweep_id;
+  run.terse = true;
+  run.catch_signals = false;
+  run.console = ConsoleOptions::Silent();
+  return run;
+}
+
+std::string NeverReported(const std::string& metric, const std::string& what, const MetricReport& reported) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : reported) names.push_back(name);
+  std::string why = fmt::format("it never reported {}, {}", metric, what);
+  if (names.empty()) return why + fmt::format("; it reported nothing: muster_context.report({}=…) does", metric);
+  why += fmt::format("; it reported {}", fmt::join(names, ", "));
+  const auto nearest = Nearest(metric, names);
+  return nearest ? why + fmt::format(": did you mean {}?", *nearest) : why;
+}
+
+// Of an attempt that ended well: what the sweep wants to know and was not told; empty if nothing is missing.
+std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* progress) {
+  if (!sweep.objective) return {};
+  const MetricReport reported = progress == nullptr ? MetricReport() : progress->metrics();
+  if (progress == nullptr || !progress->loss()) {
+    return NeverReported(sweep.objective->metric, "the objective of the sweep", reported);
+  }
+  if (!sweep.early_stop || progress->resource()) return {};
+  return NeverReported(sweep.early_stop->resource, "which early stopping goes by", reported);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
+                                                    TrialPlanner::Planned planned,
+                                                    const std::vector<std::uint32_t>& hosts,
+                                                    std::unique_ptr<Transport> transport, Calls calls) {
+  // Its run directory is made by the path.
+  if (!LeadsTo(setting.request.folder, setting.request.folder_fd)) {
+    return Fail(MachineError("sweep", fmt::format("the sweep's directory {} was moved, removed or replaced",
+                                                  Quoted(setting.request.folder))));
+  }
+  // The journal knows of no such attempt: what is there is of one whose record was lost with the power.
+  const std::string folder = TrialFolder(began.id, began.attempt);
+  if (EntryExists(setting.request.folder_fd, folder)) {
+    std::error_code ignored;
+    std::filesystem::remove_all(setting.request.folder + "/" + folder, ignored);
+  } else if (!EntryExists(setting.request.folder_fd, folder.substr(0, folder.rfind('/')))) {
+    if (auto made = MakeFolderOf(setting.request.folder_fd, folder); !made) return Fail(made.error());
+  }
+  std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
+  trial->began_ns_ = MonotonicNowNs();
+  RunRequest request = RequestOf(setting, began, std::move(planned), hosts);
+  trial->run_dir_ = request.run_dir;
+  trial->host_names_ = began.hosts;
+  trial->plan_ = std::make_shared<Plan>(request.plan);
+  request.on_wait = [trial = trial.get()](const std::string&, const std::string&, const std::string& holders) {
+    trial->OnWait(holders);
+  };
+  auto run = RunInProgress::Begin(setting.io, std::move(request), *trial->transport_,
+                                  [trial = trial.get()](const RunOutcome& outcome) { trial->calls_.ended(outcome); });
+  if (!run) return Fail(run.error());
+  trial->run_ = *std::move(run);
+  trial->WatchMetrics(*trial->plan_);
+  return trial;
+}
+
+MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir) {
+  const SweepDescription& sweep = setting.request.description;
+  MetricsWatch::Trial watched;
+  watched.run_dir = std::move(run_dir);
+  if (!setting.patterns.empty()) {
+    if (const auto logging = LoggingProcess(plan, sweep.metrics)) {
+      watched.patterns = &setting.patterns;
+      watched.log_of = ProcessName(plan, plan.processes[*logging]);
+    }
+  }
+  if (sweep.early_stop) watched.resource = sweep.early_stop->resource;
+  return watched;
+}
+
+void LiveTrial::WatchMetrics(const Plan& plan) {
+  const SweepDescription& sweep = setting_.request.description;
+  MetricsWatch::Trial watched = WatchedTrial(setting_, plan, run_dir_);
+  watched.report = calls_.report;
+  watched.at_once = sweep.objective || sweep.early_stop;  // else nothing follows from a report
+  metrics_ = setting_.watch.Watch(std::move(watched));
+}
+
+// What it waits is none of its time.
+void LiveTrial::OnWait(const std::string& holders) {
+  waits_ = !holders.empty();
+  if (!waits_) began_ns_ = MonotonicNowNs();
+  calls_.waits(holders);
+}
+
+void LiveTrial::FollowMetrics() {
+  if (metrics_) metrics_->Follow();
+}
+
+void LiveTrial::StopEarly(const std::string& why) {
+  if (!stopped_early_.empty() || !interrupted_.empty()) return;
+  stopped_early_ = why;
+  run_->Stop(false);
+}
+
+void LiveTrial::Interrupt(bool now, const std::string& why) {
+  if (interrupted_.empty()) interrupted_ = why;
+  run_->Stop(now);
+}
+
+void LiveTrial::TakeLastReports() {
+  metrics_->Finish();
+  const MetricsChoice& choice = setting_.request.description.metrics;
+  if (choice.result_file.empty()) return;
+  if (const auto results = ReadResultFile(*plan_, choice, run_dir_, setting_.request.run.cwd)) calls_.report(*results);
+}
+
+SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
+  SweepCourse::AttemptEnd end;
+  end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
+  if (progress != nullptr && progress->diverged() && interrupted_.empty()) {
+    end.trial_class = TrialClass::kDiverged;
+    end.why = stopped_early_.empty() ? "its objective is no finite number" : stopped_early_;
+  } else if (outcome.outcome != "ok" && !interrupted_.empty()) {
+    end.interrupted = true;
+    end.why = interrupted_;
+  } else if (outcome.outcome == "stopped") {
+    end.trial_class = TrialClass::kStopped;
+    end.why = stopped_early_.empty() ? "another command stopped it" : stopped_early_;
+  } else if (outcome.outcome != "ok") {
+    TrialEnding ending = ClassOfRun(*plan_, outcome, setting_.classes, host_names_);
+    end.trial_class = ending.trial_class;
+    end.blamed = std::move(ending.blamed);
+    end.why = std::move(ending.why);
+  } else if (std::string why = WhyNoResult(setting_.request.description, progress); !why.empty()) {
+    end.trial_class = TrialClass::kNoResult;
+    end.why = std::move(why);
+  }
+  return end;
+}
+
+}  // namespace muster

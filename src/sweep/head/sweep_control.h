@@ -1,0 +1,33 @@
+// The control socket of a sweep: what that of a run is (run/control/control_server.h, docs/control.md), with trials in
+// the place of processes. A sweep has no processes of its own to dump or to list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include "muster/result.h"
+#include "run/control/control_server.h"
+#include "sweep/record/sweep_account.h"
+
+namespace muster {
+
+struct SweepControlCalls {
+  const SweepAccount& account;  // outlives the server
+  std::function<std::size_t()> running;
+  std::function<std::string()> waits;  // for devices: who has them; empty: no trial does
+  std::function<bool()> stopping;
+  std::function<std::uint64_t()> records;
+  std::function<std::uint32_t()> stops;
+  std::function<bool(bool now)> stop;
+  // Makes the control socket of a trial that runs; false: it does not.
+  std::function<bool(TrialNumber trial)> open;
+};
+
+// As ControlServer::Listen.
+Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& io, int folder, SweepControlCalls calls);
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+#include "sweep/head/sweep_ending.h"
+
+namespace muster {
+
+SweepOutcome OutcomeOf(const SweepCourse& course, const ImpossibleReasons& reasons, const std::string& why,
+                       int exit_code) {
+  const SweepAccount& account = course.account();
+  SweepOutcome outcome;
+  outcome.complete = course.complete();
+  const std::string hopeless = course.Hopeless();
+  outcome.exit_code = exit_code;
+  outcome.why = why;
+  if (outcome.why.empty() && outcome.complete) outcome.why = "all trials are over";
+  if (outcome.why.empty() && !hopeless.empty()) {
+    outcome.why = hopeless;
+    outcome.exit_code = 3;
+  }
+  if (outcome.why.empty()) outcome.why = "so many trials were asked for";
+  if (outcome.exit_code == 0 && account.failed() > 0) outcome.exit_code = 4;
+  if (outcome.complete && account.trials() == 0) {
+    outcome.why = "there is no trial in this part";
+  } else if (outcome.exit_code == 0 && outcome.complete && account.begun() == 0) {
+    outcome.why = reasons.Text();
+    outcome.exit_code = 2;
+  }
+  return outcome;
+}
+
+}  // namespace muster

@@ -1,0 +1,192 @@
+#include "sweep/head/trial_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "plan/text/plan_text.h"
+#include "space/point.h"
+
+namespace muster {
+namespace {
+
+PointsJudged EntryOf(TrialNumber first, const Judgement& judgement, const std::string& recipe_file) {
+  PointsJudged judged{first, judgement.points, {}};
+  for (const RefusedPoints& refused : judgement.reasons) {
+    PointsJudged::Reason reason{refused.problem.message, RecipePlaceText(refused.problem.place, recipe_file), {}};
+    for (const PointNumbers& range : refused.ranges) {
+      reason.trials.emplace_back(range.first, range.first + range.count - 1);
+    }
+    judged.impossible.push_back(std::move(reason));
+  }
+  return judged;
+}
+
+}  // namespace
+
+std::string RecipePlaceText(const Place& place, const std::string& recipe_file) {
+  if (place.file.empty()) return {};
+  const std::string folder = recipe_file.substr(0, recipe_file.rfind('/') + 1);
+  const std::string file = place.file.starts_with(folder) ? place.file.substr(folder.size()) : place.file;
+  return place.line > 0 ? fmt::format("{}:{}", file, place.line) : file;
+}
+
+bool IsNotOfThePoint(const Diagnostics& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const Diagnostic& problem) {
+    return problem.blame == Blame::kMachine || problem.kind == "limit" || problem.kind == "crash";
+  });
+}
+
+TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
+                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files, bool schema_too,
+                           Resumption resumption)
+    : io_(io),
+      evaluation_(evaluation),
+      sweep_(sweep),
+      sampler_(sampler),
+      files_(std::move(files)),
+      resumption_(std::move(resumption)),
+      stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation), schema_too)),
+      staying_(stem_, files_.Again()) {}
+
+EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {
+  EvaluationOptions options = evaluation_;
+  AddPoint(sampler_.At(trial), options.overrides);
+  return options;
+}
+
+void TrialPlanner::Ask(std::function<void()> question) {
+  questions_.push_back(std::move(question));
+  if (std::exchange(asking_, true)) return;
+  Answered();
+}
+
+void TrialPlanner::Answered() {
+  asking_ = !questions_.empty();
+  if (!asking_) return;
+  const std::function<void()> next = std::move(questions_.front());
+  questions_.pop_front();
+  next();
+}
+
+void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done) {
+  Ask([this, first, count, done = std::move(done)] {
+    auto pending = staying_.BeginJudging(evaluation_, sweep_, {JudgeRequest::What::kTrials, first, count, true});
+    if (!pending) {
+      Answered();
+      return done(Fail(pending.error()));
+    }
+    judging_ = std::make_unique<AwaitedAnswer<Judgement>>(
+        io_, *std::move(pending), [this, first, done](Result<Judgement> judgement) {
+          Answered();
+          if (!judgement) return done(Fail(judgement.error()));
+          if (judgement->points == 0) return done(Fail(Error("evaluator", {}, "the evaluator judged no point")));
+          done(EntryOf(first, *judgement, evaluation_.recipe_file));
+        });
+  });
+}
+
+void TrialPlanner::Plan(TrialNumber trial, std::vector<TrialNumber> next, std::function<void(Result<Planned>)> done) {
+  next_ = std::move(next);
+  PlanFresh(trial, OptionsOf(trial), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
+    if (!evaluation) return done(Fail(std::move(evaluation.error())));
+    Compare(trial, *std::move(evaluation), [this, trial, done](Result<Planned> made) {
+      if (!made) return done(std::move(made));
+      Resume(trial, *std::move(made), done);
+    });
+  });
+}
+
+void TrialPlanner::PlanFresh(TrialNumber trial, EvaluationOptions options,
+                             std::function<void(Result<Evaluation>)> done) {
+  Evaluator fresh(stem_, files_.Again());
+  auto pending = fresh.Begin(options, true);
+  if (!pending) {
+    boost::asio::post(io_, [done = std::move(done), why = pending.error()] { done(Fail(why)); });
+    return;
+  }
+  planning_[trial] = std::make_unique<AwaitedAnswer<Evaluation>>(
+      io_, *std::move(pending), [this, trial, done = std::move(done)](Result<Evaluation> evaluation) {
+        planning_.erase(trial);
+        done(std::move(evaluation));
+      });
+}
+
+void TrialPlanner::Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
+  fresh.resumed = resumption_(trial, fresh.evaluation.plan.checkpoints);
+  if (!fresh.resumed) return done(std::move(fresh));
+  EvaluationOptions options = OptionsOf(trial);
+  options.resumed = fresh.resumed->run;
+  auto made = std::make_shared<Planned>(std::move(fresh));
+  PlanFresh(trial, std::move(options), [made, done](Result<Evaluation> evaluation) {
+    if (!evaluation) return done(Fail(std::move(evaluation.error())));
+    if (UsesCheckpoint(evaluation->plan)) {
+      made->evaluation = *std::move(evaluation);
+    } else {
+      made->resumed.reset();  // its processes begin from nothing, whatever there is
+    }
+    done(std::move(*made));
+  });
+}
+
+void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done) {
+  auto made = std::make_shared<Planned>(Planned{std::move(fresh), {}, {}});
+  made->plan_id = PlanId(made->evaluation.plan);
+  if (CompareKnown(trial, *made, done)) return;
+  Ask([this, trial, made, done] {
+    if (CompareKnown(trial, *made, done)) return Answered();
+    std::vector<TrialNumber> asked = {trial};
+    for (const TrialNumber one : next_) {
+      if (one != trial && !expected_.contains(one)) asked.push_back(one);
+    }
+    std::vector<Point> points;
+    for (const TrialNumber one : asked) points.push_back(sampler_.At(one));
+    auto pending = staying_.BeginPlanIds(evaluation_, std::move(points));
+    if (!pending) {
+      Answered();
+      return done(Fail(pending.error()));
+    }
+    comparing_ = std::make_unique<AwaitedAnswer<std::vector<std::string>>>(
+        io_, *std::move(pending), [this, asked, made, done](Result<std::vector<std::string>> ids) {
+          for (std::size_t i = 0; ids && i < ids->size(); ++i) expected_[asked[i]] = (*ids)[i];
+          Answered();
+          if (ids) {
+            CompareKnown(asked.front(), *made, done);
+          } else if (IsNotOfThePoint(ids.error())) {
+            done(Fail(ids.error()));
+          } else {
+            done(Fail(Differs(asked.front(), made->plan_id, "none: " + ids.error().front().message)));
+          }
+        });
+  });
+}
+
+bool TrialPlanner::CompareKnown(TrialNumber trial, Planned& made, const std::function<void(Result<Planned>)>& done) {
+  const auto expected = expected_.extract(trial);
+  if (expected.empty()) return false;
+  if (expected.mapped() == made.plan_id) {
+    done(std::move(made));
+  } else {
+    done(Fail(Differs(trial, made.plan_id, ShortPlanId(expected.mapped()))));
+  }
+  return true;
+}
+
+Diagnostic TrialPlanner::Differs(TrialNumber trial, const std::string& id, const std::string& other) {
+  return Error("plan_differs", {},
+               fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made other plans "
+                           "before",
+                           trial, PointText(sampler_.At(trial)), ShortPlanId(id), other),
+               "the recipe keeps something between plans: muster check --deep RECIPE");
+}
+
+void TrialPlanner::GiveUp() {
+  questions_.clear();
+  judging_.reset();
+  comparing_.reset();
+  planning_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+// Which checkpoint the next attempt of a trial goes on from.
+//
+// Looks into the run directories of its earlier attempts. Where checkpoints are below these is known from its plan.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "muster/plan.h"
+#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_events.h"
+
+namespace muster {
+
+struct TrialResumption {
+  std::string run;  // id of the last attempt's run, which is resumed
+  ResumedFrom from;
+};
+
+// The newest complete checkpoint of the trial's last attempt; if that wrote none, the one that it went on from itself,
+// if that is still there. Returns nothing if the trial is to begin from nothing: at its first attempt, after `muster
+// retry`, after it diverged, or without a checkpoint. Only folders below the run directory count: any other folder
+// could hold checkpoints of other trials.
+std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepAccount& account,
+                                                 TrialNumber trial, const CheckpointPlace& place);
+
+}  // namespace muster

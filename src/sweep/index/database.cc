@@ -1,0 +1,116 @@
+#include "sweep/index/database.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "base/system/unique_fd.h"
+#include "base/values/shell_quote.h"
+
+namespace muster {
+namespace {
+
+// A path as the URI that opens it for reading alone.
+std::string ReadingUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+                       c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri + "?mode=ro";
+}
+
+// SQLite opens what lies beside a database, too, and would wait for a writer of a FIFO.
+Result<void> CheckFiles(const std::string& path) {
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    struct stat status {};
+    const std::string file = path + suffix;
+    const bool there = ::lstat(file.c_str(), &status) == 0;
+    if (!there && errno != ENOENT) return Fail(SystemError("database", "cannot open " + Quoted(file), errno));
+    if (there && !S_ISREG(status.st_mode)) {
+      return Fail(MachineError("database", fmt::format("cannot open {}: it is no regular file", Quoted(file))));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Result<Database> Database::Open(const std::string& path, Mode mode) {
+  int flags = SQLITE_OPEN_NOMUTEX;
+  std::string name = path;
+  if (mode != Mode::kTemporary) {
+    if (auto checked = CheckFiles(path); !checked) return Fail(std::move(checked.error()));
+  }
+  if (mode == Mode::kRead) {
+    flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW;
+  } else if (mode == Mode::kTemporary) {
+    name.clear();
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;  // Attach gives one
+  } else {
+    // Made here, with the modes of all that muster writes; what SQLite puts beside it has the same ones.
+    const UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    if (!file) return Fail(SystemError("database", fmt::format("cannot make {}", Quoted(path)), errno));
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
+  }
+  sqlite3* opened = nullptr;
+  const int result = sqlite3_open_v2(name.c_str(), &opened, flags, nullptr);
+  Database database(opened);
+  if (result == SQLITE_OK) {
+    // Views, triggers and functions that a file brings with it are not run.
+    for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                     {SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                     {SQLITE_DBCONFIG_ENABLE_VIEW, 0}}) {
+      sqlite3_db_config(opened, option, on, nullptr);
+    }
+    return database;
+  }
+  return Fail(MachineError("database", fmt::format("cannot open {}: {}", Quoted(path), sqlite3_errstr(result))));
+}
+
+bool Database::Run(const char* statements) {
+  return sqlite3_exec(database_.get(), statements, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+Statement Database::Prepare(const char* statement) const {
+  sqlite3_stmt* prepared = nullptr;
+  const int error = sqlite3_prepare_v3(database_.get(), statement, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+  return {prepared, error};
+}
+
+Result<void> Database::Attach(const std::string& path, const std::string& name) {
+  if (auto checked = CheckFiles(path); !checked) return checked;
+  Statement attach = Prepare("ATTACH ?1 AS ?2");
+  return attach.Bind(1, ReadingUri(path)).Bind(2, name).ForEach([](const Statement&) { return true; });
+}
+
+void Database::LimitSteps(std::uint64_t steps) {
+  constexpr int kAtOnce = 1000;
+  steps_left_ = std::make_unique<std::int64_t>(static_cast<std::int64_t>(steps / kAtOnce));
+  const auto count = [](void* left) { return --*static_cast<std::int64_t*>(left) < 0 ? 1 : 0; };
+  sqlite3_progress_handler(database_.get(), steps == 0 ? 0 : kAtOnce, count, steps_left_.get());
+}
+
+void Database::LimitValues(std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(std::min(bytes, kMost)));
+}
+
+void Database::WaitFor(int ms) { sqlite3_busy_timeout(database_.get(), ms); }
+std::string Database::Problem() const { return sqlite3_errmsg(database_.get()); }
+
+bool Database::IsBusy() const {
+  const int error = sqlite3_errcode(database_.get()) & 0xff;
+  return error == SQLITE_BUSY || error == SQLITE_LOCKED || error == SQLITE_READONLY;
+}
+
+}  // namespace muster

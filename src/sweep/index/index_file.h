@@ -1,0 +1,51 @@
+// Validates the file of a sweep's index before it is used: its type and size, its tables, its pages, and which part of
+// which journal it claims to hold. Part of the index and of the views.
+//
+// A sweep directory may come from elsewhere. Rows are read only from an index that is exactly what muster creates.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "muster/result.h"
+#include "sweep/index/database.h"
+#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_journal.h"
+
+namespace muster {
+
+inline constexpr char kIndexName[] = "/index.sqlite";
+
+// How far the rows and the kept account of an index go.
+struct Indexed {
+  JournalPosition rows;
+  JournalPosition account;
+};
+
+// For an index that was opened as `name` ("main", or an attached one). Fails with kind "database" if it is damaged or
+// was not created by muster. Returns nothing if it does not match the sweep's journal, or another process has locked
+// it. Before rows are read, CheckRows has to pass; it reads the whole index once.
+Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name, const std::string& sweep_dir);
+Result<void> CheckRows(Database& database, const std::string& name);
+Result<SweepAccount> KeptAccount(Database& database, const std::string& name);
+
+// The size of the index in the sweep's folder; 0 if there is none yet. Fails with kind "database" if the file cannot be
+// an index.
+Result<std::uint64_t> IndexBytes(int folder);
+
+// Whether the rollback journal of a killed writer names a super-journal: SQLite would delete that file, wherever it is.
+bool NamesAnotherFile(int folder);
+
+// Removes the index and what SQLite puts beside it.
+void RemoveIndex(int folder);
+
+// The tables of an index, whole or not at all; false if they cannot be made.
+bool MakeIndexTables(Database& database);
+
+// Within a transaction: how far the index goes, and the account at that position. Returns false if it cannot be
+// written.
+bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot);
+bool WriteAccount(Database& database, JournalPosition position, const SweepAccount& account);
+
+}  // namespace muster

@@ -1,0 +1,54 @@
+// A prepared statement of a database.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "muster/result.h"
+
+struct sqlite3_stmt;
+
+namespace muster {
+
+class Statement {
+ public:
+  // Parameters are counted from 1, columns from 0.
+  Statement& Bind(int parameter, std::string_view text);  // copied
+  Statement& Bind(int parameter, double number);
+  template <std::integral T>
+  Statement& Bind(int parameter, T number) {
+    return BindInteger(parameter, static_cast<std::int64_t>(number));
+  }
+  Statement& BindNull(int parameter);
+  Statement& BindBlob(int parameter, std::string_view bytes);  // has to outlive the next run
+
+  // Each row in turn, until `take` returns false; then the statement can be used anew. Kind "database": not all rows
+  // could be read, or there was something wrong with the statement or what was bound to it.
+  [[nodiscard]] Result<void> ForEach(const std::function<bool(const Statement& row)>& take);
+  // The first row. Whether there is one.
+  [[nodiscard]] Result<bool> First(const std::function<void(const Statement& row)>& take);
+  // Once through, without rows: whether it went well.
+  [[nodiscard]] bool Run();
+
+  // Of the row that is being taken.
+  bool IsNull(int column) const;
+  std::string_view Text(int column) const;  // as long as the row; of a blob its bytes
+  std::int64_t Integer(int column) const;
+  double Number(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Statement(sqlite3_stmt* statement, int error) : statement_(statement), error_(error) {}
+  Statement& BindInteger(int parameter, std::int64_t number);
+  void Bound(int result);
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int error_;  // why it cannot be run: of its preparation, or of what was bound
+};
+
+}  // namespace muster

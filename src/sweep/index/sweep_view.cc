@@ -1,0 +1,349 @@
+#include "sweep/index/sweep_view.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/system/unique_fd.h"
+#include "base/values/shell_quote.h"
+#include "settings/values/value_json.h"
+#include "sweep/index/database.h"
+#include "sweep/index/index_file.h"
+#include "sweep/index/statement.h"
+#include "sweep/index/sweep_rows.h"
+
+namespace muster {
+
+struct SweepView::Rows {
+  Database database;
+  std::optional<SweepRows> above;
+};
+
+namespace {
+
+constexpr int kWaitMs = 5000;
+constexpr std::uint64_t kLongestValue = 64U << 20;  // of what a line of the journal can hold
+constexpr char kColumns[] =
+    "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
+    "loss, metrics, ms, resumed, checkpoint";
+constexpr const char* kTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
+
+Value FromJson(std::string_view text) {
+  auto value = ValueFromJsonText(text);
+  return value ? *std::move(value) : Value();
+}
+
+std::map<std::string, Value> MapFrom(std::string_view json) {
+  Value value = FromJson(json);
+  return value.AsMap() == nullptr ? Value::Map() : *value.AsMap();
+}
+
+AttemptRow RowOf(const Statement& row) {
+  AttemptRow attempt;
+  attempt.trial = static_cast<TrialNumber>(row.Integer(0));
+  attempt.attempt = static_cast<std::uint32_t>(row.Integer(1));
+  attempt.last = row.Integer(2) != 0;
+  attempt.over = row.Integer(3) != 0;
+  attempt.id = row.Text(4);
+  attempt.point = MapFrom(row.Text(5));
+  attempt.plan = row.Text(6);
+  attempt.run_id = row.Text(7);
+  const Value hosts = FromJson(row.Text(8));
+  if (const Value::List* list = hosts.AsList()) {
+    for (const Value& host : *list) attempt.hosts.push_back(host.AsString() == nullptr ? "" : *host.AsString());
+  }
+  attempt.resumed = {static_cast<std::uint32_t>(row.Integer(19)), std::string(row.Text(20))};
+  attempt.began = row.Text(9);
+  if (row.IsNull(10)) return attempt;
+  attempt.ended = row.Text(10);
+  attempt.trial_class = ParseTrialClass(row.Text(11)).value_or(TrialClass::kCrash);
+  attempt.interrupted = row.Integer(12) != 0;
+  attempt.again = row.Integer(13) != 0;
+  attempt.blamed = row.Text(14);
+  attempt.why = row.Text(15);
+  if (!row.IsNull(16)) attempt.loss = row.Number(16);
+  attempt.metrics = MapFrom(row.Text(17));
+  attempt.ms = static_cast<std::uint64_t>(row.Integer(18));
+  return attempt;
+}
+
+// Numbers and what is in quotes left out: reasons of many points differ in those.
+std::string Shape(const std::string& text) {
+  std::string shape;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) shape += c;
+    if (digit && (shape.empty() || shape.back() != '#')) shape += '#';
+  }
+  return shape;
+}
+
+// Both databases as one: what changed stands above what is held.
+bool Join(Database& database, bool held) {
+  std::string views = "CREATE TEMP VIEW trials_and_attempts AS SELECT * FROM main.attempts";
+  if (held) {
+    views +=
+        " UNION ALL SELECT * FROM held.attempts h WHERE NOT EXISTS (SELECT 1 FROM main.attempts m WHERE m.trial = "
+        "h.trial AND m.attempt = h.attempt)";
+  }
+  views += ";";
+  for (const char* table : kTables) {
+    views += fmt::format("CREATE TEMP VIEW all_{0} AS {1} SELECT * FROM main.{0};", table,
+                         held ? fmt::format("SELECT * FROM held.{} UNION ALL", table) : "");
+  }
+  return database.Run(views.c_str());
+}
+
+}  // namespace
+
+SweepView::SweepView(LoadedSweep loaded, std::unique_ptr<Rows> rows)
+    : loaded_(std::move(loaded)), rows_(std::move(rows)) {}
+SweepView::SweepView(SweepView&&) noexcept = default;
+SweepView& SweepView::operator=(SweepView&&) noexcept = default;
+SweepView::~SweepView() = default;
+
+namespace {
+
+// Makes the sweep's index readable as "held", as it is now, and takes its account. Whether it did: there may be none
+// that fits. An error is what is wrong with it.
+Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& sweep_dir, int folder,
+                                         SweepAccount& account) {
+  const Result<std::uint64_t> bytes = IndexBytes(folder);
+  if (!bytes) return Fail(bytes.error());
+  if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
+  database.LimitValues(std::max(*bytes, kLongestValue));
+  if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) return Fail(attached.error());
+  // Until the view is gone the index stays as it is now; the head goes on without.
+  if (!database.Run("BEGIN")) return Fail(MachineError("database", database.Problem()));
+  auto indexed = WhatIsIndexed(database, "held", sweep_dir);
+  if (!indexed || !*indexed) return indexed;
+  if (auto checked = CheckRows(database, "held"); !checked) return Fail(checked.error());
+  auto kept = KeptAccount(database, "held");
+  if (!kept) return Fail(kept.error());
+  account = *std::move(kept);
+  return indexed;
+}
+
+Result<Database> OpenRows() {
+  auto database = Database::Open({}, Database::Mode::kTemporary);
+  if (!database) return database;
+  database->WaitFor(kWaitMs);
+  if (database->Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"))
+    return database;
+  return Fail(MachineError("database", database->Problem()));
+}
+
+}  // namespace
+
+Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
+  auto opened = OpenRows();
+  if (!opened) return Fail(opened.error());
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  LoadedSweep loaded;
+  auto held_index = HoldIndex(*opened, sweep_dir, folder.get(), loaded.account);
+  if (!held_index) loaded.damage = held_index.error().front().message;
+  const std::optional<Indexed> indexed = held_index ? *held_index : std::nullopt;
+  if (!indexed) {
+    // Whatever of it was looked at is left alone.
+    opened = OpenRows();
+    if (!opened) return Fail(opened.error());
+    if (!opened->Run("BEGIN")) return Fail(MachineError("database", opened->Problem()));
+    loaded.account = {};
+  }
+  auto rows = std::make_unique<Rows>(Rows{*std::move(opened), std::nullopt});
+  Database& database = rows->database;
+  if (!SweepRows::MakeTables(database) || !Join(database, indexed.has_value())) {
+    return Fail(
+        MachineError("sweep", fmt::format("the rows of {} cannot be read: {}", Quoted(sweep_dir), database.Problem())));
+  }
+  rows->above.emplace(database, indexed.has_value());
+  bool written = true;
+  const std::uint64_t held = indexed ? indexed->rows.seq : 0;
+  SweepAccount& account = loaded.account;
+  loaded.position = ReadSweepJournal(
+      folder.get(), indexed ? indexed->account : JournalPosition(),
+      [&](const SweepRecord& record) {
+        account.Take(record.entry);
+        if (record.seq > held) written = written && rows->above->Take(record);
+      },
+      loaded.stopped);
+  if (!written) {
+    return Fail(MachineError("sweep",
+                             fmt::format("the rows of {} cannot be made: {}", Quoted(sweep_dir), database.Problem()),
+                             "there has to be room where $TMPDIR or /var/tmp is"));
+  }
+  if (loaded.position.seq == 0) {
+    return Fail(Error("sweep", {},
+                      fmt::format("{} has no journal with a beginning: {}", Quoted(sweep_dir),
+                                  loaded.stopped.empty() ? "it is empty" : loaded.stopped)));
+  }
+  return SweepView(std::move(loaded), std::move(rows));
+}
+
+namespace {
+
+Result<void> Told(Result<void> read) {
+  if (read) return read;
+  return Fail(MachineError("sweep", "the rows of the sweep cannot be read: " + read.error().front().message));
+}
+
+// What a statement's rows come to, one by one into a list.
+template <class T, class F>
+Result<std::vector<T>> ListOf(Statement statement, const F& of_row) {
+  std::vector<T> list;
+  auto read = Told(statement.ForEach([&](const Statement& row) {
+    list.push_back(of_row(row));
+    return true;
+  }));
+  if (!read) return Fail(std::move(read.error()));
+  return list;
+}
+
+// The text in the first column of the first row; empty if there is none.
+Result<std::string> TextOf(Statement statement) {
+  std::string text;
+  auto read = Told(statement.ForEach([&](const Statement& row) {
+    text = row.Text(0);
+    return false;
+  }));
+  if (!read) return Fail(std::move(read.error()));
+  return text;
+}
+
+}  // namespace
+
+Result<void> SweepView::ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const {
+  const char* const rest = order == Order::kNumber
+                               ? "WHERE last ORDER BY trial"
+                               : "WHERE class = 'ok' AND NOT interrupted AND loss IS NOT NULL ORDER "
+                                 "BY loss, ended, trial";
+  std::set<TrialNumber> taken;  // of a trial that has ended well several times the best
+  return Told(rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str())
+                  .ForEach([&](const Statement& row) {
+                    AttemptRow attempt = RowOf(row);
+                    if (order == Order::kLoss && !taken.insert(attempt.trial).second) return true;
+                    return take(std::move(attempt));
+                  }));
+}
+
+Result<void> SweepView::ForEachAttempt(const std::function<bool(AttemptRow)>& take) const {
+  return Told(rows_->database
+                  .Prepare(fmt::format("SELECT {} FROM trials_and_attempts ORDER BY trial, attempt", kColumns).c_str())
+                  .ForEach([&](const Statement& row) { return take(RowOf(row)); }));
+}
+
+Result<std::vector<AttemptRow>> SweepView::AttemptsOf(TrialNumber trial) const {
+  Statement rows = rows_->database.Prepare(
+      fmt::format("SELECT {} FROM trials_and_attempts WHERE trial = ?1 ORDER BY attempt", kColumns).c_str());
+  rows.Bind(1, trial);
+  return ListOf<AttemptRow>(std::move(rows), RowOf);
+}
+
+Result<std::vector<TrialNumber>> SweepView::TrialsOfId(std::string_view prefix, std::size_t most) const {
+  Statement rows = rows_->database.Prepare(
+      "SELECT trial FROM trials_and_attempts WHERE last AND substr(id, 1, ?1) = ?2 ORDER BY trial LIMIT ?3");
+  rows.Bind(1, prefix.size()).Bind(2, prefix).Bind(3, most);
+  return ListOf<TrialNumber>(std::move(rows),
+                             [](const Statement& row) { return static_cast<TrialNumber>(row.Integer(0)); });
+}
+
+Result<std::vector<SweepView::Reason>> SweepView::Reasons() const {
+  const auto all =
+      ListOf<Reason>(rows_->database.Prepare("SELECT text, place, count FROM all_reasons"), [](const Statement& row) {
+        return Reason{std::string(row.Text(0)), std::string(row.Text(1)), static_cast<std::uint64_t>(row.Integer(2))};
+      });
+  if (!all) return all;
+  std::vector<Reason> reasons;
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
+  for (const Reason& reason : *all) {
+    const auto [at, fresh] = known.try_emplace({reason.place, Shape(reason.text)}, reasons.size());
+    if (fresh) {
+      reasons.push_back(reason);
+    } else {
+      reasons[at->second].count += reason.count;
+    }
+  }
+  std::stable_sort(reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.count > b.count; });
+  return reasons;
+}
+
+Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) const {
+  const auto number = static_cast<std::int64_t>(trial);
+  std::optional<Reason> reason;
+  auto read =
+      Told(rows_->database.Prepare("SELECT text, place, trials FROM all_reasons").ForEach([&](const Statement& row) {
+        const Value ranges = FromJson(row.Text(2));
+        for (const Value& range : ranges.AsList() == nullptr ? Value::List() : *ranges.AsList()) {
+          const Value::List* ends = range.AsList();
+          if (ends == nullptr || ends->size() != 2 || (*ends)[0].AsInt() == nullptr || (*ends)[1].AsInt() == nullptr)
+            continue;
+          if (*(*ends)[0].AsInt() <= number && number <= *(*ends)[1].AsInt()) {
+            reason = Reason{std::string(row.Text(0)), std::string(row.Text(1)), 1};
+            return false;
+          }
+        }
+        return true;
+      }));
+  if (!read) return Fail(std::move(read.error()));
+  return reason;
+}
+
+Result<std::vector<SweepView::Rung>> SweepView::Rungs() const {
+  return ListOf<Rung>(
+      rows_->database.Prepare(
+          "SELECT rung, min(resource), count(*), sum(stop), min(loss) FROM all_rungs GROUP BY rung ORDER BY rung"),
+      [](const Statement& row) {
+        Rung rung;
+        rung.rung = static_cast<std::size_t>(row.Integer(0));
+        rung.resource = row.Number(1);
+        rung.reports = static_cast<std::uint64_t>(row.Integer(2));
+        rung.stopped = static_cast<std::uint64_t>(row.Integer(3));
+        if (!row.IsNull(4)) rung.best = row.Number(4);
+        return rung;
+      });
+}
+
+Result<std::vector<std::string>> SweepView::DecisionsOn(TrialNumber trial) const {
+  Statement rungs = rows_->database.Prepare(
+      "SELECT attempt, resource, loss, rung, rank, results, threshold, stop FROM all_rungs WHERE trial = ?1");
+  rungs.Bind(1, trial);
+  auto decisions = ListOf<std::string>(std::move(rungs), [](const Statement& row) {
+    return fmt::format("attempt {}: rung {} at {}: loss {} is {} of {}, the first {} go on: {}", row.Integer(0) + 1,
+                       row.Integer(3) + 1, NumberText(row.Number(1)), NumberText(row.Number(2)), row.Integer(4),
+                       row.Integer(5), row.Integer(6), row.Integer(7) != 0 ? "stopped" : "goes on");
+  });
+  if (!decisions) return decisions;
+  Statement medians =
+      rows_->database.Prepare("SELECT attempt, resource, best, finished, median FROM all_medians WHERE trial = ?1");
+  medians.Bind(1, trial);
+  auto stops = ListOf<std::string>(std::move(medians), [](const Statement& row) {
+    return fmt::format("attempt {}: at {} the best loss {} is worse than the median {} of {} trials: stopped",
+                       row.Integer(0) + 1, NumberText(row.Number(1)), NumberText(row.Number(2)),
+                       NumberText(row.Number(4)), row.Integer(3));
+  });
+  if (!stops) return stops;
+  decisions->insert(decisions->end(), stops->begin(), stops->end());
+  return decisions;
+}
+
+Result<std::vector<SweepView::Quarantine>> SweepView::Quarantined() const {
+  return ListOf<Quarantine>(
+      rows_->database.Prepare("SELECT host, why, wall FROM all_quarantined ORDER BY wall"), [](const Statement& row) {
+        return Quarantine{std::string(row.Text(0)), std::string(row.Text(1)), std::string(row.Text(2))};
+      });
+}
+
+Result<std::string> SweepView::Began() const {
+  return TextOf(rows_->database.Prepare("SELECT min(wall) FROM all_heads"));
+}
+
+Result<std::string> SweepView::Last() const {
+  return TextOf(rows_->database.Prepare(
+      "SELECT max(wall) FROM (SELECT max(wall) AS wall FROM all_heads UNION ALL SELECT max(wall) FROM all_departures "
+      "UNION ALL SELECT max(coalesce(ended, began)) FROM trials_and_attempts)"));
+}
+
+}  // namespace muster

@@ -1,0 +1,98 @@
+#include "sweep/index/trial_choice.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "sweep/record/sweep_directory.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kShortestPrefix = 4;
+
+template <class T>
+std::optional<T> Number(std::string_view text) {
+  T number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+auto None(std::string message, std::string hint = {}) {
+  return Fail(Error("trial", {}, std::move(message), std::move(hint)));
+}
+
+Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
+  const SweepAccount& account = view.account();
+  if (name == "best") {
+    if (account.best()) return account.best()->trial;
+    return None("no trial of the sweep has ended well with a value of its objective",
+                "muster ls SWEEP lists its trials");
+  }
+  const auto number = Number<TrialNumber>(name);
+  if (number && *number < account.trials()) return *number;
+  const auto found = name.size() < kShortestPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
+  if (!found) return Fail(found.error());
+  if (found->size() == 1) return found->front();
+  if (found->size() > 1) {
+    return None(fmt::format("{} begins the ids of trials {} and {}", Quoted(name), (*found)[0], (*found)[1]));
+  }
+  if (number)
+    return None(fmt::format("the sweep has {} trials, counted from 0: there is no {}", account.trials(), name));
+  return None(fmt::format("the sweep has no trial {}", Quoted(name)),
+              "a trial is named by its number, by at least 4 characters of its id once it has begun, or as best");
+}
+
+}  // namespace
+
+std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_view word) {
+  const std::size_t colon = word.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == word.size()) return std::nullopt;
+  if (word.find('/', colon) != std::string_view::npos) return std::nullopt;
+  return std::pair{std::string(word.substr(0, colon)), std::string(word.substr(colon + 1))};
+}
+
+Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
+  ChosenTrial chosen;
+  if (const std::size_t dot = word.rfind('.'); dot != std::string_view::npos) {
+    const auto attempt = Number<std::uint32_t>(word.substr(dot + 1));
+    if (attempt.value_or(0) == 0) {
+      return None(fmt::format("{} names no attempt", Quoted(word)),
+                  "attempts count from 1: 12.1 is the first of trial 12");
+    }
+    chosen.attempt = *attempt - 1;
+    word = word.substr(0, dot);
+  }
+  const Result<TrialNumber> trial = Named(view, word);
+  if (!trial) return Fail(trial.error());
+  chosen.trial = *trial;
+  // The attempt that was the best may not be the last one.
+  const auto& best = view.account().best();
+  if (word == "best" && !chosen.attempt && best) chosen.attempt = best->attempt;
+  return chosen;
+}
+
+Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& sweep_dir, const ChosenTrial& chosen) {
+  const Result<std::vector<AttemptRow>> attempts = view.AttemptsOf(chosen.trial);
+  if (!attempts) return Fail(attempts.error());
+  for (const AttemptRow& attempt : *attempts) {
+    if (chosen.attempt ? attempt.attempt == *chosen.attempt : attempt.last) {
+      return sweep_dir + "/" + TrialFolder(attempt.id, attempt.attempt);
+    }
+  }
+  if (!attempts->empty()) {
+    return None(fmt::format("trial {} has no attempt {}", chosen.trial, chosen.attempt.value_or(0) + 1),
+                fmt::format("it has had {}", attempts->size()));
+  }
+  const auto reason = view.ReasonOf(chosen.trial);
+  if (!reason) return Fail(reason.error());
+  if (*reason) {
+    return None(fmt::format("trial {} was not tried: it is impossible", chosen.trial),
+                ((*reason)->place.empty() ? "" : (*reason)->place + ": ") + (*reason)->text);
+  }
+  return None(fmt::format("trial {} has not begun", chosen.trial), "muster show SWEEP tells how far the sweep is");
+}
+
+}  // namespace muster

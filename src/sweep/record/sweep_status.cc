@@ -1,0 +1,111 @@
+#include "sweep/record/sweep_status.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/values/columns.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "space/point.h"
+
+namespace muster {
+namespace {
+
+std::string Counts(const SweepAccount& account) {
+  std::string text = fmt::format("{} ok", account.count(TrialClass::kOk));
+  if (const auto stopped = account.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
+  if (const auto failed = account.failed()) text += fmt::format(", {} failed", failed);
+  return text;
+}
+
+std::string BestText(const SweepStatus& status) {
+  const auto& best = status.account->best();
+  if (!best || !status.sweep->objective) return {};
+  return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
+                     ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point)));
+}
+
+// Of what has not been judged yet as many will be possible as until now.
+double TrialsLeft(const SweepAccount& account) {
+  const auto judged = static_cast<double>(account.judged_to());
+  const double possible = judged == 0 ? 1 : 1 - static_cast<double>(account.impossible().size()) / judged;
+  return static_cast<double>(account.open().size()) + (static_cast<double>(account.trials()) - judged) * possible;
+}
+
+}  // namespace
+
+std::optional<double> Forecast(const SweepStatus& status) {
+  const std::uint64_t over = status.account->over().size();
+  if (over <= status.over_at_begin || status.seconds <= 0) return std::nullopt;
+  double left = TrialsLeft(*status.account);
+  if (status.sweep->budget.trials) {
+    const std::uint64_t most = *status.sweep->budget.trials;
+    left = std::min(left, static_cast<double>(most - std::min(most, over)));
+  }
+  double seconds = left * status.seconds / static_cast<double>(over - status.over_at_begin);
+  if (status.sweep->budget.time_ms) {
+    const double most = static_cast<double>(*status.sweep->budget.time_ms) / 1000 - status.seconds;
+    seconds = std::min(seconds, std::max(most, 0.0));
+  }
+  return seconds;
+}
+
+std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t columns, std::size_t most) {
+  const SweepAccount& account = *status.account;
+  std::string state = fmt::format("{} of {} trials over: {}", account.over().size(),
+                                  account.trials() - account.impossible().size(), Counts(account));
+  if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
+  std::string now = fmt::format("{} running", status.running);
+  if (status.devices > 0) now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
+  if (status.waiting > 0) now += fmt::format(", {} waiting for devices", status.waiting);
+  now += ", " + DurationText(status.seconds);
+  if (const auto left = Forecast(status)) now += fmt::format(", about {} left", DurationText(*left));
+  std::vector<std::string> rows = {std::move(state), std::move(now)};
+  if (std::string best = BestText(status); !best.empty()) rows.push_back("best  " + best);
+  if (rows.size() > most) rows.resize(most);
+  // A character in the last column would make some terminals wrap.
+  for (std::string& row : rows) row = FirstColumns(row, columns > 1 ? columns - 1 : 1);
+  return rows;
+}
+
+std::string AttemptLine(const SweepDescription& sweep, const Point& point, const AttemptEnded& ended) {
+  std::string line = fmt::format("trial {}", ended.trial);
+  if (ended.attempt > 0) line += fmt::format(" (attempt {})", ended.attempt + 1);
+  line += fmt::format(" {} in {}", ended.interrupted ? "interrupted" : TrialClassName(ended.trial_class),
+                      DurationText(static_cast<double>(ended.ms) / 1000));
+  if (ended.loss && sweep.objective) {
+    line +=
+        fmt::format(": {} {:.6g}", Printable(sweep.objective->metric), ObjectiveValue(sweep.objective, *ended.loss));
+  }
+  if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
+  if (!ended.why.empty()) line += ": " + Printable(ended.why);
+  if (ended.again && !ended.interrupted) line += "; it is tried again";
+  return line;
+}
+
+std::string SummaryText(const SweepStatus& status, const std::string& why) {
+  const SweepAccount& account = *status.account;
+  std::string text = fmt::format("{}: {}\n", Printable(account.name()), Printable(why));
+  text += fmt::format("  {} of {} trials over: {}\n", account.over().size(),
+                      account.trials() - account.impossible().size(), Counts(account));
+  if (const auto impossible = account.impossible().size()) {
+    text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
+  }
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const auto trial_class = static_cast<TrialClass>(i);
+    if (IsFailure(trial_class) && account.count(trial_class) > 0) {
+      text += fmt::format("  {} {}\n", account.count(trial_class), TrialClassName(trial_class));
+    }
+  }
+  for (const std::string& host : account.quarantined()) {
+    text += fmt::format("  host {} was left alone\n", Printable(host));
+  }
+  if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";
+  if (status.sweep->objective && account.count(TrialClass::kOk) > 0 && !account.best()) {
+    text += fmt::format("  no trial reported {}\n", Printable(status.sweep->objective->metric));
+  }
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "sweep/trial/metric_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "run/directory/private_files.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLargestResult = 1U << 20;
+constexpr std::string_view kRunDirMark = "{run_dir}";
+
+// The name of the process without the texts' holes, but for the run directory's.
+tl::expected<std::string, std::string> FolderOf(const Text& text, const std::string& run_dir) {
+  const auto pieces = Pieces(text);
+  if (!pieces) return tl::unexpected(pieces.error());
+  std::string folder;
+  for (const TextPiece& piece : *pieces) {
+    if (piece.hole && piece.hole->kind != Hole::Kind::kRunDir) {
+      return tl::unexpected("its working folder is known only where it runs: " + Quoted(text.marked));
+    }
+    folder += piece.hole ? run_dir : piece.literal;
+  }
+  return folder;
+}
+
+}  // namespace
+
+MetricNumber NumberOf(const MetricValues& values, const std::string& metric) {
+  const auto found = values.find(metric);
+  if (found == values.end()) return {};
+  MetricNumber number{true, {}};
+  if (found->second.IsNumber() && std::isfinite(found->second.Number())) number.number = found->second.Number();
+  return number;
+}
+
+Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice) {
+  std::optional<ProcessId> of_rank_0;
+  std::vector<std::string> roles;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    const std::string& role = plan.roles[process.role].name;
+    if (process.index != 0) {
+      if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
+      continue;
+    }
+    if (role == choice.role) return id;
+    if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
+    roles.push_back(role);
+  }
+  if (!choice.role.empty() || roles.empty()) {
+    return Fail(Error("metrics", choice.place,
+                      fmt::format("metrics are to be read in the log of role {}, and the plan has no process of it",
+                                  Quoted(choice.role)),
+                      DidYouMean(choice.role, roles)));
+  }
+  return of_rank_0.value_or(0);
+}
+
+Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choice, const std::string& run_dir,
+                                    const std::string& cwd) {
+  auto process = LoggingProcess(plan, choice);
+  if (!process) return Fail(std::move(process.error()));
+  const auto refuse = [&](const std::string& path, const std::string& why) {
+    return Fail(Error("metrics", choice.place, fmt::format("the result file {}: {}", Quoted(path), why)));
+  };
+  std::string name = choice.result_file;
+  for (std::size_t at = name.find(kRunDirMark); at != name.npos; at = name.find(kRunDirMark, at + run_dir.size())) {
+    name.replace(at, kRunDirMark.size(), run_dir);
+  }
+  const auto folder = FolderOf(EffectiveCwd(plan, plan.processes[*process]), run_dir);
+  std::filesystem::path path = name;
+  if (path.is_relative()) {
+    if (!folder) return refuse(name, folder.error());
+    path = std::filesystem::path(cwd) / *folder / path;
+  }
+  const auto bytes = ReadFileAt(AT_FDCWD, path, kLargestResult);
+  if (!bytes) return refuse(path, bytes.error().empty() ? "it cannot be read" : bytes.error().front().message);
+  auto values = MetricsLine(*bytes);
+  if (!values) return refuse(path, "it holds no object of JSON such as {\"loss\": 0.25}");
+  return *std::move(values);
+}
+
+}  // namespace muster

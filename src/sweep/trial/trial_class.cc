@@ -1,0 +1,225 @@
+#include "sweep/trial/trial_class.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/signal_name.h"
+#include "base/values/utf8.h"
+#include "run/directory/last_lines.h"
+#include "run/directory/log_path.h"
+#include "run/directory/private_files.h"
+#include "run/journal/attempt_hosts.h"
+#include "run/journal/checked_journal.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLongestWords = 200;
+
+// What frameworks say when a device has not enough memory.
+constexpr std::array<std::string_view, 21> kDeviceMemoryWords = {
+    "CUDA out of memory",  // PyTorch
+    "HIP out of memory",   // … on ROCm
+    "NPU out of memory",   // … on Ascend
+    "XPU out of memory",   // … on Intel
+    "torch.OutOfMemoryError",
+    "torch.cuda.OutOfMemoryError",
+    "CUDA error: out of memory",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+    "cudaErrorMemoryAllocation",
+    "hipErrorOutOfMemory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "RESOURCE_EXHAUSTED: Out of memory",  // JAX, XLA
+    "RESOURCE_EXHAUSTED: OOM",
+    "OOM when allocating tensor",            // TensorFlow
+    "memory isn't enough and alloc failed",  // MindSpore
+    "Out of Memory!!! Request memory size",
+    "Memory_Allocation_Failure(EL0004)",  // CANN
+    "EL0004: Failed to allocate memory",
+    "Call rtMalloc fail",
+    "rtMalloc failed",
+    "aclrtMalloc failed",
+};
+
+// What is said when the host has not.
+constexpr std::array<std::string_view, 5> kHostMemoryWords = {"DefaultCPUAllocator: can't allocate memory",
+                                                              "std::bad_alloc", "Cannot allocate memory", "MemoryError",
+                                                              "oom-kill"};
+
+constexpr std::array<int, 7> kOutsideSignals = {SIGTERM, SIGKILL, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGXCPU};
+
+// Why a program cannot be executed that is the recipe's fault, on every host.
+constexpr std::array<int, 9> kProgramErrors = {ENOENT, EACCES, ENOTDIR, EISDIR,      ENOEXEC,
+                                               E2BIG,  ELOOP,  EPERM,   ENAMETOOLONG};
+
+template <class Range, class T>
+bool Has(const Range& range, const T& value) {
+  return std::find(std::begin(range), std::end(range), value) != std::end(range);
+}
+
+// The last line that holds one of the words.
+template <std::size_t N>
+std::optional<std::string> LineWith(const std::vector<std::string>& lines,
+                                    const std::array<std::string_view, N>& words) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    for (const std::string_view word : words) {
+      if (line->find(word) != std::string::npos) return *line;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Words(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  std::string words = Printable(Utf8Prefix(text, kLongestWords));
+  return text.size() > kLongestWords ? words + "…" : words;
+}
+
+// The signal that ended it, or that a shell says ended its command (128 + n); 0: none did.
+int SignalOf(const ProcessExited& exit) {
+  if (exit.signalled) return exit.code;
+  constexpr int kByShell = 128;
+  return exit.code > kByShell && Has(kOutsideSignals, exit.code - kByShell) ? exit.code - kByShell : 0;
+}
+
+struct Verdict {
+  TrialClass trial_class;
+  bool host_to_blame;
+  std::string words;  // that follow the run's own
+};
+
+Verdict OfSpawn(const SpawnFailed& spawn) {
+  if (spawn.stage == "binding") return {TrialClass::kUserError, false, {}};
+  if ((spawn.stage == "exec" || spawn.stage == "directory") && Has(kProgramErrors, spawn.error)) {
+    return {TrialClass::kUserError, false, {}};
+  }
+  return {TrialClass::kHostLost, true, {}};
+}
+
+Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
+  for (const EndEvidence& evidence : origin.evidence) {
+    if (evidence.kind == "memory") return {TrialClass::kOomHost, false, Words(evidence.detail)};
+  }
+  if (auto line = LineWith(origin.last_lines, kDeviceMemoryWords)) return {TrialClass::kOomDevice, false, Words(*line)};
+  const int signal = SignalOf(exit);
+  if (signal != 0 && Has(kOutsideSignals, signal)) {
+    return {TrialClass::kPreempted, false, fmt::format("{} came from outside", SignalName(signal))};
+  }
+  if (auto line = LineWith(origin.last_lines, kHostMemoryWords)) return {TrialClass::kOomHost, false, Words(*line)};
+  for (const EndEvidence& evidence : origin.evidence) {
+    if (evidence.kind == "disk") return {TrialClass::kCrash, true, Words(evidence.detail)};
+  }
+  // 2: what programs say of words they do not understand; 126 and 127: what shells say of programs they cannot start.
+  if (!exit.signalled && (exit.code == 2 || exit.code == 126 || exit.code == 127)) {
+    return {TrialClass::kUserError, false, PythonHint(origin.last_lines)};
+  }
+  return {TrialClass::kCrash, false, PythonHint(origin.last_lines)};
+}
+
+Verdict OfOrigin(const EndFacts::Origin& origin, const ClassPatterns& patterns) {
+  if (auto match = patterns.Find(origin.last_lines)) return {match->trial_class, false, Words(match->line)};
+  if (origin.limit) {
+    const bool silent = origin.limit->limit == "silent" || origin.limit->limit == "silent_job";
+    return {silent ? TrialClass::kStalled : TrialClass::kTimeout, false, {}};
+  }
+  if (origin.spawn) return OfSpawn(*origin.spawn);
+  if (origin.exit) return OfExit(*origin.exit, origin);
+  return {TrialClass::kCrash, false, {}};
+}
+
+Verdict Of(const EndFacts& facts, const ClassPatterns& patterns) {
+  switch (facts.cause) {
+    case Cause::kNone:
+      return {TrialClass::kOk, false, {}};
+    case Cause::kStopped:
+      return {TrialClass::kStopped, false, {}};
+    case Cause::kTimeLimit:
+      return {TrialClass::kTimeout, false, {}};
+    case Cause::kLost:
+    case Cause::kUnready:
+    case Cause::kOverdue:
+      return {TrialClass::kHostLost, true, {}};
+    case Cause::kFailed:
+    case Cause::kSpawn:
+      break;
+  }
+  if (facts.origin) return OfOrigin(*facts.origin, patterns);
+  return {facts.cause == Cause::kSpawn ? TrialClass::kHostLost : TrialClass::kCrash, false, {}};
+}
+
+}  // namespace
+
+TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts) {
+  const Verdict verdict = Of(facts, patterns);
+  TrialEnding ending{verdict.trial_class, {}, {}};
+  if (verdict.trial_class == TrialClass::kOk) return ending;
+  ending.why = facts.why.empty() ? "the run ended without a word" : facts.why;
+  if (!verdict.words.empty()) ending.why += ": " + verdict.words;
+  if (!verdict.host_to_blame) return ending;
+  std::optional<std::uint32_t> machine = facts.lost;
+  if (!machine && facts.origin) machine = facts.origin->machine;
+  if (!machine && hosts.size() == 1) machine = 0;  // whatever it was, it was there
+  if (machine && *machine < hosts.size()) ending.blamed = hosts[*machine];
+  return ending;
+}
+
+EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
+  EndFacts facts;
+  facts.why = outcome.why;
+  const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
+  using Key = std::pair<ProcessId, std::uint32_t>;
+  std::optional<Key> first;
+  bool ended = false;
+  std::map<Key, EndFacts::Origin> origins;
+  for (const JournalRecord& record : journal.records()) {
+    std::visit(
+        [&]<class E>(const E& e) {
+          if constexpr (std::is_same_v<E, FirstFailure> || std::is_same_v<E, FailureTraced>) {
+            first = Key(e.process, e.attempt);
+          } else if constexpr (std::is_same_v<E, ProcessExited>) {
+            origins[{e.process, e.attempt}].exit = e;
+          } else if constexpr (std::is_same_v<E, SpawnFailed>) {
+            origins[{e.process, e.attempt}].spawn = e;
+          } else if constexpr (std::is_same_v<E, LimitPassed>) {
+            origins[{e.process, e.attempt}].limit = e;
+          } else if constexpr (std::is_same_v<E, EndEvidence>) {
+            origins[{e.process, e.attempt}].evidence.push_back(e);
+          } else if constexpr (std::is_same_v<E, AgentLost>) {
+            if (!facts.lost) facts.lost = e.host;
+          } else if constexpr (std::is_same_v<E, RunEnded>) {
+            ended = true;
+            facts.cause = e.cause;
+          }
+        },
+        record.entry);
+  }
+  if (!ended)
+    facts.cause = outcome.outcome == "ok"        ? Cause::kNone
+                  : outcome.outcome == "stopped" ? Cause::kStopped
+                  : outcome.outcome == "lost"    ? Cause::kLost
+                                                 : Cause::kFailed;
+  if (!first) return facts;
+  facts.origin = std::move(origins[*first]);
+  facts.origin->machine = AttemptHosts(plan, journal).Of(first->first, first->second);
+  if (facts.origin->spawn) return facts;
+  const Result<UniqueFd> folder = OpenFolder(AT_FDCWD, outcome.run_dir);
+  if (folder) facts.origin->last_lines = LastLines(folder->get(), LogPath(plan, first->first, first->second));
+  return facts;
+}
+
+TrialEnding ClassOfRun(const Plan& plan, const RunOutcome& outcome, const ClassPatterns& patterns,
+                       const std::vector<std::string>& hosts) {
+  if (outcome.outcome == "ok") return {};
+  return ClassOf(ReadEndFacts(plan, outcome), patterns, hosts);
+}
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+#include "sweep/watch/sweep_feed.h"
+
+#include <cerrno>
+#include <utility>
+#include <variant>
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+
+#include "base/system/file_changes.h"
+#include "base/values/shell_quote.h"
+#include "run/directory/run_directory.h"
+
+namespace muster {
+
+Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
+  calls_ = std::move(calls);
+  folder_ = UniqueFd(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
+  UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const std::string journal = sweep_dir + "/journal.jsonl";
+  if (!inotify || ::inotify_add_watch(inotify.get(), journal.c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0) {
+    return Fail(SystemError("inotify", "cannot follow " + Quoted(journal), errno));
+  }
+  changes_.assign(inotify.release());
+  // Asked with the watch in place: what happens from here on is reported.
+  const bool live = IsRunLive(sweep_dir);
+  Read();
+  if (!live || ended_) return false;
+  Await();
+  return true;
+}
+
+void SweepFeed::Stop() {
+  boost::system::error_code ignored;
+  changes_.close(ignored);
+}
+
+void SweepFeed::Read() {
+  std::string stopped;
+  const auto take = [this](const SweepRecord& record) {
+    if (std::holds_alternative<SweepBegan>(record.entry)) ended_ = false;
+    if (std::holds_alternative<SweepEnded>(record.entry)) ended_ = true;
+    calls_.take(record);
+  };
+  position_ = ReadSweepJournal(folder_.get(), position_, take, stopped);
+  if (calls_.taken) calls_.taken();
+}
+
+void SweepFeed::Await() {
+  changes_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    bool closed = false;
+    ReadFileChanges(changes_.native_handle(), [&closed](const FileChange& change) {
+      closed = closed || (change.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0;
+    });
+    Read();
+    if (!closed && !ended_) return Await();
+    Stop();
+    calls_.over();
+  });
+}
+
+}  // namespace muster

@@ -1,0 +1,119 @@
+#include "sweep/watch/watch_sweep.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+#include "base/values/columns.h"
+#include "base/values/shell_quote.h"
+#include "run/console/progress_display.h"
+#include "run/loop/output.h"
+#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_status.h"
+#include "sweep/watch/sweep_feed.h"
+#include "sweep/watch/sweep_look.h"
+
+namespace muster {
+namespace {
+
+constexpr int kLost = 3;
+
+class SweepWatch {
+ public:
+  SweepWatch(std::string sweep_dir, const WatchSweepOptions& options)
+      : dir_(std::move(sweep_dir)),
+        options_(options),
+        out_(io_, options.json ? options.out : options.err),
+        rows_(io_, out_, options.progress && !options.json && out_.is_terminal()),
+        feed_(io_) {}
+
+  Result<int> Run() {
+    auto file = ReadSweepFile(dir_);
+    if (!file) return Fail(std::move(file.error()));
+    description_.objective = file->objective;
+    const auto follows = feed_.Start(dir_, {.take = [this](const SweepRecord& record) { Take(record); },
+                                            .taken = [this] { rows_.Changed(); },
+                                            .over = [this] { io_.stop(); }});
+    if (!follows) return Fail(follows.error());
+    if (*follows) {
+      rows_.Begin([this](std::size_t columns, std::size_t most) { return Rows(columns, most); });
+      io_.run();
+    }
+    rows_.End();
+    const int code = account_.ended() ? account_.ended()->exit_code : kLost;
+    if (!options_.json) {
+      out_.Write(SummaryText(Status(), account_.ended() ? account_.ended()->why : "its muster ended without a word"));
+    }
+    io_.restart();
+    while (!out_.empty() && io_.run_one() > 0) {
+    }
+    return code;
+  }
+
+ private:
+  void Take(const SweepRecord& record) {
+    if (options_.json) {
+      out_.Write(SweepJournalLine(record));
+    } else if (const auto* ended = std::get_if<AttemptEnded>(&record.entry)) {
+      const auto open = account_.open().find(ended->trial);
+      const Point point = open == account_.open().end() ? Point{} : open->second.point;
+      out_.Write("muster: " + AttemptLine(description_, point, *ended) + "\n");
+    } else if (const auto* host = std::get_if<HostQuarantined>(&record.entry)) {
+      out_.Write(fmt::format("muster: host {} is left alone: {}\n", Printable(host->host), Printable(host->why)));
+    }
+    account_.Take(record.entry);
+    if (out_.gone()) io_.stop();
+    if (std::holds_alternative<SweepBegan>(record.entry)) {
+      began_ns_ = ParseUtc(record.wall).value_or(0);
+      over_at_begin_ = account_.over().size();
+    }
+  }
+
+  SweepStatus Status() const {
+    SweepStatus status;
+    status.account = &account_;
+    status.sweep = &description_;
+    const std::uint64_t now = WallNowNs();
+    if (began_ns_ != 0 && now > began_ns_) status.seconds = static_cast<double>(now - began_ns_) / 1e9;
+    status.over_at_begin = over_at_begin_;
+    return status;
+  }
+
+  std::vector<std::string> Rows(std::size_t columns, std::size_t most) const {
+    const std::vector<RunningTrial> running = RunningTrials(account_, dir_);
+    SweepStatus status = Status();
+    for (const RunningTrial& trial : running) ++(trial.run.waits.empty() ? status.running : status.waiting);
+    std::vector<std::string> rows = StatusRows(status, columns, most);
+    for (const RunningTrial& trial : running) {
+      if (rows.size() >= most) break;
+      const std::string row = "trial " + trial.Word() + "  " + trial.About();
+      rows.emplace_back(FirstColumns(row, columns > 1 ? columns - 1 : 1));
+    }
+    return rows;
+  }
+
+  const std::string dir_;
+  const WatchSweepOptions options_;
+  boost::asio::io_context io_{1};
+  Output out_;
+  ProgressDisplay rows_;
+  SweepFeed feed_;
+  SweepDescription description_;  // of it the objective
+  SweepAccount account_;
+  std::uint64_t began_ns_ = 0;  // of the last head, by its clock
+  std::uint64_t over_at_begin_ = 0;
+};
+
+}  // namespace
+
+Result<int> WatchSweep(const std::string& sweep_dir, const WatchSweepOptions& options) {
+  return SweepWatch(sweep_dir, options).Run();
+}
+
+}  // namespace muster

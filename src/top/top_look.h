@@ -1,0 +1,42 @@
+// One look at a run after the other: what its head answers, or its report once it is over, with CPU and memory from
+// /proc for processes of this host and the last lines of all logs.
+//
+// Knows files and what others tell; asks no head itself and draws nothing.
+#pragma once
+
+#include <string>
+
+#include "muster/result.h"
+#include "run/control/control_protocol.h"
+#include "top/last_words.h"
+#include "top/load.h"
+#include "top/load_meter.h"
+#include "top/top_state.h"
+
+namespace muster {
+
+class TopLook {
+ public:
+  explicit TopLook(std::string run_dir);
+
+  TopState Living(const ControlAnswer& answer);
+  // Of a run that is over. Fails as MakeReport does.
+  Result<TopState> Ended();
+
+  const std::string& run_dir() const { return run_dir_; }
+  // Where the attempt of the process writes, whether it has or not.
+  std::string LogPath(const TopProcess& process, std::uint32_t attempt) const;
+
+ private:
+  void AddLastLines(TopState& state);
+
+  std::string run_dir_;
+  std::string own_host_;
+  LoadMeter loads_;
+  LastWords last_words_;
+};
+
+// A single look. Fails with kind "control" if somebody holds the run and does not answer.
+Result<TopState> LookOnce(const std::string& run_dir);
+
+}  // namespace muster

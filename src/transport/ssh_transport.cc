@@ -1,0 +1,22 @@
+#include "transport/ssh_transport.h"
+
+#include "transport/local_transport.h"
+#include "transport/ssh_channel.h"
+
+namespace muster {
+
+SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const Without& without)
+    : settings_(std::move(settings)),
+      lease_ms_(lease_ms),
+      launcher_(std::make_shared<Launcher>(MechanismsBut(without))) {
+  if (settings_.agent.empty()) settings_.agent = AgentBeside();
+}
+
+Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
+  Result<std::vector<std::string>> argv = SshArguments(settings_, host.name);
+  if (!argv) return Fail(std::move(argv.error()));
+  if (!gate_) gate_ = std::make_shared<SshGate>(io, launcher_, settings_);
+  return std::make_unique<SshChannel>(io, launcher_, gate_, host, std::move(*argv), lease_ms_);
+}
+
+}  // namespace muster

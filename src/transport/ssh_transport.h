@@ -1,0 +1,36 @@
+// The ssh transport: agents on other hosts, over the ssh that the user has and its configuration.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "spawn/start/launcher.h"
+#include "transport/channel.h"
+#include "transport/ssh_command.h"
+#include "transport/ssh_gate.h"
+#include "transport/transport.h"
+#include "transport/unchecked_channel.h"
+#include "wire/lease/lease.h"
+
+namespace muster {
+
+class SshTransport final : public Transport {
+ public:
+  explicit SshTransport(SshSettings settings, std::uint64_t lease_ms = kDefaultLeaseMs,
+                        const Without& without = WithoutByEnvironment());
+
+  // The host's name is what ssh is given. Many may be connected to at once; the gate lets them by and by. All
+  // channels of one transport must have the same `io`, which must outlive them.
+  std::string_view name() const override { return "ssh"; }
+  std::uint64_t lease_ms() const override { return lease_ms_; }
+
+ private:
+  Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override;
+
+  SshSettings settings_;
+  std::uint64_t lease_ms_;
+  std::shared_ptr<Launcher> launcher_;
+  std::shared_ptr<SshGate> gate_;
+};
+
+}  // namespace muster

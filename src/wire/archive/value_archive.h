@@ -1,0 +1,67 @@
+// How a Value, a Diagnostic and their parts cross a process border (see archive.h).
+#pragma once
+
+#include "muster/diagnostic.h"
+#include "muster/value.h"
+#include "wire/archive/archive.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, Null&) {
+  (void)archive;
+}
+
+template <class A>
+void Fields(A& archive, Value& value) {
+  std::uint8_t kind = static_cast<std::uint8_t>(value.data().index());
+  archive(kind);
+  if constexpr (A::kReading) {
+    switch (kind) {
+      case 0:
+        value = Value();
+        break;
+      case 1:
+        value = Value(false);
+        break;
+      case 2:
+        value = Value(0);
+        break;
+      case 3:
+        value = Value(0.0);
+        break;
+      case 4:
+        value = Value(std::string());
+        break;
+      case 5:
+        value = Value(Value::List());
+        break;
+      case 6:
+        value = Value(Value::Map());
+        break;
+      default:
+        archive.Fail();
+        return;
+    }
+  }
+  std::visit([&](auto& held) { archive(held); }, value.data());
+}
+
+template <class A>
+void Fields(A& archive, Place& place) {
+  archive(place.file, place.line);
+}
+
+template <class A>
+void Fields(A& archive, Note& note) {
+  archive(note.message, note.place);
+}
+
+template <class A>
+void Fields(A& archive, Diagnostic& diagnostic) {
+  InRange(archive, diagnostic.severity, Severity::kWarning);
+  InRange(archive, diagnostic.blame, Blame::kBusy);
+  archive(diagnostic.kind, diagnostic.place, diagnostic.message, diagnostic.hint, diagnostic.notes);
+}
+
+}  // namespace muster

@@ -1,0 +1,120 @@
+// One end of the connection between head and agent: frames in, frames out, over one socket or a pair of
+// pipes, without ever blocking the loop.
+//
+// Knows descriptors and frames (protocol.h), not what is said in them. Frames are delivered one per turn of the loop;
+// meanwhile the wire reads ahead, up to kMaxAhead bytes, so that an urgent frame (a heartbeat) is delivered before the
+// backlog that arrived with it. Urgent frames are written before everything else that waits, too: a side that is busy
+// with thousands of starts answers heartbeats all the same.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <tl/expected.hpp>
+
+#include "base/system/unique_fd.h"
+#include "wire/protocol/frame_reader.h"
+
+namespace muster {
+
+class Wire : public std::enable_shared_from_this<Wire> {
+ public:
+  using OnFrame = std::function<void(std::string payload)>;
+  // Called once, with why nothing more can be read: empty for a plain end of the stream. What is queued is
+  // still written, and more may be, until Close().
+  using OnEnd = std::function<void(std::string why)>;
+
+  // Reading pauses while more than this waits to be written: a peer that does not read is not served.
+  static constexpr std::size_t kMaxQueued = 4U << 20;
+  // Reading also pauses while more than this has been read and not delivered. It is more than the buffers of ssh and of
+  // the kernel between the two sides hold, so that a heartbeat gets through them.
+  static constexpr std::size_t kMaxAhead = 4U << 20;
+  // Urgent bytes that wait beyond this are dropped: a peer that does not read needs no more answers.
+  static constexpr std::size_t kMaxUrgent = 64U << 10;
+
+  // Whether a frame is delivered as soon as it is read. Such frames must make sense in any order with the others.
+  using IsUrgent = bool (*)(std::string_view payload);
+
+  // `out` may be empty: `in` then goes both ways. Both become non-blocking. The error is a phrase. A plain file, which
+  // cannot be waited for, ends the wire once it is used.
+  static tl::expected<std::shared_ptr<Wire>, std::string> Make(boost::asio::io_context& io, UniqueFd in, UniqueFd out,
+                                                               FrameReader reader);
+
+  // Begins to read. Neither function is called after Close(); the wire keeps both, so they must not own it.
+  void Start(OnFrame on_frame, OnEnd on_end, IsUrgent is_urgent = nullptr);
+
+  // Queues the bytes, whole frames; does nothing once writing has failed, or after Close().
+  void Send(std::string bytes);
+  // The same, before all that was queued by Send() and is not yet being written. What was sent first of all, the
+  // greeting, is never overtaken.
+  void SendUrgent(const std::string& bytes);
+
+  // Bytes that wait to be written.
+  std::size_t queued() const { return next_.size() - written_ + queued_bytes_ + urgent_.size(); }
+
+  // Calls `done` once, as soon as everything queued so far has been written or cannot be.
+  void WhenWritten(std::function<void()> done);
+
+  // No more frames are delivered; writing goes on.
+  void StopReading() { reading_ = false; }
+
+  void Close();
+
+ private:
+  using Executor = boost::asio::io_context::executor_type;
+  using Stream = boost::asio::posix::basic_stream_descriptor<Executor>;
+
+  Wire(boost::asio::io_context& io, FrameReader reader) : io_(io), in_(io.get_executor()), reader_(std::move(reader)) {}
+
+  Stream& Out() { return out_ ? *out_ : in_; }
+  void Deliver();
+  void AwaitReadable();
+  void Read();
+  void Sort();
+  void NoMore(std::string why);
+  void AwaitWritable();
+  void GiveUpWriting();
+  void Write();
+  void BeginWriting();
+  bool TakeNext();
+  void FinishWriting();
+  void End(std::string why);
+  void Written();
+
+  boost::asio::io_context& io_;
+  Stream in_;
+  std::optional<Stream> out_;
+  FrameReader reader_;
+  OnFrame on_frame_;
+  OnEnd on_end_;
+  IsUrgent is_urgent_ = nullptr;
+  std::deque<std::string> ahead_;   // frames that were read and not delivered
+  std::size_t ahead_bytes_ = 0;     // of memory that they take, about
+  std::optional<std::string> end_;  // nothing more is read; why
+  std::function<void()> when_written_;
+  std::string next_;                // what is being written
+  std::size_t written_ = 0;         // of next_
+  std::deque<std::string> queued_;  // what each Send() has queued
+  std::size_t queued_bytes_ = 0;
+  std::string urgent_;
+  bool greeted_ = false;            // what was sent first has been taken to be written
+  std::unique_ptr<char[]> buffer_;  // what is read at once; not zeroed, as little of it is used by most
+  bool reading_ = true;
+  bool awaiting_ = false;    // that there is something to read
+  bool delivering_ = false;  // the next frame is delivered in a turn to come
+  bool paused_ = false;
+  bool writing_ = false;
+  bool unwritable_ = false;
+  bool ended_ = false;   // nothing more comes in
+  bool closed_ = false;  // nor goes out
+};
+
+}  // namespace muster

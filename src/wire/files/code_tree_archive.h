@@ -1,0 +1,15 @@
+// The fields of a tree of code for the archive (archive.h): on the wire, and in the lists that hosts keep.
+#pragma once
+
+#include "wire/archive/archive.h"
+#include "wire/files/code_tree.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, CodeEntry& entry) {
+  archive(AtMost(entry.path, kLongestCodePath), entry.link, AtMost(entry.target, kLongestCodePath), entry.mode,
+          entry.size, AtMost(entry.hash, kLongestCodePath));
+}
+
+}  // namespace muster

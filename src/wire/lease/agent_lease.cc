@@ -1,0 +1,17 @@
+#include "wire/lease/agent_lease.h"
+
+namespace muster {
+
+std::uint32_t AgentLease::Beat(std::uint64_t now_ns) {
+  unanswered_.emplace_back(++last_, now_ns);
+  return last_;
+}
+
+void AgentLease::Answered(std::uint32_t beat) {
+  while (!unanswered_.empty() && unanswered_.front().first <= beat && beat <= last_) {
+    renewed_at_ = unanswered_.front().second;
+    unanswered_.pop_front();
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,28 @@
+// The lease of a host, as its agent keeps it (lease.h).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+namespace muster {
+
+class AgentLease {
+ public:
+  AgentLease(std::uint64_t lease_ms, std::uint64_t now_ns) : lease_ns_(lease_ms * 1'000'000), renewed_at_(now_ns) {}
+
+  // The number of the beat that is sent now: 1, 2, ….
+  std::uint32_t Beat(std::uint64_t now_ns);
+  // The head has heard the beat of that number. One that was never sent, or is older than one heard before, is nothing.
+  void Answered(std::uint32_t beat);
+  // From then on nothing may run here any more.
+  std::uint64_t EndsAt() const { return renewed_at_ + lease_ns_ / 4 * 3; }
+
+ private:
+  std::uint64_t lease_ns_;
+  std::uint64_t renewed_at_;
+  std::uint32_t last_ = 0;
+  std::deque<std::pair<std::uint32_t, std::uint64_t>> unanswered_;  // number, when sent
+};
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+// The fields of the messages of activation_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "wire/archive/activation_archive.h"
+#include "wire/archive/archive.h"
+#include "wire/protocol/activation_messages.h"
+#include "wire/protocol/protocol_bounds.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, Activate& m) {
+  archive(AtMost(m.steps, protocol_bounds::kList),
+          AtMost(m.environment, protocol_bounds::kList, protocol_bounds::kText), AtMost(m.cwd, protocol_bounds::kText),
+          AtMost(m.log_path, protocol_bounds::kText), m.within_ms);
+}
+
+template <class A>
+void Fields(A& archive, HostActivated& m) {
+  archive(m.host,
+          AtMost(m.set, protocol_bounds::kVariables, protocol_bounds::kEnvironment, protocol_bounds::kEnvironment),
+          AtMost(m.unset, protocol_bounds::kVariables, protocol_bounds::kEnvironment), m.took_ms, m.failed_step,
+          Phrase{m.error, protocol_bounds::kPhrase});
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+// The fields of the messages of code_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "wire/archive/archive.h"
+#include "wire/files/code_tree.h"
+#include "wire/files/code_tree_archive.h"
+#include "wire/protocol/code_messages.h"
+#include "wire/protocol/protocol_bounds.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, OfferCode& m) {
+  archive(AtMost(m.hash, protocol_bounds::kName), AtMost(m.entries, kMostCodeEntries), m.last);
+}
+
+template <class A>
+void Fields(A& archive, CodeBytes& m) {
+  archive(m.entry, AtMost(m.content, kCodeWindow));
+}
+
+template <class A>
+void Fields(A& archive, CodeWanted& m) {
+  archive(AtMost(m.entries, kMostCodeEntries));
+}
+
+template <class A>
+void Fields(A& archive, CodeTaken& m) {
+  archive(m.bytes);
+}
+
+template <class A>
+void Fields(A& archive, CodeReady& m) {
+  archive(AtMost(m.folder, protocol_bounds::kPath), Phrase{m.error, protocol_bounds::kPhrase});
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+// The fields of the messages of device_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "muster/event.h"
+#include "wire/archive/archive.h"
+#include "wire/protocol/device_messages.h"
+#include "wire/protocol/protocol_bounds.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, CoreWish& m) {
+  InRange(archive, m.kind, CoreWish::Kind::kList);
+  archive(m.process, m.count, AtMost(m.list, protocol_bounds::kCores), AtMost(m.role, protocol_bounds::kName),
+          AtMost(m.devices, protocol_bounds::kList));
+}
+
+template <class A>
+void Fields(A& archive, Allot& m) {
+  archive(AtMost(m.devices, protocol_bounds::kList), m.host_devices, m.any, AtMost(m.given, protocol_bounds::kList),
+          m.shared, AtMost(m.kind, protocol_bounds::kName), AtMost(m.whose, protocol_bounds::kText),
+          AtMost(m.cores, protocol_bounds::kHostProcesses), m.wait_ms, m.per_device,
+          AtMost(m.party, protocol_bounds::kName), AtMost(m.job, protocol_bounds::kName));
+}
+
+template <class A>
+void Fields(A& archive, DevicesAwaited& m) {
+  archive(m.host, m.count, Phrase{m.holders, protocol_bounds::kPhrase});
+}
+
+template <class A>
+void Fields(A& archive, Allotted& m) {
+  archive(AtMost(m.devices, protocol_bounds::kHostDevices, protocol_bounds::kDeviceName),
+          AtMost(m.cores, protocol_bounds::kHostProcesses, protocol_bounds::kCores),
+          AtMost(m.notes, protocol_bounds::kNotes, protocol_bounds::kPhrase),
+          Phrase{m.error, protocol_bounds::kPhrase});
+}
+
+}  // namespace muster

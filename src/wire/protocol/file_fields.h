@@ -1,0 +1,30 @@
+// The fields of the messages of file_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "wire/archive/archive.h"
+#include "wire/protocol/file_messages.h"
+#include "wire/protocol/protocol_bounds.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, PlaceFile& m) {
+  archive(AtMost(m.path, protocol_bounds::kPath), m.offset, AtMost(m.content, protocol_bounds::kText));
+}
+
+template <class A>
+void Fields(A& archive, FileBytes& m) {
+  archive(AtMost(m.path, protocol_bounds::kPath), m.offset, AtMost(m.content, kMostFilePart), m.last);
+}
+
+template <class A>
+void Fields(A& archive, FilesSent& m) {
+  archive(m.unused);
+}
+
+template <class A>
+void Fields(A& archive, FilesKept& m) {
+  archive(m.all);
+}
+
+}  // namespace muster

@@ -1,0 +1,97 @@
+// The fields of the messages of start_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "muster/event.h"
+#include "wire/archive/archive.h"
+#include "wire/protocol/protocol_bounds.h"
+#include "wire/protocol/start_messages.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, DefineEnvironment& m) {
+  archive(m.block, AtMost(m.variables, protocol_bounds::kList, protocol_bounds::kText));
+}
+
+template <class A>
+void Fields(A& archive, PassedText& m) {
+  archive(m.number, AtMost(m.content, protocol_bounds::kText));
+}
+
+template <class A>
+void Fields(A& archive, ReadyWhen& m) {
+  InRange(archive, m.kind, ReadyWhen::Kind::kCommand);
+  archive(m.port, AtMost(m.text, protocol_bounds::kText),
+          AtMost(m.argv, protocol_bounds::kList, protocol_bounds::kText), m.every_ms);
+}
+
+template <class A>
+void Fields(A& archive, StartProcess& m) {
+  archive(m.process, m.attempt, AtMost(m.argv, protocol_bounds::kList, protocol_bounds::kText),
+          AtMost(m.search_dirs, protocol_bounds::kList, protocol_bounds::kText), AtMost(m.cwd, protocol_bounds::kText),
+          m.environment, AtMost(m.env, protocol_bounds::kList, protocol_bounds::kText),
+          AtMost(m.log_path, protocol_bounds::kText), m.log_limit,
+          AtMost(m.release_ports, protocol_bounds::kPorts, protocol_bounds::kName),
+          AtMost(m.own_ports, protocol_bounds::kPorts, protocol_bounds::kName),
+          AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty);
+}
+
+template <class A>
+void Fields(A& archive, ProcessAttempt& m) {
+  archive(m.process, m.attempt);
+}
+
+template <class A>
+void Fields(A& archive, StopProcesses& m) {
+  archive(AtMost(m.processes, protocol_bounds::kList), m.signal, m.grace_ms);
+}
+
+template <class A>
+void Fields(A& archive, AskOutput& m) {
+  archive(m.unused);
+}
+
+template <class A>
+void Fields(A& archive, ProcessReady& m) {
+  archive(m.process, m.attempt, m.at);
+}
+
+template <class A>
+void Fields(A& archive, OutputSeen& m) {
+  archive(m.host, AtMost(m.processes, protocol_bounds::kHostProcesses),
+          AtMost(m.bytes, protocol_bounds::kHostProcesses));
+}
+
+template <class A>
+void Fields(A& archive, FirstOutput& m) {
+  archive(m.process, m.attempt, m.at);
+}
+
+template <class A>
+void Fields(A& archive, EndEvidence& m) {
+  archive(m.process, m.attempt, AtMost(m.kind, protocol_bounds::kName), Phrase{m.detail, protocol_bounds::kPhrase},
+          m.at);
+}
+
+template <class A>
+void Fields(A& archive, ProcessStarted& m) {
+  archive(m.process, m.attempt, m.pid, m.start_ticks, m.at);
+}
+
+template <class A>
+void Fields(A& archive, SpawnFailed& m) {
+  archive(m.process, m.attempt, AtMost(m.stage, protocol_bounds::kName), m.error,
+          Phrase{m.detail, protocol_bounds::kPhrase}, m.at);
+}
+
+template <class A>
+void Fields(A& archive, ProcessExited& m) {
+  archive(m.process, m.attempt, m.signalled, m.code, m.core_dumped, m.user_us, m.system_us, m.max_rss_kib, m.at);
+}
+
+template <class A>
+void Fields(A& archive, SignalSent& m) {
+  archive(m.process, m.attempt, m.signal, m.error, m.at);
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+// The fields of the messages of sub_agent_messages.h, and of what they carry, for the archive.
+#pragma once
+
+#include "wire/archive/archive.h"
+#include "wire/protocol/protocol_bounds.h"
+#include "wire/protocol/sub_agent_messages.h"
+
+namespace muster {
+
+template <class A>
+void Fields(A& archive, OpenAgent& m) {
+  archive(m.number);
+}
+
+template <class A>
+void Fields(A& archive, ToAgent& m) {
+  archive(m.number, AtMost(m.bytes, protocol_bounds::kText));
+}
+
+template <class A>
+void Fields(A& archive, CloseAgent& m) {
+  archive(m.number);
+}
+
+template <class A>
+void Fields(A& archive, FromAgent& m) {
+  archive(m.number, AtMost(m.bytes, kMostPassedOn));
+}
+
+template <class A>
+void Fields(A& archive, AgentGone& m) {
+  archive(m.number, Phrase{m.why, protocol_bounds::kPhrase}, m.killed);
+}
+
+}  // namespace muster

@@ -1,0 +1,106 @@
+#include "wire/lease/lease.h"
+
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "wire/lease/agent_lease.h"
+#include "wire/lease/host_lease.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST(Lease, RunsForTheAgentFromTheSendingOfWhatWasAnswered) {
+  AgentLease lease(10'000, 5 * kSecond);
+  EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000);
+  EXPECT_EQ(lease.Beat(6 * kSecond), 1U);
+  EXPECT_EQ(lease.Beat(7 * kSecond), 2U);
+  EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000) << "to send is not to be heard";
+  lease.Answered(1);
+  EXPECT_EQ(lease.EndsAt(), 6 * kSecond + 7'500'000'000) << "however late the answer comes";
+  lease.Answered(2);
+  EXPECT_EQ(lease.EndsAt(), 7 * kSecond + 7'500'000'000);
+}
+
+TEST(Lease, IsNotRenewedByAnAnswerToNothing) {
+  AgentLease lease(10'000, 0);
+  lease.Beat(1 * kSecond);
+  lease.Beat(2 * kSecond);
+  lease.Answered(2);
+  const std::uint64_t ends = lease.EndsAt();
+  lease.Answered(1);  // overtaken
+  lease.Answered(0);
+  lease.Answered(7);  // never sent
+  EXPECT_EQ(lease.EndsAt(), ends);
+}
+
+TEST(Lease, RunsForTheHeadFromTheLastBeatItHeard) {
+  HostLease lease(3'000, 10 * kSecond);
+  EXPECT_EQ(lease.LostAt(), 13 * kSecond);
+  lease.Heard(12 * kSecond);
+  EXPECT_EQ(lease.LostAt(), 15 * kSecond);
+}
+
+TEST(Lease, OfAHostIsNotSpentWhileTheHeadSleeps) {
+  HostLease lease(3'000, 10 * kSecond);
+  lease.Slept(20 * kSecond);
+  EXPECT_EQ(lease.LostAt(), 33 * kSecond);
+  lease.Heard(31 * kSecond);
+  EXPECT_EQ(lease.LostAt(), 34 * kSecond) << "of the sleep before nothing is left";
+}
+
+TEST(Lease, LeavesRoomForTwoLateBeats) {
+  for (const std::uint64_t lease_ms : {100U, 1'000U, 3'999U, 4'000U, 10'000U, 60'000U}) {
+    EXPECT_LE(3 * BeatMs(lease_ms), lease_ms * 3 / 4);
+    EXPECT_LE(BeatMs(lease_ms), 1'000U);
+  }
+}
+
+// Beats and answers over a way that loses and delays what it likes, each direction for itself: whenever the head gives
+// the host up the agent has ended everything, a tenth of the lease before.
+TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
+  constexpr std::uint64_t kLeaseMs = 10'000;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const auto chance = [&random](unsigned percent) { return random() % 100 < percent; };
+    const auto loss_there = static_cast<unsigned>(random() % 101);
+    const auto loss_back = static_cast<unsigned>(random() % 101);
+    const std::uint64_t longest_way = 1 + random() % 4'000;
+    struct Flying {
+      std::uint64_t at;
+      std::uint32_t number;
+    };
+    std::vector<Flying> beats;
+    std::vector<Flying> answers;
+    AgentLease agent(kLeaseMs, 0);
+    HostLease head(kLeaseMs, random() % longest_way * 1'000'000);  // its greeting was heard that late
+    std::optional<std::uint64_t> agent_ended;
+    for (std::uint64_t ms = 1; ms < 120'000; ++ms) {
+      const std::uint64_t now = ms * 1'000'000;
+      if (!agent_ended && now >= agent.EndsAt()) agent_ended = now;
+      if (!agent_ended && ms % BeatMs(kLeaseMs) == 0) {
+        const std::uint32_t number = agent.Beat(now);
+        if (!chance(loss_there)) beats.push_back({ms + random() % longest_way, number});
+      }
+      for (const Flying& beat : beats) {
+        if (beat.at != ms || now >= head.LostAt()) continue;
+        head.Heard(now);
+        if (!chance(loss_back)) answers.push_back({ms + 1 + random() % longest_way, beat.number});
+      }
+      for (const Flying& answer : answers) {
+        if (answer.at == ms && !agent_ended) agent.Answered(answer.number);
+      }
+      if (now < head.LostAt()) continue;
+      ASSERT_TRUE(agent_ended) << "seed " << seed << ": lost at " << ms << " ms, and the agent goes on";
+      ASSERT_LE(*agent_ended + kLeaseMs * 100'000, head.LostAt()) << "seed " << seed;
+      break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster
