@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fmt/compile.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/values/shell_quote.h"
