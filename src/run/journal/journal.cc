@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <errno.h>
-#include <fmt/compile.h>
 #include <fcntl.h>
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "base/values/shell_quote.h"
