@@ -5,8 +5,8 @@ local host, prelude, muster = ...
 
 local function shown(value) return host.show(value) end
 
-local KEYS = { "dir", "latest", "complete", "signal", "wait", "roles" }
-local WAIT_MS = 30000
+local KEYS = muster.field_names "checkpoint"
+local WAIT_MS = host.duration_ms(muster.field_default("checkpoint", "wait"))
 local NOT_CAUGHT = { KILL = true, STOP = true }
 local EXAMPLE = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt", signal = "USR1" }'
 

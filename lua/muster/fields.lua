@@ -115,7 +115,7 @@ local function read_variables(table, place, what, into)
 end
 
 -- Kinds in the order in which those of one call are done. One conda environment replaces another.
-local ACTIVATION = { "source", "module", "conda" }
+local ACTIVATION = muster.field_names "job:activate"
 local ONE_ONLY = { conda = true }
 
 -- One step into `into`; what becomes an argument of a shell's command must be no option of it.

@@ -2,12 +2,13 @@
 -- processes run and what their environment becomes is layout.lua's and the engine's.
 local host, prelude, muster, fields, policies = ...
 
-local ROLE_OPTIONS = { "count", "per_host", "command", "env", "cwd", "devices", "visible", "spread", "hosts", "ports", "each",
-                       "apply_context", "wrap", "cores" }
-local ROLE_ONLY_OPTIONS = { "as", "world" }  -- of job:role "name" { … }
+local NAMED_ROLE_OPTIONS = muster.field_names "role"  -- of job:role "name" { … }
+local ROLE_OPTIONS = muster.field_names("role", "only", true)
+local VISIBLE, ALL_VISIBLE = muster.field_words("role", "visible")
+local SPREADS, ALL_SPREADS = muster.field_words("role", "spread")
 -- What changes the description of the job: only before its processes are laid out.
-local DESCRIBES = { scheduler = true, servers = true, workers = true, role = true, env = true, activate = true, file = true,
-                    derive = true }
+local DESCRIBES = {}
+for _, name in ipairs(muster.field_names("job", "describes")) do DESCRIBES[name] = true end
 local PLAYS = { "other", "scheduler", "server", "worker" }
 
 local function shown(value) return host.show(value) end
@@ -17,13 +18,7 @@ local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
     host.stop("type", place, ("role %s wants a table of options, got %s"):format(name, shown(options)))
   end
-  local known = {}
-  for _, option in ipairs(ROLE_OPTIONS) do known[#known + 1] = option end
-  for _, option in ipairs(policies.OPTIONS) do known[#known + 1] = option end
-  if not plays then
-    for _, option in ipairs(ROLE_ONLY_OPTIONS) do known[#known + 1] = option end
-  end
-  muster.check_keys(options, known, "role " .. name, place)
+  muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place)
 
   local role = { name = name, place = place, plays = plays or options.as or "other" }
   if not job.plays[role.plays] then
@@ -55,14 +50,14 @@ local function read_role(job, name, plays, options, place)
   else
     role.devices = options.devices
   end
-  if options.visible ~= nil and options.visible ~= "own" and options.visible ~= "job" then
-    host.report("error", "enum", place, ("visible of role %s is \"job\" or \"own\", got %s"):format(name, shown(options.visible)),
+  if options.visible ~= nil and not muster.is_word(VISIBLE, options.visible) then
+    host.report("error", "enum", place, ("visible of role %s is %s, got %s"):format(name, ALL_VISIBLE, shown(options.visible)),
                 "job: every device that the job holds on the host; own: only the process's own")
   else
     role.visible = options.visible
   end
-  if options.spread ~= nil and options.spread ~= "pack" and options.spread ~= "deal" then
-    host.report("error", "enum", place, ("spread of role %s is \"pack\" or \"deal\", got %s"):format(name, shown(options.spread)))
+  if options.spread ~= nil and not muster.is_word(SPREADS, options.spread) then
+    host.report("error", "enum", place, ("spread of role %s is %s, got %s"):format(name, ALL_SPREADS, shown(options.spread)))
   else
     role.spread = options.spread
   end
@@ -201,7 +196,7 @@ local function new_job(cluster, args, contract, progress)
     local place = host.here()
     local wanted = 'job:file wants { "name", text = "…" }, or a value as yaml or json'
     if type(file) ~= "table" then host.stop("type", place, wanted) end
-    muster.check_keys(file, { 1, "text", "yaml", "json" }, "job:file", place)
+    muster.check_keys(file, muster.field_names "job:file", "job:file", place)
     local text = file.text
     for _, format in ipairs { "yaml", "json" } do
       if file[format] ~= nil then
@@ -226,7 +221,7 @@ local function new_job(cluster, args, contract, progress)
     if not fields.is_name(name) then
       host.stop("format", place, "job:port wants a name of letters, digits, '_' and '-', got " .. shown(name))
     end
-    muster.check_keys(wanted, { 1, "number", "host" }, "job:port", place)
+    muster.check_keys(wanted, muster.field_names "job:port", "job:port", place)
     if number ~= nil and not fields.is_whole(number, 1, 65535) then
       host.stop("range", place, ("port %s: number is 1 to 65535, got %s"):format(name, shown(number)))
     end

@@ -131,14 +131,10 @@ local function same_list(a, b)
 end
 
 -- The object that `each` gets. Its facts are read-only; command, cwd and env can be set.
-local FACTS = { "role", "index", "rank", "local_rank", "world_size", "local_size", "host", "devices", "stage", "rank_in_stage",
-                "attempt", "ports" }
-local SETTABLE = { "command", "cwd", "env" }
-local KNOWN, FIXED = { unpack(SETTABLE) }, {}
-for _, key in ipairs(FACTS) do
-  FIXED[key] = true
-  KNOWN[#KNOWN + 1] = key
-end
+local KNOWN = muster.field_names "process"
+local SETTABLE, FACTS = muster.field_names("process", "settable"), muster.field_names("process", "settable", true)
+local FIXED = {}
+for _, key in ipairs(FACTS) do FIXED[key] = true end
 
 local function env_object(own, job_env)
   return setmetatable({}, {

@@ -1,7 +1,7 @@
 -- The module "muster": values and files that recipes are made of. parameters.lua and recipe.lua add the rest of it; the
 -- engine checks parameters and calls the plan function (job.lua). Returns { api = what recipes see, … = what muster's
--- other files use }.
-local host, prelude = ...
+-- other files use }. `sections` is recipe_fields.lua's list.
+local host, prelude, sections = ...
 
 local muster = { null = host.null }
 
@@ -43,6 +43,40 @@ local function check_keys(table, known, what, place)
     end
   end
 end
+
+local sections_by_name = {}
+for _, section in ipairs(sections) do sections_by_name[section.name] = section end
+
+-- The names of a section's fields, in order: of all, of those with that mark, or of those without it.
+local function field_names(section, mark, without)
+  local names = {}
+  for _, field in ipairs(sections_by_name[section].fields) do
+    if not mark or (field[mark] == nil) == (without == true) then names[#names + 1] = field.name end
+  end
+  return names
+end
+
+local function field_of(section, name)
+  for _, field in ipairs(sections_by_name[section].fields) do
+    if field.name == name then return field end
+  end
+end
+
+-- The words that a field may be, and the same for messages: "pack" or "deal".
+local function field_words(section, name)
+  local words = field_of(section, name).words
+  return words, ('"%s" or "%s"'):format(table.concat(words, '", "', 1, #words - 1), words[#words])
+end
+
+local function is_word(words, value)
+  for _, word in ipairs(words) do
+    if word == value then return true end
+  end
+  return false
+end
+
+-- What a field is if it is left out; of those whose default is a value.
+local function field_default(section, name) return (field_of(section, name).default:gsub('^"(.*)"$', "%1")) end
 
 -- exact_div { devices = n, by = { pipeline_stages = pp, tensor_parallel_size = tp } }
 function muster.exact_div(division)
@@ -119,4 +153,6 @@ end
 -- Removes an inherited variable: env = { LD_PRELOAD = muster.unset }.
 muster.unset = seal("muster.unset", {})
 
-return { api = muster, seal = seal, contents = contents, kind_of = kind_of, check_keys = check_keys }
+return { api = muster, seal = seal, contents = contents, kind_of = kind_of, check_keys = check_keys,
+         sections = sections_by_name, field_names = field_names, field_words = field_words, is_word = is_word,
+         field_default = field_default }

@@ -23,10 +23,9 @@ local function fields_of(kind, declaration)
 end
 
 -- A default of each type, for hints.
-local EXAMPLES = { int = "{ 1 }", float = "{ 0.1 }", bool = "{ false }", string = '{ "text" }', enum = '{ "a", one_of = { "a", "b" } }',
-                   path = '{ "data" }', list = "{ { 1, 2 } }", map = "{ { a = 1 } }", bytes = '{ "1GiB" }', duration = '{ "1h" }',
-                   secret = '{ from_env = "TOKEN" }' }
-local KINDS = { "int", "float", "bool", "string", "enum", "path", "list", "map", "bytes", "duration", "secret" }
+local EXAMPLES = {}
+for _, field in ipairs(muster.sections.parameters.fields) do EXAMPLES[field.name] = field.declaration end
+local KINDS = muster.field_names("parameters", "declaration")
 local constructors = {}  -- function -> its name
 
 for _, kind in ipairs(KINDS) do

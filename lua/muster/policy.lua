@@ -31,7 +31,7 @@ end
 
 local function read_stop(stop, place, role)
   if stop == nil or not want_table(stop, place, "stop of " .. role, '{ signal = "TERM", grace = "10s" }') then return nil end
-  muster.check_keys(stop, { "signal", "grace" }, "stop of " .. role, place)
+  muster.check_keys(stop, muster.field_names "stop", "stop of " .. role, place)
   local signal = signal_name(stop.signal)
   if stop.signal ~= nil and not signal then
     host.report("error", "enum", place, ("stop of %s: %s is no signal"):format(role, shown(stop.signal)), 'for example "TERM" or "INT"')
@@ -59,15 +59,15 @@ local function read_after(after, place, role)
   return names
 end
 
-local READY_KINDS = { "port", "file", "line", "command", "done" }
-local READY_TIMEOUT_MS = 300000
-local READY_EVERY_MS = 1000
+local READY_KINDS = muster.field_names("ready", "kind")
+local READY_TIMEOUT_MS = host.duration_ms(muster.field_default("ready", "timeout"))
+local READY_EVERY_MS = host.duration_ms(muster.field_default("ready", "every"))
 
 local function read_ready(ready, place, role, ports)
   if ready == nil then return nil end
   local what = "ready of role " .. role
   if not want_table(ready, place, what, '{ port = "rpc" }, { file = "path" }, { line = "text" }, { command = { … } } or { done = true }') then return nil end
-  muster.check_keys(ready, { "port", "file", "line", "command", "done", "timeout", "every" }, what, place)
+  muster.check_keys(ready, muster.field_names "ready", what, place)
   local kind
   for _, each in ipairs(READY_KINDS) do
     if ready[each] ~= nil and kind then
@@ -117,7 +117,7 @@ local function read_ready(ready, place, role, ports)
   return read
 end
 
-local SCOPES = { "process", "role", "job" }
+local SCOPES, ALL_SCOPES = muster.field_words("restart", "scope")
 
 -- on = "failure" | "always" | list of exit codes, names of signals and the word "success"
 local function read_on(on, place, what, read)
@@ -153,18 +153,16 @@ local function read_restart(restart, place, role)
   local what = "restart of role " .. role
   if type(restart) == "number" then restart = { max = restart } end
   if not want_table(restart, place, what, '{ max = 3, within = "10m", on = "failure", backoff = "1s", scope = "process" }') then return nil end
-  muster.check_keys(restart, { "max", "within", "on", "backoff", "scope" }, what, place)
-  local read = { scope = restart.scope or "process", codes = {}, signals = {} }
+  muster.check_keys(restart, muster.field_names "restart", what, place)
+  local read = { scope = restart.scope or muster.field_default("restart", "scope"), codes = {}, signals = {} }
   if not fields.is_whole(restart.max, 0, 1000000) then
     host.report("error", "range", place, ("%s: max is a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
                 "how often processes of the role are started again at most")
   end
   read.max = restart.max
   read.within_ms = duration(restart.within, place, "within of " .. what) or 0
-  local known = false
-  for _, scope in ipairs(SCOPES) do known = known or scope == read.scope end
-  if not known then
-    host.report("error", "enum", place, ("%s: scope is \"process\", \"role\" or \"job\", got %s"):format(what, shown(read.scope)),
+  if not muster.is_word(SCOPES, read.scope) then
+    host.report("error", "enum", place, ("%s: scope is %s, got %s"):format(what, ALL_SCOPES, shown(read.scope)),
                 host.nearest(host.tostring(read.scope), SCOPES))
   end
   read_on(restart.on, place, what, read)
@@ -179,7 +177,7 @@ end
 local function read_limits(limits, place, role)
   local what = "limits of role " .. role
   if limits == nil or not want_table(limits, place, what, '{ time = "2h", silent = "15m" }') then return {} end
-  muster.check_keys(limits, { "time", "silent" }, what, place)
+  muster.check_keys(limits, muster.field_names "role.limits", what, place)
   return { time_ms = duration(limits.time, place, what .. ": time"), silent_ms = duration(limits.silent, place, what .. ": silent") }
 end
 
@@ -188,7 +186,7 @@ local LEAST_LOG, MOST_LOG = 2 ^ 20, 2 ^ 50
 -- logs = { max = "1GiB" } of a role or of the whole job: how long each log may become, in bytes. nil: as long as it will.
 local function read_logs(logs, place, what)
   if logs == nil or not want_table(logs, place, what, '{ max = "1GiB" }') then return nil end
-  muster.check_keys(logs, { "max" }, what, place)
+  muster.check_keys(logs, muster.field_names "logs", what, place)
   if logs.max == nil then return nil end
   local bytes = host.bytes(logs.max)
   if bytes and bytes >= LEAST_LOG and bytes <= MOST_LOG then return bytes end
@@ -197,12 +195,14 @@ local function read_logs(logs, place, what)
   return nil
 end
 
-local policies = { OPTIONS = { "after", "ready", "restart", "limits", "logs", "stop", "done" } }
+local policies = {}
 
--- Sets the fields that OPTIONS name on `role`, whose ports are known already.
+local ENDINGS, ALL_ENDINGS = muster.field_words("role", "done")
+
+-- Sets after, ready, restart, limits, logs, stop and done of `role`, whose ports are known already.
 function policies.read(options, role, place)
-  if options.done ~= nil and options.done ~= "all" and options.done ~= "any" and options.done ~= "never" then
-    host.report("error", "enum", place, ("done of role %s is \"all\", \"any\" or \"never\", got %s"):format(role.name, shown(options.done)))
+  if options.done ~= nil and not muster.is_word(ENDINGS, options.done) then
+    host.report("error", "enum", place, ("done of role %s is %s, got %s"):format(role.name, ALL_ENDINGS, shown(options.done)))
   else
     role.done = options.done
   end

@@ -7,8 +7,7 @@ local contents = muster.contents
 
 local function shown(value) return host.show(value) end
 
-local RECIPE_KEYS = { "name", "doc", "framework", "mindspore", "accept_release", "apply_context", "params", "profiles", "cluster",
-                      "limits", "logs", "checkpoint", "plan" }
+local RECIPE_KEYS = muster.field_names "recipe"
 local MOST_LOADED = 16  -- inside each other
 
 local methods = {}
@@ -65,14 +64,14 @@ local function read(given, place, base)
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
-  local function copy(key, known)
+  local function copy(key)
     local source, copied = recipe[key], {}
     if source == nil then return end
-    muster.check_keys(source, known, key, place)
+    muster.check_keys(source, muster.field_names(key), key, place)
     for _, name in ipairs(host.sorted_keys(source)) do copied[name] = rawget(source, name) end
     recipe[key] = copied
   end
-  copy("cluster", { "hosts", "devices_per_host", "host_list", "device_kind", "share_devices" })
+  copy "cluster"
   local cluster = recipe.cluster or {}
   if cluster.device_kind ~= nil and not host.device_variable(cluster.device_kind) then
     host.report("error", "enum", place, ("cluster.device_kind is none of %s, got %s"):format(shown(host.device_kinds()), shown(cluster.device_kind)),
@@ -81,8 +80,8 @@ local function read(given, place, base)
   if cluster.share_devices ~= nil and type(cluster.share_devices) ~= "boolean" then
     host.report("error", "type", place, ("cluster.share_devices is true or false, got %s"):format(shown(cluster.share_devices)))
   end
-  copy("limits", { "time", "start", "silent" })
-  copy("logs", { "max" })
+  copy "limits"
+  copy "logs"
   return recipe
 end
 

@@ -53,7 +53,8 @@ local root = ...
 local host = setmetatable({}, { __index = function() return function() return {} end end })
 local prelude = { read_only = function(table) return table end, folder = function() return "" end }
 local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. name .. ".lua"))(host, ...) end
-local muster = load("muster", prelude)
+local sections = load "recipe_fields"
+local muster = load("muster", prelude, sections)
 local parameters = load("parameters", muster)
 local recipes = load("recipe", prelude, muster, parameters)
 local sweeps = load("sweep", prelude, muster, parameters, recipes)
@@ -116,14 +117,14 @@ return {
   ["muster.Asha"] = SWEEP_OPTIONS.asha,
   ["muster.MedianRule"] = SWEEP_OPTIONS.median,
   ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
-  ["muster.RoleOptions"] = with(inside(jobs.new, "ROLE_OPTIONS"), unpack(policies.OPTIONS)),
+  ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),
   ["muster.ClusterDefaults"] = asked_for.cluster,
   ["muster.Limits"] = asked_for.limits,
   ["muster.Ready"] = asked_for["ready of role x"],
   ["muster.Restart"] = asked_for["restart of role x"],
   ["muster.RoleLimits"] = asked_for["limits of role x"],
   ["muster.Stop"] = asked_for["stop of x"],
-  ["muster.NamedRoleOptions"] = inside(jobs.new, "ROLE_ONLY_OPTIONS"),
+  ["muster.NamedRoleOptions"] = muster.field_names("role", "only"),
   ["muster.Process"] = inside(layout.make_plan, "KNOWN"),
   ["muster.Contract"] = contract_keys,
   ["muster.ContractRole"] = keys(inside(muster.api.contract, "ROLE_KEYS")),

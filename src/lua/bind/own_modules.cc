@@ -31,7 +31,8 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
     return lua_gettop(lua);
   };
   const int prelude = load("muster/prelude.lua", {});
-  const int muster = load("muster/muster.lua", {prelude});
+  const int sections = load("muster/recipe_fields.lua", {});
+  const int muster = load("muster/muster.lua", {prelude, sections});
   const int parameters = load("muster/parameters.lua", {muster});
   const int recipes = load("muster/recipe.lua", {prelude, muster, parameters});
   const int sweeps = load("muster/sweep.lua", {prelude, muster, parameters, recipes});
