@@ -2,7 +2,8 @@
 -- parameters and their options. The checks of recipe.lua, job.lua, policy.lua, fields.lua, checkpoints.lua, layout.lua and
 -- parameters.lua take names, words and defaults from here; `muster docs` and docs/recipe-reference.md are made of it.
 --
--- A section has name, title, doc, example and fields; a field has
+-- A section has name, title, doc, example and fields, `page` where another section's page shows it, other_names of its page, and
+-- `what` its fields are called otherwise; a field has
 --   name       1 stands for the first element of a table without a name
 --   type       what a value is; `words` are all that are allowed instead, in the order in which messages list them
 --   range      which values of the type are allowed
@@ -93,7 +94,7 @@ return muster.recipe {
       { name = "roles", type = "name or list of names", default = "the workers", doc = "Roles whose processes get `signal`.", example = 'roles = { "trainer" }' },
     } },
 
-  { name = "job", title = "Members of `job`", doc = "The second argument of the plan function. Methods are called with a colon: `job:workers { … }`.",
+  { name = "job", what = "member", title = "Members of `job`", doc = "The second argument of the plan function. Methods are called with a colon: `job:workers { … }`.",
     example = [[
 plan = function(p, job)
   job:env { OMP_NUM_THREADS = 4 }
@@ -186,7 +187,7 @@ job:workers {
       { name = "after", type = "name or list of names", doc = "Roles whose processes have to be ready before this role starts.", example = 'after = { "scheduler" }' },
       { name = "ready", type = "table", default = "when its program runs", doc = "When a process counts as ready (`muster docs readiness`).", example = 'ready = { port = "rpc" }' },
       { name = "restart", type = "table or number", default = "never", doc = "When processes are restarted; a number is `{ max = … }` (`muster docs restart`).", example = "restart = 3" },
-      { name = "limits", type = "table", doc = "Time limits of the role (`muster docs role.limits`).", example = 'limits = { silent = "15m" }' },
+      { name = "limits", type = "table", doc = "Time limits of the role (`muster docs limits`).", example = 'limits = { silent = "15m" }' },
       { name = "logs", type = "table", default = "that of the recipe", doc = "Size limit of the role's logs (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
       { name = "stop", type = "table", doc = "How the processes are stopped (`muster docs stop`).", example = 'stop = { signal = "INT", grace = "30s" }' },
       { name = "done", words = { "all", "any", "never" }, default = 'that of the contract, or `"all"`',
@@ -218,7 +219,7 @@ job:workers {
       { name = "scope", words = { "process", "role", "job" }, default = '"process"', doc = "What is restarted: the process that exited, its role, or the job.", example = 'scope = "role"' },
     } },
 
-  { name = "role.limits", title = "Limits of a role", doc = "Fields of `limits` in a role. A process or role that exceeds one has failed.",
+  { name = "role.limits", page = "limits", title = "Limits of a role", doc = "Fields of `limits` in a role. A process or role that exceeds one has failed.",
     example = 'limits = { time = "2h", silent = "15m" }',
     fields = {
       { name = "time", type = TIME, default = "no limit", doc = "Run time of each attempt of a process.", example = 'time = "2h"' },
@@ -231,7 +232,7 @@ job:workers {
       { name = "grace", type = TIME, default = '"10s"', doc = "Time between `signal` and SIGKILL.", example = 'grace = "30s"' },
     } },
 
-  { name = "process", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd` and variables of `env` can be set; the rest is read-only.",
+  { name = "process", what = "member", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd` and variables of `env` can be set; the rest is read-only.",
     example = [[
 each = function(process)
   process.env.LOCAL_PORT = process.ports.rpc
@@ -242,7 +243,7 @@ end]],
       { name = "cwd", settable = true, type = "path", doc = "Working directory of the process.", example = "process.cwd = job.run_dir" },
       { name = "env", settable = true, type = "variables", doc = "Variables of the process: one is assigned, several are given in a call.",
         example = "process.env { SEED = process.rank }" },
-      { name = "role", type = "text", doc = "What the role is for the contract: `\"scheduler\"`, `\"server\"`, `\"worker\"`, `\"other\"`, …", example = 'process.role == "worker"' },
+      { name = "role", type = "text", doc = "What the role is for the contract: `\"scheduler\"`, `\"server\"`, `\"worker\"`, `\"other\"` or another of its roles.", example = 'process.role == "worker"' },
       { name = "index", type = "whole number", doc = "Number within the role, from 0.", example = "process.index" },
       { name = "rank", type = "whole number or nil", doc = "Rank within the world, from 0; nil in roles without ranks.", example = "process.rank == 0" },
       { name = "local_rank", type = "whole number", doc = "Rank among the world's processes on the host, from 0.", example = "process.local_rank" },
@@ -256,7 +257,7 @@ end]],
       { name = "ports", type = "table", doc = "Numbers of the role's `ports` by name, known at the start.", example = "process.ports.rpc" },
     } },
 
-  { name = "parameters", title = "Parameter types", other_names = { "parameter", "types" },
+  { name = "parameters", what = "type", title = "Parameter types", other_names = { "parameter", "types" },
     doc = "Constructors for `params`. The first element of the table is the default; without one the parameter has to be given.",
     example = [[
 params = {
@@ -280,7 +281,7 @@ params = {
         doc = "A choice between sets of parameters; `p.NAME.variant` is the chosen name." },
     } },
 
-  { name = "options", title = "Options of a parameter", other_names = { "parameters" }, doc = "Fields of a parameter's declaration.",
+  { name = "options", page = "parameters", what = "option", title = "Options of a parameter", doc = "Fields of a parameter's declaration.",
     example = 'lr = muster.float { 1e-3, above = 0, max = 1, doc = "learning rate", was = "rate", from_env = "LR" }',
     fields = {
       { name = 1, type = "value of the type", default = "none: it has to be given", doc = "Default.", example = "muster.int { 4 }" },

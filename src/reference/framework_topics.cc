@@ -3,33 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "reference/record.h"
+
 namespace muster {
 namespace {
-
-const Value& In(const Value& record, const char* key) {
-  static const Value nothing;
-  const Value::Map* map = record.AsMap();
-  const auto found = map == nullptr ? Value::Map::const_iterator() : map->find(key);
-  return map == nullptr || found == map->end() ? nothing : found->second;
-}
-
-std::string Text(const Value& record, const char* key) {
-  const std::string* text = In(record, key).AsString();
-  return text == nullptr ? "" : *text;
-}
-
-bool Truth(const Value& record, const char* key) {
-  const bool* truth = In(record, key).AsBool();
-  return truth != nullptr && *truth;
-}
-
-const Value::List& List(const Value& record, const char* key) {
-  static const Value::List none;
-  const Value::List* list = In(record, key).AsList();
-  return list == nullptr ? none : *list;
-}
-
-std::string Ticked(const std::string& text) { return "`" + text + "`"; }
 
 std::string Joined(const Value::List& texts, const char* between) {
   std::string joined;
@@ -40,51 +17,41 @@ std::string Joined(const Value::List& texts, const char* between) {
   return joined;
 }
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 // "1", "1 or more", "at most 1", "any": how many processes of a role there may be.
 std::string Count(const Value& role) {
-  const auto least = static_cast<int>(In(role, "min").Number());
-  const auto most = static_cast<int>(In(role, "max").Number());
+  const auto least = static_cast<int>(FieldOf(role, "min").Number());
+  const auto most = static_cast<int>(FieldOf(role, "max").Number());
   if (most == 0) return least == 0 ? "any" : std::to_string(least) + " or more";
   return least == most ? std::to_string(most) : "at most " + std::to_string(most);
 }
 
 std::string EndOf(const Value& role) {
-  if (!Truth(role, "serves")) return "the job waits for it";
-  return "serves; has " + std::to_string(static_cast<int>(In(role, "linger").Number())) +
+  if (!TruthOf(role, "serves")) return "the job waits for it";
+  return "serves; has " + std::to_string(static_cast<int>(FieldOf(role, "linger").Number())) +
          " s once the others have ended";
 }
 
 Table RolesTable(const Value& record) {
   Table table{{"role", "processes", "what it does", "its end"}, {}};
-  for (const Value& role : List(record, "roles")) {
-    table.rows.push_back({Ticked(Text(role, "name")),
-                          Count(role) + (Truth(role, "added") ? "; added by muster if left out" : ""),
-                          Text(role, "doc"), EndOf(role)});
+  for (const Value& role : ListOf(record, "roles")) {
+    table.rows.push_back({Ticked(TextOf(role, "name")),
+                          Count(role) + (TruthOf(role, "added") ? "; added by muster if left out" : ""),
+                          TextOf(role, "doc"), EndOf(role)});
   }
   return table;
 }
 
 Table OptionsTable(const Value& record) {
   Table table{{"option", "values", "what it does"}, {}};
-  for (const Value& option : List(record, "options")) {
-    const std::string kind = Text(option, "kind");
-    std::string values = kind.empty() ? Joined(List(option, "words"), ", ") : "a " + kind;
+  for (const Value& option : ListOf(record, "options")) {
+    const std::string kind = TextOf(option, "kind");
+    std::string values = kind.empty() ? Joined(ListOf(option, "words"), ", ") : "a " + kind;
     if (kind.empty()) values += "; the first unless given";
     if (kind == "count") values = "a number";
     if (kind == "file") values = "a JSON file beside the recipe";
     if (kind == "list") values = "a list of texts";
-    if (!Text(option, "default").empty()) values += "; " + Ticked(Text(option, "default")) + " unless given";
-    table.rows.push_back({Ticked(Text(option, "name")), values, Text(option, "doc")});
+    if (!TextOf(option, "default").empty()) values += "; " + Ticked(TextOf(option, "default")) + " unless given";
+    table.rows.push_back({Ticked(TextOf(option, "name")), values, TextOf(option, "doc")});
   }
   return table;
 }
@@ -92,44 +59,44 @@ Table OptionsTable(const Value& record) {
 Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
   Table table{std::move(columns), {}};
   for (const Value& name : names) {
-    std::vector<std::string> row = {Ticked(Text(name, "name"))};
-    if (table.columns.size() == 3) row.push_back(Text(name, "who"));
-    row.push_back(Text(name, "doc"));
+    std::vector<std::string> row = {Ticked(TextOf(name, "name"))};
+    if (table.columns.size() == 3) row.push_back(TextOf(name, "who"));
+    row.push_back(TextOf(name, "doc"));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 std::string MeetingOf(const Value& record) {
-  const Value& meeting = In(record, "meeting");
+  const Value& meeting = FieldOf(record, "meeting");
   if (meeting.IsNull()) return "none: nobody listens for all";
-  return std::string("the first ") + Ticked(Text(meeting, "role")) + (Truth(record, "worlds") ? " of each world" : "") +
-         ", at the port " + Ticked(Text(meeting, "port"));
+  return std::string("the first ") + Ticked(TextOf(meeting, "role")) +
+         (TruthOf(record, "worlds") ? " of each world" : "") + ", at the port " + Ticked(TextOf(meeting, "port"));
 }
 
 Page FrameworkPage(const Value& record) {
   Page page;
-  page.title = Ticked(Text(record, "name"));
-  page.blocks.emplace_back(Paragraph{Text(record, "doc")});
-  if (!Text(record, "example").empty()) page.blocks.emplace_back(Example{"lua", Lines(Text(record, "example"))});
+  page.title = Ticked(TextOf(record, "name"));
+  page.blocks.emplace_back(Paragraph{TextOf(record, "doc")});
+  if (!TextOf(record, "example").empty()) page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(record, "example"))});
   FactList facts;
   facts.facts.push_back({"meeting point", {MeetingOf(record)}});
-  facts.facts.push_back({"the job ends", {Text(record, "ends")}});
-  if (!Text(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {Text(record, "derives")}});
-  if (!List(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(List(record, "clear"), ", ")}});
-  if (!Text(record, "source").empty()) facts.facts.push_back({"source", {Text(record, "source")}});
+  facts.facts.push_back({"the job ends", {TextOf(record, "ends")}});
+  if (!TextOf(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {TextOf(record, "derives")}});
+  if (!ListOf(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(ListOf(record, "clear"), ", ")}});
+  if (!TextOf(record, "source").empty()) facts.facts.push_back({"source", {TextOf(record, "source")}});
   page.blocks.emplace_back(std::move(facts));
-  for (const Value& note : List(record, "notes")) {
+  for (const Value& note : ListOf(record, "notes")) {
     if (note.AsString() != nullptr) page.blocks.emplace_back(Paragraph{*note.AsString()});
   }
   page.blocks.emplace_back(RolesTable(record));
-  if (!List(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
-  if (!List(record, "variables").empty()) {
-    page.blocks.emplace_back(NamesTable(List(record, "variables"), {"variable", "whose", "value"}));
+  if (!ListOf(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
+  if (!ListOf(record, "variables").empty()) {
+    page.blocks.emplace_back(NamesTable(ListOf(record, "variables"), {"variable", "whose", "value"}));
   }
-  if (!List(record, "absent").empty()) {
+  if (!ListOf(record, "absent").empty()) {
     page.blocks.emplace_back(Paragraph{"Names that recipes set and nobody reads; muster warns of them:"});
-    page.blocks.emplace_back(NamesTable(List(record, "absent"), {"variable", "why it has no effect"}));
+    page.blocks.emplace_back(NamesTable(ListOf(record, "absent"), {"variable", "why it has no effect"}));
   }
   Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();
   data["kind"] = Value("framework");
@@ -145,8 +112,8 @@ const Value::List& Records(const Value& records) {
 Table Overview(const Value& records, bool linked) {
   Table table{{"framework", "what it launches"}, {}};
   for (const Value& record : Records(records)) {
-    const std::string name = Text(record, "name");
-    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), Text(record, "doc")});
+    const std::string name = TextOf(record, "name");
+    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), TextOf(record, "doc")});
   }
   return table;
 }
@@ -165,7 +132,7 @@ Topics FrameworkTopics(const Value& records) {
   Topics topics;
   for (std::size_t i = 0; i < Records(*known).size(); ++i) {
     const Value& record = Records(*known)[i];
-    topics.push_back({Text(record, "name"), "framework", Text(record, "doc"), {}, true, [known, i] {
+    topics.push_back({TextOf(record, "name"), "framework", TextOf(record, "doc"), {}, true, [known, i] {
                         return FrameworkPage(Records(*known)[i]);
                       }});
   }

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
+#include "lua/own_data/own_data.h"
+#include "reference/record.h"
 #include "settings/parameters/parameter.h"
 #include "support/places.h"
 
@@ -167,6 +169,39 @@ TEST(Stubs, NameWhatRecipesFind) {
     EXPECT_FALSE(names.empty()) << name;
     EXPECT_EQ(written.at(name), names) << "lua/meta/muster.lua: " << name;
   }
+}
+
+// Those that the reference of recipes describes, by the class that has them for editors.
+TEST(RecipeFields, NameWhatRecipesFind) {
+  const std::map<std::string, std::string> sections = {{"muster.Recipe", "recipe"},
+                                                       {"muster.ClusterDefaults", "cluster"},
+                                                       {"muster.Limits", "limits"},
+                                                       {"muster.Logs", "logs"},
+                                                       {"muster.Checkpoints", "checkpoint"},
+                                                       {"muster.Job", "job"},
+                                                       {"muster.Activation", "job:activate"},
+                                                       {"muster.RoleOptions", "role"},
+                                                       {"muster.Ready", "ready"},
+                                                       {"muster.Restart", "restart"},
+                                                       {"muster.RoleLimits", "role.limits"},
+                                                       {"muster.Stop", "stop"},
+                                                       {"muster.Process", "process"},
+                                                       {"muster.ParameterDeclaration", "options"}};
+  auto written = NamesInStub("muster.lua");
+  written["muster.RoleOptions"].merge(written["muster.NamedRoleOptions"]);
+  const auto fields = OwnRecipeFields();
+  ASSERT_TRUE(fields) << fields.error().front().message;
+  std::map<std::string, NameSet> described;
+  for (const Value& section : *fields->AsList()) {
+    for (const Value& field : ListOf(section, "fields")) {
+      const Value& name = FieldOf(field, "name");
+      described[TextOf(section, "name")].insert(name.IsNumber() ? "1" : *name.AsString());
+    }
+  }
+  for (const auto& [name, section] : sections)
+    EXPECT_EQ(described[section], written.at(name)) << name << ", " << section;
+  // Methods of job that the checks know are found with their object, not in the record.
+  EXPECT_EQ(described["job"], NamesOffered().at("muster.Job"));
 }
 
 TEST(Stubs, NameTheFunctionsAndConstantsOfTheContextModule) {

@@ -3,6 +3,7 @@
 #include "lua/own_data/own_data.h"
 #include "reference/framework_topics.h"
 #include "reference/own_topics.h"
+#include "reference/recipe_topics.h"
 
 namespace muster {
 
@@ -26,6 +27,9 @@ Result<std::unique_ptr<OwnReference>> OwnReference::Load(const std::string& mind
   if (!frameworks) return Fail(frameworks.error());
   reference->frameworks = *std::move(frameworks);
   for (Topic& topic : FrameworkTopics(reference->frameworks)) reference->topics.push_back(std::move(topic));
+  auto fields = OwnRecipeFields();
+  if (!fields) return Fail(fields.error());
+  for (Topic& topic : RecipeTopics(*fields)) reference->topics.push_back(std::move(topic));
   for (Topic& topic : OwnTopics()) reference->topics.push_back(std::move(topic));
   return reference;
 }

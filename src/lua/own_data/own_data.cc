@@ -88,6 +88,8 @@ Result<Value> OwnData(const std::string& path) { return DataIn(path); }
 
 Result<Value> OwnFrameworks() { return DataIn("muster/framework_records.lua"); }
 
+Result<Value> OwnRecipeFields() { return DataIn("muster/recipe_fields.lua"); }
+
 std::optional<std::string> OwnRecipe(const std::string& name) {
   UseDevelopersFiles();
   return EmbeddedSource("muster/recipes/" + name + ".lua");

@@ -1,5 +1,6 @@
-// What muster's own record files say: the schema, the outline of its reference, the contracts of frameworks. They are
-// part of the program, so they are evaluated in the process that asks; a recipe never is. Knows no recipe.
+// What muster's own record files say: the schema, the outline of its reference, the contracts of frameworks, the
+// fields of recipes. They are part of the program, so they are evaluated in the process that asks; a recipe never is.
+// Knows no recipe.
 #pragma once
 
 #include <optional>
@@ -22,6 +23,9 @@ Result<Value> OwnData(const std::string& path);
 // What the contracts (lua/muster/frameworks) say of themselves, in the order in which they are told: a list of maps, as
 // muster/framework_records.lua makes them.
 Result<Value> OwnFrameworks();
+
+// What a recipe may write: the sections of muster/recipe_fields.lua, which its checks read, too.
+Result<Value> OwnRecipeFields();
 
 // The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
 // command line they are written @torch.

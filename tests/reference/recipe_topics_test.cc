@@ -1,0 +1,131 @@
+// The recipe reference: each field is described, what it says of parameters and defaults is what the engine does, and
+// its page in docs/ is current. That its names are those that recipes find is stub_names_test.cc's.
+#include "reference/recipe_topics.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/values/units.h"
+#include "lua/own_data/own_data.h"
+#include "muster/plan.h"
+#include "reference/context_topics.h"
+#include "reference/own_reference.h"
+#include "reference/record.h"
+#include "settings/parameters/parameter.h"
+#include "support/golden.h"
+
+namespace muster {
+namespace {
+
+const Value& Fields() {
+  static const Value fields = [] {
+    auto read = OwnRecipeFields();
+    if (!read) ADD_FAILURE() << read.error().front().message;
+    return read ? *std::move(read) : Value();
+  }();
+  return fields;
+}
+
+const Value& Named(const Value::List& records, const std::string& name) {
+  static const Value nothing;
+  for (const Value& record : records) {
+    if (TextOf(record, "name") == name) return record;
+  }
+  ADD_FAILURE() << "there is no " << name;
+  return nothing;
+}
+
+const Value& Field(const std::string& section, const std::string& name) {
+  return Named(ListOf(Named(*Fields().AsList(), section), "fields"), name);
+}
+
+TEST(Freshness, TheRecipePageIsWhatTheFieldsSay) {
+  muster::testing::ExpectGolden(RecipeReference(Fields()), "docs/recipe-reference.md");
+}
+
+TEST(RecipeFields, AreDescribed) {
+  ASSERT_NE(Fields().AsList(), nullptr);
+  for (const Value& section : *Fields().AsList()) {
+    const std::string of = TextOf(section, "name");
+    for (const char* key : {"name", "title", "doc", "example"})
+      EXPECT_NE(TextOf(section, key), "") << of << ": " << key;
+    EXPECT_FALSE(ListOf(section, "fields").empty()) << of;
+    std::set<std::string> names;
+    for (const Value& field : ListOf(section, "fields")) {
+      const std::string name = of + "." + ToText(FieldOf(field, "name"));
+      EXPECT_TRUE(names.insert(name).second) << name << " is there twice";
+      const std::string doc = TextOf(field, "doc");
+      EXPECT_TRUE(doc.size() > 5 && doc.ends_with(".")) << name << " has no sentence: " << doc;
+      EXPECT_NE(TextOf(field, "type").empty(), ListOf(field, "words").empty()) << name << " has a type or words";
+      EXPECT_NE(TextOf(field, "example") + TextOf(field, "declaration"), "") << name << " has no example";
+      EXPECT_FALSE(TruthOf(field, "required") && !TextOf(field, "default").empty()) << name;
+    }
+  }
+}
+
+TEST(RecipeFields, HaveTheDefaultsOfThePlan) {
+  const auto milliseconds = [](const Value& field) {
+    const std::string text = TextOf(field, "default");
+    const auto seconds = text.size() > 2 ? ParseDuration(text.substr(1, text.size() - 2)) : std::nullopt;
+    return seconds ? *seconds * 1000 : -1;
+  };
+  EXPECT_EQ(TextOf(Field("stop", "signal"), "default"), "\"" + StopPolicy{}.signal + "\"");
+  EXPECT_EQ(milliseconds(Field("stop", "grace")), StopPolicy{}.grace_ms);
+  EXPECT_EQ(milliseconds(Field("restart", "backoff")), RestartPolicy{}.backoff_ms);
+}
+
+TEST(RecipeFields, HaveTheTypesAndOptionsOfParameters) {
+  std::size_t types = 0;
+  for (const Value& type : ListOf(Named(*Fields().AsList(), "parameters"), "fields")) {
+    const std::string name = TextOf(type, "name");
+    if (TextOf(type, "declaration").empty()) continue;
+    ++types;
+    ASSERT_TRUE(ParameterTypeOf(name)) << name;
+    for (const Value& option : ListOf(Named(*Fields().AsList(), "options"), "fields")) {
+      if (!TruthOf(option, "limits")) continue;
+      const auto read = ParameterFromValue(
+          "x",
+          Value(Value::Map{
+              {"type", Value(name)}, {"one_of", Value(Value::List{Value("a")})}, {TextOf(option, "name"), Value(1)}}),
+          {});
+      const bool takes =
+          read.has_value() || read.error().front().message.find("needs a number type") == std::string::npos;
+      EXPECT_EQ(takes, TruthOf(type, "limits")) << name << " with " << TextOf(option, "name");
+    }
+  }
+  EXPECT_EQ(types, static_cast<std::size_t>(ParameterType::kSecret) + 1) << "a type is missing";
+}
+
+TEST(RecipeTopics, AreFoundByTheNamesOfFields) {
+  const Topics topics = RecipeTopics(Fields());
+  for (const char* name : {"recipe", "cluster", "limits", "logs", "checkpoint", "job", "job:activate", "job:file",
+                           "job:port", "role", "ready", "readiness", "restart", "stop", "process", "parameters"}) {
+    EXPECT_NE(PageText(PageOf(topics, name), {}), "") << name;
+  }
+  EXPECT_EQ(PageOf(topics, "role.cores").title, "Role");
+  EXPECT_EQ(PageOf(topics, "per_host").title, "Role");
+  EXPECT_EQ(PageOf(topics, "job:workers").title, "Members of `job`");
+  EXPECT_EQ(PageOf(topics, "muster.int").title, "Parameter types");
+  EXPECT_EQ(PageOf(topics, "role.limits").title, "Limits of a recipe");
+}
+
+TEST(RecipeTopics, ShowTypeDefaultSentenceAndExample) {
+  const std::string text = PageText(PageOf(RecipeTopics(Fields()), "readiness"), {});
+  EXPECT_NE(text.find("timeout  duration: seconds or \"1h30m\"; default: \"5m\"\n"
+                      "           Time from the start; a process that is not ready by then has failed.\n"
+                      "           timeout = \"30s\"\n"),
+            std::string::npos)
+      << text;
+}
+
+// A topic that is not a recipe's has its name to itself.
+TEST(RecipeTopics, TakeNoNameOfTheContext) {
+  const Topics context = ContextTopics(OwnSchemaForTests(), OwnOutlineForTests(), std::nullopt);
+  for (const Topic& topic : RecipeTopics(Fields())) {
+    for (const Topic& other : context) EXPECT_NE(topic.name, other.name);
+  }
+}
+
+}  // namespace
+}  // namespace muster
