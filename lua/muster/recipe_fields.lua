@@ -12,7 +12,7 @@
 -- and what its check wants to know besides: `only` (roles that job:role describes), `settable` (of a process), `describes` (not
 -- inside `each`), `declaration` (of a type: its default, for hints), `limits` (of a type: it has min, max, above, below).
 
-local TIME, SIZE = 'duration: seconds or "1h30m"', 'size: bytes or "64MiB"'
+local TIME, SIZE = 'duration: seconds or `"1h30m"`', 'size: bytes or `"64MiB"`'
 
 return {
   { name = "recipe", title = "Recipe", doc = "Fields of `muster.recipe { … }`. An extension (`base:extend { … }`) has the same fields, all optional.",
@@ -120,8 +120,8 @@ end]],
         example = 'local mesh = job:mesh { { "pp", 2 }, { "dp", 4 } }' },
       { name = "cluster", type = "table", doc = "Hosts and devices: `hosts`, `devices_per_host`, `devices_of`, `devices` and `host_memory` (bytes).",
         example = "job.cluster.hosts" },
-      { name = "args", type = "list of texts", doc = "Words after `--` on the command line.", example = 'command = { "train", job.args }' },
-      { name = "run_dir", type = "text", doc = "Path of the run directory, known at the start.", example = 'env = { OUT = job.run_dir }' },
+      { name = "args", type = "list of texts", doc = "Words after `--` on the command line.", example = 'job:workers { command = { "train", job.args } }' },
+      { name = "run_dir", type = "text", doc = "Path of the run directory, known at the start.", example = "job:env { OUT = job.run_dir }" },
       { name = "sweep", type = "table", doc = "Trial of a sweep: `id`, `trial`, `attempt` (from 1) and `point` (JSON), empty outside of sweeps.", example = "job.sweep.trial" },
       { name = "checkpoint", type = "table", doc = "With `checkpoint` in the recipe: `dir`, and `newest`, the checkpoint from which each start continues.",
         example = "job.checkpoint.newest" },
@@ -253,7 +253,7 @@ end]],
       { name = "devices", type = "list of numbers", doc = "Numbers that the plan gives to the process's devices on its host, from 0.", example = "#process.devices" },
       { name = "stage", type = "whole number", doc = "Pipeline stage of a worker, from 0.", example = "process.stage" },
       { name = "rank_in_stage", type = "whole number", doc = "Rank of a worker within its pipeline stage, from 0.", example = "process.rank_in_stage" },
-      { name = "attempt", type = "text", doc = "Number of the attempt, known at the start.", example = "env = { TRY = process.attempt }" },
+      { name = "attempt", type = "text", doc = "Number of the attempt, known at the start.", example = "process.env.TRY = process.attempt" },
       { name = "ports", type = "table", doc = "Numbers of the role's `ports` by name, known at the start.", example = "process.ports.rpc" },
     } },
 

@@ -98,8 +98,8 @@ int Run(const Options& options) {
 
 std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  auto* topic = app.add_option("TOPIC", options->topic,
-                               "an attribute, sub-key, function, group, JSON file, framework, rules or releases");
+  auto* topic =
+      app.add_option("TOPIC", options->topic, "a field or table of recipes, attribute, sub-key, group, framework, …");
   auto* group = app.add_option("--group", options->group, "the attributes of a group or area of the documents")
                     ->type_name("GROUP")
                     ->excludes(topic);
