@@ -491,7 +491,7 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   Site("  transport = \"ssh\",");
   const CommandResult nobody = Muster({"run", "recipe.lua"});
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
+  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, but no hosts are named"))
       << nobody.err;
   EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
   Site("");

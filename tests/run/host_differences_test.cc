@@ -131,7 +131,7 @@ TEST(HostFaults, AreWhatAPlanWantsAndAHostLacks) {
             (Texts{"program: train cannot be started: No such file or directory: n1",
                    "limit: the hard limit nofile is 43: the agent needs 44 descriptors for 4 processes: n3",
                    "limit: the limit nproc is 3: the plan has 4 processes there: n3",
-                   "devices: there are 1 devices (cuda), the plan wants 2: n4"}));
+                   "devices: there are 1 devices (cuda), the plan needs 2: n4"}));
   hosts[2].facts.limits = {{"nofile", 44, 44}, {"nproc", 3, 3}};
   hosts[2].facts.root = true;  // whom nproc does not hold
   EXPECT_EQ(FaultTexts(std::span(hosts).subspan(2, 1), std::span(needs).subspan(2, 1)), Texts{});

@@ -15,7 +15,7 @@ namespace {
 
 // Before the commands and after them. Written by hand, in the macros of man(7); what commands say is not repeated here.
 constexpr std::string_view kBefore = R"(.SH NAME
-muster \- from a Lua recipe to running, watched and explained processes
+muster \- launch training jobs from Lua recipes
 .SH SYNOPSIS
 .B muster
 .I COMMAND

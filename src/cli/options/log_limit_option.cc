@@ -6,7 +6,7 @@
 namespace muster {
 
 void AddLogLimitOption(CLI::App& app, std::string& size) {
-  app.add_option("--log-max", size, "how long each log may become, at least 1MiB; then it loses its beginning. Or none")
+  app.add_option("--log-max", size, "maximum size of each log (at least 1MiB, or none); drops its beginning")
       ->type_name("SIZE");
 }
 

@@ -98,34 +98,34 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
   app.add_option("--env", options.env,
-                 "a variable of all processes, where the recipe has a map `env`, as @torch and its kin have")
+                 "variable of all processes (recipes with a map `env`, as @torch)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   AddPlanningOptions(app, options, invocation);
   if (recipe_required) return;
   CLI::Option* const resume = app.get_option("--resume");
-  resume->description(resume->get_description() + "; RECIPE left out: with its stored recipe");
+  resume->description(resume->get_description() + "; default RECIPE: its stored recipe");
 }
 
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
-  app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
+  app.add_option("--profile", options.profiles, "profile of the recipe: a named set of values")
       ->type_name("PROFILE")
       ->allow_extra_args(false);
-  app.add_option("--pin", options.pins, "force a derived value: name=text, name:=json; the plan says so")
+  app.add_option("--pin", options.pins, "override a derived value: name=text, name:=json")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--unset", options.unset, "take again what the recipe itself says of a parameter")
+  app.add_option("--unset", options.unset, "reset a parameter to the recipe's default")
       ->type_name("NAME")
       ->allow_extra_args(false);
   AddHostOptions(app, options);
   app.add_option("--devices", options.devices,
-                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+                 "devices of this host to use: 4-7, or free for unallocated ones")
       ->type_name("LIST|free");
   app.add_flag("--share-devices", options.share_devices,
-               "other runs that say the same may use these devices at the same time");
-  auto* resume = app.add_option("--resume", options.resume, "go on from the newest checkpoint of this run");
+               "share devices with other runs that have this option");
+  auto* resume = app.add_option("--resume", options.resume, "continue from the newest checkpoint of this run");
   resume->type_name("RUN");
-  app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
+  app.add_option("--checkpoint", options.checkpoint, "with --resume: continue from this checkpoint")
       ->type_name("PATH")
       ->needs(resume);
   options.args = invocation.words_after_dashes;

@@ -26,7 +26,7 @@ constexpr const char* kNameOne = "--checkpoint PATH names one";
 
 tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& why, std::string hint) {
   return Fail(
-      Error("resume", {}, fmt::format("run {} cannot be gone on with: {}", Printable(run), why), std::move(hint)));
+      Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
 }
 
 std::string TextOf(const Value::Map& map, const std::string& key) {
@@ -70,7 +70,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
   if (!plan) return Fail(plan.error());
   if (plan->checkpoints.dir.marked.empty()) {
     return Cannot(
-        resumption.run, "its recipe does not say where its checkpoints are",
+        resumption.run, "its recipe has no `checkpoint`",
         std::string("checkpoint = { dir = \"checkpoints\", latest = \"step_*.pt\" } in a recipe does; ") + kNameOne);
   }
   const auto place = PlaceInRun(plan->checkpoints, fs::absolute(*run_dir, error));
@@ -104,12 +104,12 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
   return Fail(Error("resume", {},
                     fmt::format("the run {} went on from {}, which is not there any more", Quoted(run_dir),
                                 Quoted(resumption.checkpoint)),
-                    "muster run --resume RUN goes on from another one"));
+                    "use muster run --resume RUN to continue from another one"));
 }
 
 Result<void> CheckUsesCheckpoint(const Plan& plan) {
   if (UsesCheckpoint(plan)) return {};
-  return Fail(Error("resume", {}, "the recipe tells its processes of no checkpoint, so they would begin from nothing",
+  return Fail(Error("resume", {}, "the recipe passes no checkpoint to its processes, so they would start from scratch",
                     "in its plan function: command = { \"train.py\", job.resume and { \"--resume\", "
                     "job.resume.checkpoint } or false }"));
 }

@@ -36,7 +36,7 @@ template <class F>
 Result<std::string> DefaultFolder(const F& folder_of) {
   std::error_code error;
   const std::string cwd = std::filesystem::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const char* home = std::getenv("MUSTER_HOME");
   if (home != nullptr && *home != '\0') return folder_of(cwd, home);
   const auto site = GetSite();

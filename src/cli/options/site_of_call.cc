@@ -57,7 +57,7 @@ Result<void> CheckProjectFile(const fs::path& folder, const std::string& file) {
 Result<std::vector<SiteFile>> Find() {
   std::error_code error;
   const fs::path cwd = fs::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const std::string home = Variable("HOME");
   const auto file_at = [&](const fs::path& path, const std::string& shown, SiteLevel level) {
     return SiteFile{shown, fs::absolute(path).parent_path().lexically_normal(), home, level};
@@ -117,7 +117,7 @@ Result<SiteFacts> ReadOne(const SiteFile& file, SiteOfCall& site) {
   options.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());
-  if (!evaluated->site_file) return Fail(Error("site", {file.shown, 0}, "the evaluator told nothing of the site file"));
+  if (!evaluated->site_file) return Fail(Error("site", {file.shown, 0}, "the evaluator returned no result for the site file"));
   for (Input& input : evaluated->inputs) {
     if (input.kind == "recipe") input.kind = "site";
     site.inputs.push_back(std::move(input));

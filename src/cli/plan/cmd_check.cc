@@ -86,7 +86,7 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   app.add_option("--mindspore", options->mindspore,
-                 "also tell what would be different on that MindSpore release, or on all of them")
+                 "also compare with that MindSpore release, or with all")
       ->type_name("RELEASE|all");
   app.add_flag("--deep", options->deep,
                "also make the plan again in new interpreters, under other locales, with other variables, on other "

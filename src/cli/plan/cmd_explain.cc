@@ -33,7 +33,7 @@ Result<void> ReadWords(Options& options) {
   if (names.size() != 1) {
     return Fail(Error("usage", {},
                       names.empty()
-                          ? std::string("the name of what is to be explained is wanted")
+                          ? std::string("missing argument NAME: what should be explained?")
                           : "one name is explained at a time, got " + Quoted(names[0]) + " and " + Quoted(names[1]),
                       "muster explain recipes/pipeline.lua layers=64 layers_per_stage"));
   }

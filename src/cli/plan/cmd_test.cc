@@ -195,7 +195,7 @@ class Tester {
     if (wanted.empty() || is_kept) {
       all.push_back(plain);
     } else {
-      outcome_.skipped.push_back({file, "as it stands it wants a value for " + wanted});
+      outcome_.skipped.push_back({file, "it needs a value for " + wanted});
     }
     std::set<std::string> names;
     for (const ProfileFacts& profile : described->profiles) {
@@ -272,7 +272,7 @@ class Tester {
     }
     if (evaluation && must_fail) {
       tested.verdict = Verdict::kWorks;
-      tested.why = "it must fail, says " + Shown(options_, one.problems()) +
+      tested.why = "it must fail, according to " + Shown(options_, one.problems()) +
                    ", and it gives a plan; if it may: remove that file";
       return {};
     }

@@ -119,7 +119,7 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
 void Tell(const Cleaned& cleaned, const Options& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
-    std::printf("%s: its run goes on, held by pid %d; this directory is not the one that it writes to\n", where.c_str(),
+    std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(),
                 cleaned.head);
     return;
   }

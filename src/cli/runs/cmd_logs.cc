@@ -200,7 +200,7 @@ void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
   std::fflush(stdout);
   PrintDiagnostics({Warning(
       "log_dropped", {},
-      fmt::format("{} bytes of {} cannot be shown: its limit dropped them, or nobody ever wrote them", bytes, log))});
+      fmt::format("{} bytes of {} are missing: dropped by its size limit, or never written", bytes, log))});
 }
 
 bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
@@ -414,7 +414,7 @@ std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   app.add_option("--since", options->since, "only what was written since then: 5m before the end, or a time in UTC")
       ->type_name("T");
   app.add_option("--tail", options->tail, "only the last N lines of each")->type_name("N");
-  app.add_flag("--follow,-f", options->follow, "go on with what is written, new attempts too, until the run ends");
+  app.add_flag("--follow,-f", options->follow, "follow new output, also of new attempts, until the run ends");
   auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by when lines were written");
   app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix")
       ->excludes(grep)

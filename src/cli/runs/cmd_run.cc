@@ -145,7 +145,7 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     }
     if (!options.recipe.devices.empty() || options.recipe.share_devices) {
       return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
-                        "a plan says already which devices it uses: give them to muster plan"));
+                        "the plan already selects its devices: use --devices with muster plan"));
     }
     if (HasRecipeChanges(options.recipe)) {
       return Fail(Error("usage", {}, "--plan and --profile, --unset or --pin are given",
@@ -257,7 +257,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
     const auto site = GetSite();
     if (!options.replay && site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
       return Fail(Error("hosts", site->facts.places.at("transport"),
-                        "the site's transport is ssh, and nobody names hosts",
+                        "the site's transport is ssh, but no hosts are named",
                         "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
     }
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
@@ -410,20 +410,20 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_flag("--verbose,-v", options->verbose,
                "end with the whole report where the run succeeded, too: receipt, times, start-up")
       ->excludes(quiet);
-  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--tee", options->tee,
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
   app.add_option("--pty", options->pty,
-                 "give this process a terminal, yours: a debugger works, deadlines of the job pause")
+                 "connect your terminal to this process; time limits pause")
       ->type_name("ROLE[:RANK]");
   app.add_option("--isolate", options->isolate,
                  "pid: the processes run in a PID namespace, which the kernel ends as a whole")
       ->type_name("KIND");
   AddAgentOption(app, options->agent);
   app.add_option("--host-lease", options->lease,
-                 "how long another host may be silent before it is lost; 10s unless given")
+                 "heartbeat timeout of other hosts (default: 10s)")
       ->type_name("TIME");
   AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
@@ -460,7 +460,7 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
-  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
   AddAgentOption(app, options->agent);
   AddElsewhereOptions(app, options->elsewhere);

@@ -119,7 +119,7 @@ std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   app.add_flag("--now", options->now, "kill its processes at once, without their grace");
   app.add_flag("--dump", options->dump,
                "first take down what every process of the run or trial is doing, for the report");
-  app.add_flag("--wait", options->wait, "return when the run or sweep is over");
+  app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");
   return [options] { return Run(*options); };
 }
 

@@ -53,8 +53,8 @@ Result<NamedWork> FindRunning(const std::string& word) {
   const auto sweep = NewestLive(*sweeps, kSweepDirectories);
   if (sweep && (!run || run->Age() < sweep->Age())) return NamedWork{sweep->path, true};
   if (run) return NamedWork{run->path, false};
-  return Fail(Error("run", {}, fmt::format("no run is going on in {}", Quoted(*runs)),
-                    "muster ls shows those that are over; name one, and its end is shown"));
+  return Fail(Error("run", {}, fmt::format("no active run in {}", Quoted(*runs)),
+                    "muster ls lists runs that have ended; name one to show its outcome"));
 }
 
 Result<TopState> LookOnceAtSweep(const std::string& folder) {

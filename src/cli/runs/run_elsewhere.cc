@@ -118,11 +118,11 @@ void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
 }  // namespace
 
 void AddElsewhereOptions(CLI::App& app, ElsewhereOptions& options) {
-  app.add_flag("--no-preflight", options.no_preflight, "on several hosts: do not compare them before anything starts");
+  app.add_flag("--no-preflight", options.no_preflight, "skip the checks of hosts before the start");
   app.add_option("--ship-code", options.ship_code,
-                 "bring the code in this folder (what git knows of it, else all) to every host, into a cache there")
+                 "copy this folder (files that git tracks, else all) to every host")
       ->type_name("DIR");
-  app.add_option("--ship-limit", options.ship_limit, "how large that code may be; 500MB unless given")
+  app.add_option("--ship-limit", options.ship_limit, "maximum size of that code (default: 500MB)")
       ->type_name("SIZE");
 }
 

@@ -60,7 +60,7 @@ int Run(const Options& options) {
   });
   if (!read) return Refuse(options, read.error());
   if (trials.empty()) {
-    return Refuse(options, {Error("trial", {}, "no trial of the sweep has ended well with a value of its objective",
+    return Refuse(options, {Error("trial", {}, "no trial has succeeded with a value of the objective",
                                   sweep->live ? "it still goes on: muster show " + ShellQuoted(sweep->file.name)
                                               : "muster show " + ShellQuoted(sweep->file.name) + " tells why")});
   }

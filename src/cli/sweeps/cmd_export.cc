@@ -61,7 +61,7 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
 int Run(const Options& options) {
   if (options.csv + options.json_lines + options.sqlite != 1) {
     return Refuse(
-        {Error("usage", {}, "what the trials are written as has to be said, once", "--csv, --jsonl or --sqlite")});
+        {Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
   }
   const bool to_terminal = options.file.empty() || options.file == "-";
   if (options.sqlite && to_terminal) {

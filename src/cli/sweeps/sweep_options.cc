@@ -222,7 +222,7 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--zip", options.zips, "try these values of several parameters together: a=1,2 b=8,4")
       ->type_name("NAME=VALUES …");
   app.add_option("--where", options.where,
-                 "try only points for which this is true: an expression over parameters and derived values")
+                 "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
   auto* random = app.add_option("--random", options.random, "draw so many trials")->type_name("N");
@@ -269,7 +269,7 @@ Result<void> CheckNoSpares(const RecipeOptions& options) {
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
   if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
     return Fail(UsageError("--resume and --checkpoint are for one run, not for a sweep",
-                           "muster resume SWEEP goes on with a sweep"));
+                           "muster resume SWEEP continues a sweep"));
   }
   if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
   auto evaluation = PrepareEvaluation(options.recipe);

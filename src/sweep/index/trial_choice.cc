@@ -28,7 +28,7 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   const SweepAccount& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
-    return None("no trial of the sweep has ended well with a value of its objective",
+    return None("no trial has succeeded with a value of the objective",
                 "muster ls SWEEP lists its trials");
   }
   const auto number = Number<TrialNumber>(name);
