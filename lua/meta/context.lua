@@ -4,7 +4,7 @@
 
 local context = {}
 
----What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---What a process computes on, how it compiles and runs, and what it writes for debugging.
 ---@class muster.SetContext
 ---Options of the tuning that aoe_tune_mode switches on.
 ---
@@ -936,7 +936,7 @@ local context = {}
 ---- default: `false`
 ---- setting: for the whole job, not inside `each`
 ---@field dump_local_norm? boolean
----Use AllToAll where tensors are spread anew, instead of several smaller operators.
+---Use AllToAll where tensors are redistributed, instead of several smaller operators.
 ---
 ---- releases: 1.6.2 and later
 ---- status: 1.6.2: taken without being documented
@@ -1703,7 +1703,7 @@ context.PYNATIVE_MODE = 1
 context.RELEASE = 0
 context.STRICT = 0
 
----What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---What a process computes on, how it compiles and runs, and what it writes for debugging.
 ---
 ---More: `muster docs set_context`
 ---@param attributes muster.SetContext

@@ -77,7 +77,7 @@ local function read(recipe, p)
     muster.check_keys(latest, { "file" }, "latest of checkpoint", place)
     checkpoint.file = below(latest.file, place, "file of latest")
   elseif latest == nil then
-    host.report("error", "missing", place, "checkpoint: latest says by what the newest one is told",
+    host.report("error", "missing", place, "checkpoint: latest defines the newest checkpoint",
                 'a pattern such as latest = "step_*.pt", or latest = { file = "latest" } for a file that holds its name')
   else
     checkpoint.latest = read_pattern(latest, place)
@@ -127,7 +127,7 @@ local function offered(checkpoint)
   return function(name)
     if name == "resume" then return resume end
     if where then return where end
-    host.stop("missing", host.here(), "job.checkpoint: the recipe does not say where its checkpoints are", EXAMPLE)
+    host.stop("missing", host.here(), "job.checkpoint: the recipe has no `checkpoint`", EXAMPLE)
   end
 end
 

@@ -171,7 +171,7 @@ end
 -- muster.contract { … }: checked where it stands; contracts.asked guards what its functions get and give.
 function muster.api.contract(given)
   local place = host.here()
-  if type(given) ~= "table" then host.stop("type", place, "muster.contract wants a table, got " .. shown(given)) end
+  if type(given) ~= "table" then host.stop("type", place, "muster.contract expects a table, got " .. shown(given)) end
   local sound = true
   local function complain(message, hint)
     sound = false

@@ -142,7 +142,7 @@ end
 -- The steps of one call into `into`; false is skipped, as in a command.
 local function read_activation(steps, place, into)
   if type(steps) ~= "table" then
-    host.stop("type", place, "job:activate wants a table, got " .. shown(steps),
+    host.stop("type", place, "job:activate expects a table, got " .. shown(steps),
               'job:activate { source = "/opt/set_env.sh", module = { "cuda/12" }, conda = "train" }')
   end
   muster.check_keys(steps, ACTIVATION, "job:activate", place)

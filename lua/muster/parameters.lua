@@ -42,7 +42,7 @@ function api.variant(declaration)
   local fields = fields_of("enum", declaration)
   local choices = fields.one_of
   if type(choices) ~= "table" or muster.kind_of(choices) or next(choices) == nil then
-    host.stop("parameter", place, "muster.variant wants the parameters of each variant by its name",
+    host.stop("parameter", place, "muster.variant expects the parameters of each variant by its name",
               'muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }')
   end
   local names = {}
@@ -318,7 +318,7 @@ function api.flags(parameters, options)
   local place = host.here()
   options = options or {}
   if type(parameters) ~= "table" or type(options) ~= "table" then
-    host.stop("type", place, 'muster.flags wants p and { style = "argparse" }')
+    host.stop("type", place, 'muster.flags expects p and { style = "argparse" }')
   end
   muster.check_keys(options, { "style", "only", "except" }, "muster.flags", place)
   local style = options.style or "argparse"

@@ -123,7 +123,7 @@ TEST_F(Leases, GiveUpWaitingForOneWhoChoosesForEver) {
   const auto taken = other_.Take(Any(1, {"1"}), 1);
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().why,
-            "somebody has been choosing devices for too long: \"" + folder_ + "/choosing\" is locked");
+            "timed out waiting for the device lock: \"" + folder_ + "/choosing\" is locked");
 }
 
 TEST_F(Leases, AreWaitedForInTurn) {

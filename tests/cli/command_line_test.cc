@@ -47,9 +47,9 @@ TEST(CommandLine, WordsOfOtherProgramsNameTheRightCommand) {
     std::vector<std::string> words;
     const char* hint;
   } cases[] = {
-      {{"list"}, "hint: `muster ps` lists the runs that are going on, `muster ls` all runs\n"},
-      {{"status", "x"}, "hint: `muster ps` lists running runs, `muster report RUN`"},
-      {{"kill", "x"}, "hint: `muster stop RUN` ends a run"},
+      {{"list"}, "hint: `muster ps` lists active runs, `muster ls` all runs\n"},
+      {{"status", "x"}, "hint: `muster ps` lists active runs, `muster report RUN`"},
+      {{"kill", "x"}, "hint: `muster stop RUN` stops a run"},
       {{"launch"}, "hint: `muster run RECIPE`"},
   };
   for (const auto& test : cases) {

@@ -114,7 +114,7 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
        "error contract: contract mine: its default AB is among what it clears, as A*"},
       {"prepare = function(job) job.file('../x', 'y') end",
        "error format: \"../x\" is no name for a file below the run directory"},
-      {"prepare = function(job) job.file('x') end", "error type: job.file wants a name and a text"},
+      {"prepare = function(job) job.file('x') end", "error type: job.file expects a name and a text"},
       {"prepare = function(job) local t = {} t.t = t return t end, env = function(p, job) return { A = "
        "job.prepared.t.t } end",
        "error variable: contract mine: A is a string or a number"},

@@ -100,7 +100,7 @@ TEST(Limits, EndWhatIsSilent) {
                 "limits = { silent = 0.4 },");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["why"],
-            "was the first to fall silent, and nobody of its job wrote anything for 400 ms");
+            "was the first to stop writing; none of its job wrote for 400 ms");
 }
 
 TEST(Done, IsAnyThatEndsWell) {

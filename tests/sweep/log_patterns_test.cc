@@ -69,7 +69,7 @@ TEST(ClassPatterns, GoByTheLastLineThatOneIsFoundIn) {
 TEST(ClassPatterns, TellNoSuccess) {
   const auto refused = ClassPatterns::Of({{TrialClass::kOk, "done"}}, {"sweep.lua", 3});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().at(0).message, "ok is no failure, so no words tell it");
+  EXPECT_EQ(refused.error().at(0).message, "ok is not a failure, so it has no patterns");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ const Case kCases[] = {
      "its sshd turned the connection away"},
     {"UnknownWords", 255, "Welcome\r\ncommand-line: line 0: Bad configuration option: nosuch\r\n", Kind::kOther,
      "ssh: command-line: line 0: Bad configuration option: nosuch"},
-    {"Silence", 255, "", Kind::kOther, "ssh failed and said nothing"},
+    {"Silence", 255, "", Kind::kOther, "ssh failed without output"},
     {"NoAgent", 127, "muster-agent: not found\n", Kind::kNoAgent, "there is no muster-agent"},
     {"NoAgentThere", 127, "sh: 1: exec: /opt/muster-agent: not found\n", Kind::kNoAgent, "there is no muster-agent"},
     {"OtherArchitecture", 126, "sh: 1: exec: /opt/muster-agent: Exec format error\n", Kind::kNoExec,

@@ -91,7 +91,7 @@ return {
   { "enable_parallel_optimizer", kind = "bool", default = false, per_process = false, group = "common", area = "distributed",
     since = "1.0", doc = "Cut the update of the weights among devices that train in data parallel." },
   { "enable_alltoall", kind = "bool", default = false, per_process = false, undocumented = true, group = "common", since = "1.6",
-    doc = "Use AllToAll where tensors are spread anew, instead of several smaller operators.", changed = { ["1.9"] = { undocumented = false } } },
+    doc = "Use AllToAll where tensors are redistributed, instead of several smaller operators.", changed = { ["1.9"] = { undocumented = false } } },
   { "communi_parallel_mode", kind = "enum", choices = { "all_group_parallel", "same_server_group_parallel", "no_group_parallel" },
     default = "all_group_parallel", per_process = false, undocumented = true, group = "common", since = "1.6",
     rule = "MindSpore's own message shows these words in capitals, which it refuses", doc = "Which groups of devices communicate at once." },

@@ -91,8 +91,7 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
   auto* recipe = app.add_option(
       "RECIPE", options.recipe,
-      "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi; or a RUN, whose stored "
-      "recipe is meant");
+      "a Lua file, a built-in recipe (@torch, @mindspore, @ps-lite, @mpi), or a RUN for its stored recipe");
   if (recipe_required) recipe->required();
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
@@ -139,11 +138,11 @@ void AddHostOptions(CLI::App& app, RecipeOptions& options) {
   app.add_option("--hostfile", options.hostfile, "the hosts by name, one a line: NAME, NAME:N or NAME slots=N")
       ->type_name("FILE")
       ->excludes(host);
-  app.add_option("--exclude", options.exclude, "hosts of these that are left out")
+  app.add_option("--exclude", options.exclude, "hosts to exclude")
       ->type_name("LIST")
       ->allow_extra_args(false);
   app.add_option("--spares", options.spares,
-                 "keep the last N of these hosts for the places of hosts that are lost: run nothing on them until then")
+                 "keep the last N hosts as spares for lost hosts")
       ->type_name("N");
 }
 
@@ -224,7 +223,7 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
     hosts = std::move(of_site);
     given = hosts.has_value();
   } else if (!options.exclude.empty()) {
-    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
+    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it excludes hosts of a list"));
   } else if (options.spares > 0) {
     return Fail(Error("usage", {}, "--spares without --host or --hostfile",
                       "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"));
@@ -255,7 +254,7 @@ Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& w
                     fmt::format("{} without --host or --hostfile: the hosts are those of {}",
                                 options.exclude.empty() ? "--spares" : "--exclude", whose),
                     options.exclude.empty() ? "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"
-                                            : "it leaves out hosts of a list: --host n[01-16]:8 --exclude n03"));
+                                            : "it excludes hosts of a list: --host n[01-16]:8 --exclude n03"));
 }
 
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {

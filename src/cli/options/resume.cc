@@ -46,7 +46,7 @@ Result<std::string> ResumedRun(const RecipeOptions& options) {
   auto run_dir = FindRun(options.resume, DirectoryUse::kExecute);
   if (!run_dir) return run_dir;
   if (IsRunLive(*run_dir)) {
-    return Fail(Error("resume", {}, fmt::format("the run {} still goes on: {}", Quoted(*run_dir), HolderOf(*run_dir)),
+    return Fail(Error("resume", {}, fmt::format("run {} is still active: {}", Quoted(*run_dir), HolderOf(*run_dir)),
                       "muster stop " + ShellQuoted(options.resume) + " ends it, after a checkpoint if it writes them"));
   }
   return run_dir;

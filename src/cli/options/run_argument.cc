@@ -22,11 +22,11 @@ namespace muster {
 void AddRunArgument(CLI::App& app, std::string& run) {
   app.add_option(
       "RUN", run,
-      "a path, a name, name~1 (the one before), a prefix of an id, SWEEP:12 or SWEEP:best; left out: the newest");
+      "path, name, name~1 (the one before), id prefix, SWEEP:12 or SWEEP:best; default: the newest");
 }
 
 void AddSweepArgument(CLI::App& app, std::string& sweep) {
-  app.add_option("SWEEP", sweep, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+  app.add_option("SWEEP", sweep, "path, name, name~1 (the one before) or id prefix; default: the newest");
 }
 
 namespace {

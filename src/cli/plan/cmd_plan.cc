@@ -129,7 +129,7 @@ void PrintWhole(const Evaluation& evaluation) {
   std::fputs(PlanText(evaluation.plan).c_str(), stdout);
   std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);
   for (const Input& input : evaluation.inputs) {
-    if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
+    if (input.kind == "checkpoint") std::printf("continues from %s\n", Quoted(input.name).c_str());
   }
   for (const auto& [field, source] : evaluation.site.sources) {
     std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
@@ -190,7 +190,7 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto* summary = app.add_flag("--summary", options->summary, "print one screen, which is what a terminal gets");
   summary->excludes(json)->excludes(id)->excludes(full);
   auto* env = app.get_option("--env");
-  env->description("print the variables of one process instead, with who set or removed each; with '=': " +
+  env->description("print the variables of one process, with what set or removed each; with '=': " +
                    env->get_description());
   env->type_name("ROLE[:RANK]|NAME=VALUE");
   auto* shell = app.add_flag("--shell", options->shell.asked,

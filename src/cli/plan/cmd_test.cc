@@ -477,7 +477,7 @@ std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
   app.add_option("CASES", options->names,
                  "only these: gpt for everything of gpt.lua, gpt.smoke for one of its profiles or cases")
       ->type_name("NAME");
-  app.add_flag("--update", options->update, "keep what the recipes give now, and remove what belongs to none of them");
+  app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -223,7 +223,7 @@ int Run(const Options& options) {
     std::puts(remove ? "there are no runs of that age" : "there are no runs here");
   }
   if (!options.json && chosen->foreign > 0) {
-    std::printf("%zu runs of other users are left alone\n", chosen->foreign);
+    std::printf("skipped %zu runs of other users\n", chosen->foreign);
   }
   return exit_code;
 }
@@ -233,7 +233,7 @@ int Run(const Options& options) {
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   auto* run = app.add_option("RUN", options->run,
-                             "a path, a name, name~1, a prefix of an id; left out: every run that is kept here");
+                             "path, name, name~1 or id prefix; default: every run here");
   app.add_option("--older-than", options->older_than, "runs of that age only, and remove their run directories")
       ->type_name("TIME")
       ->excludes(run);

@@ -151,7 +151,7 @@ std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
   app.add_option_function<std::string>(
          "--write-site",
          [options](const std::string& file) { options->site_file = file.empty() ? kSiteFileName : file; },
-         "write what was found to a new site file, muster.site.lua if none is named")
+         "write what was found to a new site file (default: muster.site.lua)")
       ->type_name("[FILE]")
       ->expected(0, 1);
   return [options] {

@@ -203,7 +203,7 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
   app.get_option("FOLDERS")->description(
-      "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
+      "folders of runs, or run directories; default: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
       "compare "
       "them");
   app.add_option("--where", options->where,

@@ -134,7 +134,7 @@ int Run(const Options& options) {
   const std::string run_dir = fs::canonical(*found, error);
   if (error) return Refuse({SystemError("file", *found, error.value())});
   if (IsRunLive(run_dir)) {
-    return Refuse({Error("run", {}, fmt::format("the run {} still goes on: {}", Quoted(*found), HolderOf(run_dir)),
+    return Refuse({Error("run", {}, fmt::format("run {} is still active: {}", Quoted(*found), HolderOf(run_dir)),
                          "muster watch " + ShellQuoted(options.run) + " waits for its end")});
   }
   const std::string top = fs::path(run_dir).filename();

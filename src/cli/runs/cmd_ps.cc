@@ -138,7 +138,7 @@ std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   app.add_option(
       "FOLDERS", options->folders,
-      "folders of runs or sweeps, or their directories; left out: runs and sweeps below $MUSTER_HOME or here");
+      "folders of runs or sweeps, or their directories; default: below $MUSTER_HOME or here");
   app.add_flag("--all,-a", options->all,
                "include those that ended and, without FOLDERS, all of yours on this machine");
   app.add_flag("--json", options->json, "print JSON for programs");

@@ -405,10 +405,10 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("TAG")
       ->allow_extra_args(false);
   app.add_flag("--detach,-d", options->detach,
-               "go into the background once the processes have been started; prints the run's id and folder");
+               "run in the background once processes have started; prints the run's id and folder");
   auto* quiet = app.add_flag("--quiet,-q", options->quiet, "show only failures");
   app.add_flag("--verbose,-v", options->verbose,
-               "end with the whole report where the run succeeded, too: receipt, times, start-up")
+               "print the whole report of a successful run too: receipt, times, start-up")
       ->excludes(quiet);
   app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--tee", options->tee,

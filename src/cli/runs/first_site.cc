@@ -68,11 +68,11 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
   std::string text =
       "-- Facts about the machines of this site, as muster doctor --write-site found them. Parameters are the "
       "recipes'.\n"
-      "-- docs/site.md tells what may stand here. Nearer files win: this one if it lies above the folder that muster "
+      "-- docs/site.md lists the fields. Nearer files win: this one if it lies above the folder that muster "
       "is\n"
       "-- called in, then ~/.config/muster/site.lua, then /etc/muster/site.lua.\n"
       "local muster = require \"muster\"\n\nreturn muster.site {\n"
-      "  -- The hosts that there are, and how many devices each has. Recipes say how many of them they take.\n";
+      "  -- Available hosts with their numbers of devices. Recipes set how many they use.\n";
   text += Fact("hosts", here || reached.empty() ? "" : fmt::format("\"{}\"", HostListText(reached)), "\"n[01-04]:8\"");
   if (!others.empty()) text += fmt::format("  -- not reached: {}\n", HostListText(others));
   text += "\n  -- Devices of a host without a number of its own.\n";

@@ -61,8 +61,8 @@ int Run(const Options& options) {
   if (!read) return Refuse(options, read.error());
   if (trials.empty()) {
     return Refuse(options, {Error("trial", {}, "no trial has succeeded with a value of the objective",
-                                  sweep->live ? "it still goes on: muster show " + ShellQuoted(sweep->file.name)
-                                              : "muster show " + ShellQuoted(sweep->file.name) + " tells why")});
+                                  sweep->live ? "the sweep is still running: muster show " + ShellQuoted(sweep->file.name)
+                                              : "reason: muster show " + ShellQuoted(sweep->file.name))});
   }
   if (!options.json) {
     Print(*sweep, trials);

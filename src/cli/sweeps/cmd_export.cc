@@ -113,7 +113,7 @@ int Run(const Options& options) {
 std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("FILE", options->file, "where it is written, over what is there; left out or -: the standard output");
+  app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
   CLI::Option* csv =
       app.add_flag("--csv", options->csv, "comma-separated values by RFC 4180, the first line has the names");
   CLI::Option* lines = app.add_flag("--jsonl", options->json_lines, "a JSON object for each trial, one a line");

@@ -20,7 +20,7 @@ namespace {
 
 void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
   app.add_option("SWEEP", options.sweep,
-                 "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+                 "path, name, name~1 (the one before) or id prefix; default: the newest");
   app.add_flag("--accept", options.accept,
                "continue although the recipe or its inputs have changed");
   AddHostOptions(app, options.hosts);

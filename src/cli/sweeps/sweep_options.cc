@@ -225,13 +225,13 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
                  "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
-  auto* random = app.add_option("--random", options.random, "draw so many trials")->type_name("N");
-  app.add_option("--sobol", options.sobol, "spread so many trials evenly; a power of two is best")
+  auto* random = app.add_option("--random", options.random, "number of random trials")->type_name("N");
+  app.add_option("--sobol", options.sobol, "number of Sobol trials (best a power of two)")
       ->type_name("N")
       ->excludes(random);
-  app.add_option("--seed", options.seed, "of --random and --sobol: another number, other trials; 0 unless given")
+  app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")
       ->type_name("N");
-  app.add_option("--shard", options.shard, "try only this part of the trials: 0/4 to 3/4")->type_name("I/N");
+  app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
       app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
   minimize->type_name("METRIC");
@@ -253,11 +253,11 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--slots", options.slots, "run no more trials than this at once")->type_name("N");
   app.add_option("--per-device", options.per_device, "run up to N trials at once on a device; implies --share-devices")
       ->type_name("N");
-  app.add_option("--retry", options.retry, "start a trial that failed so many times again")->type_name("N");
-  app.add_option("--retry-on", options.retry_on, "the classes of failures that are tried again: timeout,host_lost")
+  app.add_option("--retry", options.retry, "maximum retries of a failed trial")->type_name("N");
+  app.add_option("--retry-on", options.retry_on, "failure classes to retry: timeout,host_lost")
       ->type_name("CLASSES")
       ->allow_extra_args(false);
-  app.add_option("--name", options.name, "call the sweep so; else, as its file or recipe does")->type_name("NAME");
+  app.add_option("--name", options.name, "name of the sweep (default: that of its file or recipe)")->type_name("NAME");
 }
 
 Result<void> CheckNoSpares(const RecipeOptions& options) {

@@ -158,7 +158,7 @@ void CheckPlanText(Host& host, const std::string& text, const std::string& what,
   for (const TextPiece& piece : *pieces) {
     if (piece.hole && (piece.hole->kind == Hole::Kind::kInheritedPath || piece.hole->kind == Hole::Kind::kInherited)) {
       host.Report(
-          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
+          Error("hole", place, what + " appends an inherited value, which only muster's own variables do"));
     }
     if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
     if (!secret_allowed) {

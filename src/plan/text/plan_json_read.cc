@@ -374,8 +374,8 @@ Result<Plan> PlanFromJson(std::string_view bytes) {
   Fold(plan);
   if (Diagnostics problems = ValidatePlan(plan); !problems.empty()) return Fail(std::move(problems));
   if (const std::string own = PlanId(plan); id != own) {
-    return fail("it was changed after it was written: it says that its id is " + Printable(id.substr(0, own.size())) +
-                    ", and that is " + own,
+    return fail("it was changed after it was written: its recorded id is " + Printable(id.substr(0, own.size())) +
+                    ", the computed one " + own,
                 "write the recipe's plan again");
   }
   return plan;

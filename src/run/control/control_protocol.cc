@@ -175,7 +175,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       }
       if (!asked) {
         const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
-        return No(fmt::format("{} cannot be asked; {}", Quoted(word), DidYouMean(word, known)));
+        return No(fmt::format("unknown request {}; {}", Quoted(word), DidYouMean(word, known)));
       }
     } else if (key == "now" && value.AsBool() != nullptr) {
       request.now = *value.AsBool();
@@ -187,7 +187,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
     }
   }
-  if (!asked) return No("the object does not say what is asked: status, stop, watch, dump, processes or open");
+  if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes or open");
   if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
   if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
   if (request.trial.has_value() != (request.ask == Ask::kOpen)) return No("open, and only open, names a trial");

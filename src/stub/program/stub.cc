@@ -239,7 +239,7 @@ int InRehearsal(const Options& options) {
 int StubMain(std::span<char* const> words) {
   const auto options = ParseOptions(words);
   if (!options) {
-    std::fputs("muster stub: wrong words; muster stub --help tells more\n", stderr);
+    std::fputs("muster stub: invalid arguments; see muster stub --help\n", stderr);
     return kWrongUsage;
   }
   if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotTell : 0;

@@ -67,7 +67,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
       outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
       outcome.stop = decision.stop;
       if (decision.stop) {
-        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} go on", rung + 1, rungs.size(),
+        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} continue", rung + 1, rungs.size(),
                                   decision.rank, decision.results, decision.threshold);
       }
     }

@@ -172,7 +172,7 @@ void SweepHead::Show(const SweepEntry& entry) {
                       *ended));
     }
   } else if (const auto* quarantined = std::get_if<HostQuarantined>(&entry)) {
-    Say(fmt::format("host {} is left alone: {}", Printable(quarantined->host), Printable(quarantined->why)));
+    Say(fmt::format("host {} is quarantined: {}", Printable(quarantined->host), Printable(quarantined->why)));
   }
   rows_.Changed();
 }
@@ -224,7 +224,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
   if (!index_.damage().empty()) {
-    Say(fmt::format("warning: the index was damaged and is made anew from the journal: {}",
+    Say(fmt::format("warning: the index was damaged and is recreated from the journal: {}",
                     Printable(index_.damage())));
   }
   Keep();
@@ -376,7 +376,7 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
 void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
+    if (++stops_asked_ == 1) Say("stopping; running trials are retried after muster resume (again: stop at once)");
     Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });

@@ -148,7 +148,7 @@ Result<SweepAccount> KeptAccount(Database& database, const std::string& name) {
       });
   if (!kept) return Fail(kept.error());
   if (!*kept) return SweepAccount();
-  if (!account) return Damaged("the account of the sweep does not fit its checksum");
+  if (!account) return Damaged("the sweep's summary has a wrong checksum");
   return *std::move(account);
 }
 

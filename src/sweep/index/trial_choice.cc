@@ -92,7 +92,7 @@ Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& swe
     return None(fmt::format("trial {} was not tried: it is impossible", chosen.trial),
                 ((*reason)->place.empty() ? "" : (*reason)->place + ": ") + (*reason)->text);
   }
-  return None(fmt::format("trial {} has not begun", chosen.trial), "muster show SWEEP tells how far the sweep is");
+  return None(fmt::format("trial {} has not begun", chosen.trial), "see muster show SWEEP");
 }
 
 }  // namespace muster

@@ -128,7 +128,7 @@ Result<ClassPatterns> ClassPatterns::Of(const std::map<TrialClass, std::string>&
   for (const auto& [trial_class, text] : patterns) {
     const std::string name(TrialClassName(trial_class));
     if (!IsFailure(trial_class)) {
-      problems.push_back(Error("pattern", place, name + " is no failure, so no words tell it"));
+      problems.push_back(Error("pattern", place, name + " is not a failure, so it has no patterns"));
       continue;
     }
     auto pattern = Compile(text, "the class " + name, place);
