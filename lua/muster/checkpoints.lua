@@ -111,7 +111,7 @@ local function read(recipe, p)
     host.report("error", "type", place, ("checkpoint: roles is a list of names, got %s"):format(shown(said.roles)))
     roles = nil
   elseif roles and #roles == 0 then
-    host.report("error", "missing", place, "checkpoint: roles names none, and nobody would get the signal",
+    host.report("error", "missing", place, "checkpoint: roles is empty, so no process would get the signal",
                 'roles = { "trainer" }; without it the workers get the signal')
     roles = nil
   end
@@ -156,7 +156,7 @@ local function settle(checkpoint, job)
   end
   if not any then
     host.report("error", "missing", checkpoint.place, "checkpoint: signal goes to the workers, and there are none",
-                'roles = { "trainer" } names who writes checkpoints')
+                'roles = { "trainer" } names the roles that write checkpoints')
   end
 end
 

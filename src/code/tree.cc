@@ -252,9 +252,8 @@ Result<CodeTree> ReadCodeTree(const std::string& folder, const std::vector<std::
             "--ship-code {}: {} MB in {} files are more than the {} MB and {} files that are shipped; the largest: {}",
             Quoted(folder), (tree.bytes + 999'999) / 1'000'000, tree.entries.size(), limits.bytes / 1'000'000,
             kMostCodeEntries, Largest(tree)),
-        tree.by_git
-            ? "--ship-limit 2GB allows more; or ship a folder below it"
-            : "--ship-limit 2GB allows more; or ship a folder below it, or track the code with git"));
+        tree.by_git ? "--ship-limit 2GB allows more; or ship a folder below it"
+                    : "--ship-limit 2GB allows more; or ship a folder below it, or track the code with git"));
   }
   if (Result<void> hashed = HashContents(at.get(), tree, seen); !hashed)
     return tl::unexpected(std::move(hashed.error()));

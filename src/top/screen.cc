@@ -139,10 +139,10 @@ std::vector<ScreenLine> LogScreen(const TopState& state, const TopView& view, To
 ScreenLine KeyLine(const TopView& view, std::size_t shown, std::size_t all, std::size_t columns) {
   if (view.mode == Mode::kText)
     return {Cut("/" + view.text + "_   enter keeps it, esc does not", columns), Look::kBold};
-  return {
-      Cut(fmt::format("{} of {}{}   q quit  enter log  r role  o outliers  / text  esc all", shown, all, FilterText(view)),
-          columns),
-      Look::kDim};
+  return {Cut(fmt::format("{} of {}{}   q quit  enter log  r role  o outliers  / text  esc all", shown, all,
+                          FilterText(view)),
+              columns),
+          Look::kDim};
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ constexpr std::array kTold = {
          "see the name, or HostName in ssh's configuration"},
     Told{SshFailureKind::kRefused, "connection refused", "sshd does not run there, or listens at another port"},
     Told{SshFailureKind::kTimedOut, "no answer", "the host is off, or a firewall is in between"},
-    Told{SshFailureKind::kUnreachable, "there is no way to it", "the network between is not what it should be"},
+    Told{SshFailureKind::kUnreachable, "no route to it", "the network between is not what it should be"},
     Told{SshFailureKind::kTurnedAway, "its sshd turned the connection away",
          "too many connections at once (MaxStartups of sshd_config), there or at the jump host"},
     Told{SshFailureKind::kNoAgent, "there is no muster-agent",

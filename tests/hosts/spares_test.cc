@@ -139,8 +139,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n3"}));
   EXPECT_EQ(report["replacements"][0]["host"], "n2");
   EXPECT_EQ(report["replacements"][0]["by"], "n3");
-  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: no heartbeat for 2 s"),
-            std::string::npos)
+  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: no heartbeat for 2 s"), std::string::npos)
       << run.Result().err;
   EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
 }

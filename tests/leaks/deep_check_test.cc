@@ -113,9 +113,8 @@ TEST_F(Deep, NamesTheUsersOwnFolderWhereAFileThatWasReadHasIt) {
       Told(Check(Recipe("job:env { DATA = muster.read_json('data.json').data }\n"
                         "job:workers { count = 2, command = { 'x' } }",
                         "cluster = { devices_per_host = 0 },")));
-  EXPECT_EQ(told,
-            (Lines{"data.json:2 warning: the plan has the caller's home folder in it: \"/srv/home/ada\"",
-                   "  worker 0-1: variable DATA"}));
+  EXPECT_EQ(told, (Lines{"data.json:2 warning: the plan has the caller's home folder in it: \"/srv/home/ada\"",
+                         "  worker 0-1: variable DATA"}));
 }
 
 TEST_F(Deep, NamesTheDevicesOfThisMachine) {

@@ -304,7 +304,7 @@ TEST(Checks, AreNotToldWithoutEnd) {
   const Lines problems = ProblemsOf("for i = 1, 1e5 do job:check(false, 'number %d', i) end" + kOne);
   ASSERT_EQ(problems.size(), 1001U);
   EXPECT_EQ(problems.back(),
-            "recipe.lua error limit: the recipe has more than 1000 different problems; the others are left out");
+            "recipe.lua error limit: the recipe has more than 1000 different problems; the others are omitted");
 }
 
 TEST(Derived, ValuesAreShownAndReadBack) {

@@ -150,8 +150,7 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
   std::erase_if(accounts[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
   const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), accounts);
   EXPECT_EQ(Row(one, Check::kRanks), (RehearsalRow{Check::kRanks, Outcome::kOk, "1 of 4 ranks, each once"}));
-  EXPECT_EQ(Row(one, Check::kCounts),
-            (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
+  EXPECT_EQ(Row(one, Check::kCounts), (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
 }
 
 TEST(Rehearsal, TellsFilesThatSomeHostsLack) {

@@ -88,7 +88,8 @@ TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
   for (const std::size_t host : {0, 2, 3}) hosts[host].why = "permission denied";
   hosts[0].hint = "put your key into an agent";
   EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
-            "4 hosts, 1 of them reached\nfaults\n  3 of 4 hosts: permission denied: n1,n[3-4]\n    effect: nothing can be started there\n    fix: put your key into an agent\n");
+            "4 hosts, 1 of them reached\nfaults\n  3 of 4 hosts: permission denied: n1,n[3-4]\n    effect: nothing can "
+            "be started there\n    fix: put your key into an agent\n");
 }
 
 TEST(HostFaults, AreClocksThatAreOffByMoreThanIsNotKnown) {

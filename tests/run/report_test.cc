@@ -141,8 +141,7 @@ TEST_F(ReportTest, TellsWhichHostEachAttemptWasOnAndWhatReplacedWhat) {
   ASSERT_EQ(report.replacements.size(), 1U);
   EXPECT_EQ(report.replacements[0].host, "n2");
   EXPECT_EQ(report.replacements[0].by, "n3");
-  EXPECT_NE(ReportText(report).find(
-                "  host      n3 took the place of n2, which was lost: no heartbeat for 10 s\n"),
+  EXPECT_NE(ReportText(report).find("  host      n3 took the place of n2, which was lost: no heartbeat for 10 s\n"),
             std::string::npos)
       << ReportText(report);
 }
@@ -171,10 +170,9 @@ TEST_F(ReportTest, TellsTheTimeOfTheFirstFailureByTheHeadsClock) {
   EXPECT_NE(text.find("  at        2026-11-20T12:06:16.030000Z by the head's clock, give or take 0.2 ms\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(
-      text.find("  order     unknown whether worker.0 on n1 failed first: seen 0.5 ms later, and only more "
-                "than 2.7 ms would be beyond doubt\n"),
-      std::string::npos)
+  EXPECT_NE(text.find("  order     unknown whether worker.0 on n1 failed first: seen 0.5 ms later, and only more "
+                      "than 2.7 ms would be beyond doubt\n"),
+            std::string::npos)
       << text;
   EXPECT_NE(ReportJson(report).find("\"at_error\": 0.00025,"), std::string::npos);
   EXPECT_NE(ReportJson(report).find("\"within\": 0.002727"), std::string::npos) << ReportJson(report);

@@ -44,8 +44,8 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& aske
   if (asked.any && asked.given.empty()) {
     for (std::size_t i = 0; i < sight.devices.size(); ++i) positions.push_back(i);
     if (positions.size() >= asked.devices.size()) return positions;
-    return tl::unexpected(
-        fmt::format("{} devices are required, but only {} are available{}", asked.devices.size(), positions.size(), limit));
+    return tl::unexpected(fmt::format("{} devices are required, but only {} are available{}", asked.devices.size(),
+                                      positions.size(), limit));
   }
   std::vector<std::uint32_t> beyond;
   if (asked.any) {

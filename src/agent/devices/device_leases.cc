@@ -295,8 +295,7 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   if (!choosing && errno == ENOENT) choosing = OpenLeaseFile(folder, "choosing");
   if (!choosing) return cannot(Failure("the folder of device leases " + Quoted(folder_), errno));
   if (!LockWithin(choosing.get(), patience_ms)) {
-    return cannot("timed out waiting for the device lock: " + Quoted(folder_ + "/choosing") + " is locked",
-                  true);
+    return cannot("timed out waiting for the device lock: " + Quoted(folder_ + "/choosing") + " is locked", true);
   }
 
   Choice choice(folder, ticket_name_);

@@ -353,7 +353,8 @@ void Agent::Do(OpenPaths& command) {
 }
 
 void Agent::Do(TryPaths& command) {
-  if (finishing_ || started_ > 0 || paths_.trying()) return Fail("network paths are checked only once, before the first start");
+  if (finishing_ || started_ > 0 || paths_.trying())
+    return Fail("network paths are checked only once, before the first start");
   if (command.targets.size() > PathTrial::kMostTargets) return Fail("too many network paths to check");
   paths_.Try(command, [this](const PathsTried& told) { Send(told); });
 }

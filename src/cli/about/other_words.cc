@@ -31,7 +31,8 @@ constexpr Instead kInstead[] = {
     {"stack stacks pystack py-spy debug trace", "`muster dump RUN` shows the stacks of all processes"},
     {"tune hpo grid search multirun optimize", "`muster sweep RECIPE --grid NAME=1,2,4` tries values of parameters"},
     {"restart rerun again repeat",
-     "`muster replay RUN` runs the plan of a run again, `muster run RECIPE --resume RUN` continues from its checkpoint"},
+     "`muster replay RUN` runs the plan of a run again, `muster run RECIPE --resume RUN` continues from its "
+     "checkpoint"},
     {"compare", "`muster diff A B` compares two recipes, plans or runs"},
     {"why", "`muster explain RECIPE NAME` shows the origin of a value"},
     {"nodes hosts cluster sinfo health", "`muster doctor --host LIST` checks hosts"},

@@ -16,7 +16,7 @@ Result<std::function<bool(std::string_view line)>> LineSearch(const std::string&
   auto regex = std::make_shared<const RE2>(expression, options);
   if (!regex->ok()) {
     return Fail(Error("regex", {}, fmt::format("{} is no regular expression: {}", Quoted(expression), regex->error()),
-                      "put a backslash before characters that are meant as they stand"));
+                      "escape characters to match literally with a backslash"));
   }
   return
       [regex](std::string_view line) { return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *regex); };

@@ -96,8 +96,7 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
-  app.add_option("--env", options.env,
-                 "variable of all processes (recipes with a map `env`, as @torch)")
+  app.add_option("--env", options.env, "variable of all processes (recipes with a map `env`, as @torch)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   AddPlanningOptions(app, options, invocation);
@@ -117,11 +116,9 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->type_name("NAME")
       ->allow_extra_args(false);
   AddHostOptions(app, options);
-  app.add_option("--devices", options.devices,
-                 "devices of this host to use: 4-7, or free for unallocated ones")
+  app.add_option("--devices", options.devices, "devices of this host to use: 4-7, or free for unallocated ones")
       ->type_name("LIST|free");
-  app.add_flag("--share-devices", options.share_devices,
-               "share devices with other runs that have this option");
+  app.add_flag("--share-devices", options.share_devices, "share devices with other runs that have this option");
   auto* resume = app.add_option("--resume", options.resume, "continue from the newest checkpoint of this run");
   resume->type_name("RUN");
   app.add_option("--checkpoint", options.checkpoint, "with --resume: continue from this checkpoint")
@@ -138,12 +135,8 @@ void AddHostOptions(CLI::App& app, RecipeOptions& options) {
   app.add_option("--hostfile", options.hostfile, "the hosts by name, one a line: NAME, NAME:N or NAME slots=N")
       ->type_name("FILE")
       ->excludes(host);
-  app.add_option("--exclude", options.exclude, "hosts to exclude")
-      ->type_name("LIST")
-      ->allow_extra_args(false);
-  app.add_option("--spares", options.spares,
-                 "keep the last N hosts as spares for lost hosts")
-      ->type_name("N");
+  app.add_option("--exclude", options.exclude, "hosts to exclude")->type_name("LIST")->allow_extra_args(false);
+  app.add_option("--spares", options.spares, "keep the last N hosts as spares for lost hosts")->type_name("N");
 }
 
 bool HasRecipeChanges(const RecipeOptions& options) {

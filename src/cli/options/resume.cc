@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kNameOne = "--checkpoint PATH names one";
 
 tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& why, std::string hint) {
-  return Fail(
-      Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
+  return Fail(Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
 }
 
 std::string TextOf(const Value::Map& map, const std::string& key) {

@@ -20,9 +20,8 @@
 namespace muster {
 
 void AddRunArgument(CLI::App& app, std::string& run) {
-  app.add_option(
-      "RUN", run,
-      "path, name, name~1 (the one before), id prefix, SWEEP:12 or SWEEP:best; default: the newest");
+  app.add_option("RUN", run,
+                 "path, name, name~1 (the one before), id prefix, SWEEP:12 or SWEEP:best; default: the newest");
 }
 
 void AddSweepArgument(CLI::App& app, std::string& sweep) {

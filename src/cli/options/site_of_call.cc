@@ -117,7 +117,8 @@ Result<SiteFacts> ReadOne(const SiteFile& file, SiteOfCall& site) {
   options.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());
-  if (!evaluated->site_file) return Fail(Error("site", {file.shown, 0}, "the evaluator returned no result for the site file"));
+  if (!evaluated->site_file)
+    return Fail(Error("site", {file.shown, 0}, "the evaluator returned no result for the site file"));
   for (Input& input : evaluated->inputs) {
     if (input.kind == "recipe") input.kind = "site";
     site.inputs.push_back(std::move(input));

@@ -85,8 +85,7 @@ int Run(const Options& options) {
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--mindspore", options->mindspore,
-                 "also compare with that MindSpore release, or with all")
+  app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
       ->type_name("RELEASE|all");
   app.add_flag("--deep", options->deep,
                "also check that the plan is reproducible, all profiles, and parameters without effect")

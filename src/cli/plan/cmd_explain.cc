@@ -87,7 +87,7 @@ int Run(Options& options) {
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN, whose stored recipe is meant")->required();
+  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN for its stored recipe")->required();
   app.add_option("OVERRIDES", options->words,
                  "parameters, and the name that is explained: of a parameter, a derived value, an attribute, a "
                  "variable, or a word of a command (command:--layers)")

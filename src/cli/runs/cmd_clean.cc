@@ -119,8 +119,7 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
 void Tell(const Cleaned& cleaned, const Options& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
-    std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(),
-                cleaned.head);
+    std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
     return;
   }
   if (cleaned.live) return static_cast<void>(std::printf("%s: a muster is at it\n", where.c_str()));
@@ -232,8 +231,7 @@ int Run(const Options& options) {
 
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  auto* run = app.add_option("RUN", options->run,
-                             "path, name, name~1 or id prefix; default: every run here");
+  auto* run = app.add_option("RUN", options->run, "path, name, name~1 or id prefix; default: every run here");
   app.add_option("--older-than", options->older_than, "runs of that age only, and remove their run directories")
       ->type_name("TIME")
       ->excludes(run);

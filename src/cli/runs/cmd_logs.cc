@@ -198,9 +198,9 @@ bool Print(const View& view, const LogFile& log, std::string_view piece, bool co
 // Dropped while it was being shown, or a hole in it.
 void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
   std::fflush(stdout);
-  PrintDiagnostics({Warning(
-      "log_dropped", {},
-      fmt::format("{} bytes of {} are missing: dropped by its size limit, or never written", bytes, log))});
+  PrintDiagnostics(
+      {Warning("log_dropped", {},
+               fmt::format("{} bytes of {} are missing: dropped by its size limit, or never written", bytes, log))});
 }
 
 bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
@@ -356,7 +356,7 @@ Result<int> FollowSweep(Options& options, const std::string& folder, const std::
   follower.ExpectMore(true);
   const auto live = feed.Start(folder, {take, {}, [&] { follower.ExpectMore(false); }});
   if (!live) return Fail(live.error());
-  if (!*live) return Fail(Error("logs", {}, "nobody is at the sweep: there is nothing to follow"));
+  if (!*live) return Fail(Error("logs", {}, "the sweep is not running: there is nothing to follow"));
   began = true;
   for (const auto& [number, open] : account.open()) {
     if (open.running) follow(number);

@@ -415,16 +415,13 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "show the output of this role (or these ranks of it) however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
-  app.add_option("--pty", options->pty,
-                 "connect your terminal to this process; time limits pause")
+  app.add_option("--pty", options->pty, "connect your terminal to this process; time limits pause")
       ->type_name("ROLE[:RANK]");
   app.add_option("--isolate", options->isolate,
                  "pid: the processes run in a PID namespace, which the kernel ends as a whole")
       ->type_name("KIND");
   AddAgentOption(app, options->agent);
-  app.add_option("--host-lease", options->lease,
-                 "heartbeat timeout of other hosts (default: 10s)")
-      ->type_name("TIME");
+  app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
   AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.

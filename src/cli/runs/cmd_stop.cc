@@ -50,9 +50,9 @@ int TellOver(const std::string& folder) {
     return ExitCodeFor(over.error());
   }
   if (over->outcome == "lost") {
-    const Diagnostics gone = {MachineError("control",
-                                           "the head of run " + over->run + " is no longer running: " + Printable(over->why),
-                                           "see muster report")};
+    const Diagnostics gone = {
+        MachineError("control", "the head of run " + over->run + " is no longer running: " + Printable(over->why),
+                     "see muster report")};
     PrintDiagnostics(gone);
     return ExitCodeFor(gone);
   }
@@ -117,8 +117,7 @@ std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddWorkArgument(app, options->run);
   app.add_flag("--now", options->now, "kill its processes at once, without their grace");
-  app.add_flag("--dump", options->dump,
-               "first record the stacks of all processes for the report");
+  app.add_flag("--dump", options->dump, "first record the stacks of all processes for the report");
   app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");
   return [options] { return Run(*options); };
 }

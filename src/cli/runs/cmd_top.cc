@@ -96,8 +96,8 @@ std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddWorkArgument(app, options->run);
   app.get_option("RUN")->description(
-      "a run or sweep: a path, a name, name~1 (the one before), a prefix of an id; or a trial: SWEEP:12; left out: the "
-      "newest that goes on");
+      "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12; default: the newest "
+      "active one");
   app.add_option("--role", options->view.role, "only processes of this role");
   app.add_flag("--odd", options->view.odd_only, "only processes that failed, were started again or lag behind");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");

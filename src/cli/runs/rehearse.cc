@@ -25,7 +25,7 @@ int Refuse(const RehearseOptions& options, const Diagnostics& problems) {
 }  // namespace
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
-  app.add_option("--within", options.within, "how long stubs wait for each other; 5s unless given")->type_name("TIME");
+  app.add_option("--within", options.within, "how long stubs wait for each other (default: 5s)")->type_name("TIME");
   app.add_flag("--json", options.json, "print JSON for programs: every check, and every failure with ranks and hosts");
 }
 

@@ -54,7 +54,7 @@ void Tell(const CodeTree& tree) {
         "ship", {}, fmt::format("{} {}: {}", names.size(), names.size() == 1 ? one : many, SomeNames(names)), hint)});
   };
   tell(tree.untracked, "file that git does not know is not shipped", "files that git does not know are not shipped",
-       "git add FILE ships it, .gitignore says that it need not be");
+       "git add FILE ships it, .gitignore excludes it");
   tell(tree.leading_out, "link leads out of the code and is shipped as it is",
        "links lead out of the code and are shipped as they are", "");
   tell(tree.passed_over, "entry is neither file nor link and is not shipped",
@@ -119,11 +119,9 @@ void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
 
 void AddElsewhereOptions(CLI::App& app, ElsewhereOptions& options) {
   app.add_flag("--no-preflight", options.no_preflight, "skip the checks of hosts before the start");
-  app.add_option("--ship-code", options.ship_code,
-                 "copy this folder (files that git tracks, else all) to every host")
+  app.add_option("--ship-code", options.ship_code, "copy this folder (files that git tracks, else all) to every host")
       ->type_name("DIR");
-  app.add_option("--ship-limit", options.ship_limit, "maximum size of that code (default: 500MB)")
-      ->type_name("SIZE");
+  app.add_option("--ship-limit", options.ship_limit, "maximum size of that code (default: 500MB)")->type_name("SIZE");
 }
 
 Result<void> RefuseElsewhereOptions(const ElsewhereOptions& options) {

@@ -60,8 +60,7 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
 
 int Run(const Options& options) {
   if (options.csv + options.json_lines + options.sqlite != 1) {
-    return Refuse(
-        {Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
+    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
   }
   const bool to_terminal = options.file.empty() || options.file == "-";
   if (options.sqlite && to_terminal) {
@@ -83,7 +82,7 @@ int Run(const Options& options) {
   const fs::file_status there = fs::status(options.file, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe, a terminal: nothing can take its place
     if (options.sqlite)
-      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is no file")});
+      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is not a file")});
     const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
     if (!file) return failed(errno);
     const auto written = Write(*sweep, choice, file.get(), problem);

@@ -44,8 +44,9 @@ void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
   options.start.words = invocation.words;
   AddSweepOptions(app, options.sweep, invocation);
   AddSweepStartOptions(app, options.start);
-  auto* preview = app.add_flag("--preview", options.preview,
-                               "print the points of the sweep, impossible ones with reasons, and its cost; run nothing");
+  auto* preview =
+      app.add_flag("--preview", options.preview,
+                   "print the points of the sweep, impossible ones with reasons, and its cost; run nothing");
   app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
   app.add_flag("--detach,-d", options.start.detach,
                "return once a trial has begun; the sweep continues in the background")

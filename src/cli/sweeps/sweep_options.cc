@@ -221,16 +221,14 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->allow_extra_args(false);
   app.add_option("--zip", options.zips, "try these values of several parameters together: a=1,2 b=8,4")
       ->type_name("NAME=VALUES …");
-  app.add_option("--where", options.where,
-                 "condition on points: Lua expression over parameters and derived values")
+  app.add_option("--where", options.where, "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
   auto* random = app.add_option("--random", options.random, "number of random trials")->type_name("N");
   app.add_option("--sobol", options.sobol, "number of Sobol trials (best a power of two)")
       ->type_name("N")
       ->excludes(random);
-  app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")
-      ->type_name("N");
+  app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
       app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");

@@ -183,8 +183,8 @@ int Size(lua_State* lua) {
   const auto factor = unit.empty() ? std::nullopt : ParseBytes("1" + unit);
   if (!factor || bytes < 0) {
     StopWith(lua, {Error("type", place,
-                         "muster.size expects bytes and a unit such as \"GB\" or \"GiB\", got " + std::to_string(bytes) +
-                             " and " + Quoted(unit),
+                         "muster.size expects bytes and a unit such as \"GB\" or \"GiB\", got " +
+                             std::to_string(bytes) + " and " + Quoted(unit),
                          "units are B KB MB GB TB PB, of 1000, and KiB MiB GiB TiB PiB, of 1024")});
   }
   // Never with an exponent: programs that read sizes seldom read those.

@@ -171,7 +171,7 @@ int ValueOfYaml(lua_State* lua) {
     host.Report(Warning(
         "yaml_1_1", {file, trap.line},
         trap.plain + " is " + trap.meaning + " here, and " + trap.old_meaning + " to programs that read YAML 1.1",
-        "write what is meant: true, false, a number as it is, or a text in quotes"));
+        "write true, false, a plain number, or a text in quotes"));
   }
   PushValue(lua, yaml->value);
   return 1;

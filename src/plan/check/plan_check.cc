@@ -207,7 +207,8 @@ class Validation {
     if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
       Wrong("the place of checkpoints is no path from '/' on");
     Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
-    if (place.latest.empty() == place.file.empty()) Wrong("exactly one of `latest` and `file` must define the newest checkpoint");
+    if (place.latest.empty() == place.file.empty())
+      Wrong("exactly one of `latest` and `file` must define the newest checkpoint");
     for (const std::string* path : {&place.latest, &place.file, &place.complete}) {
       Plain(*path, "a path of checkpoints");
       if (path->starts_with('/') || ("/" + *path + "/").find("/../") != std::string::npos)

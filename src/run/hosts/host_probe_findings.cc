@@ -103,12 +103,13 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
     } else if (trial.kind == "cgroup") {
       lacks.push_back(
           Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
-                  "what is left is ended by walking over children instead of at one blow",
+                  "leftovers are killed process by process instead of all at once",
                   "systemd-run --user --scope -p Delegate=yes muster …, or a cgroup of version 2 that this user owns"));
     } else if (trial.kind == "name") {
-      lacks.push_back(Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
-                              "gloo, MPI and whatever else looks up its own name fails or listens on an unreachable address",
-                              fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
+      lacks.push_back(
+          Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
+                  "gloo, MPI and whatever else looks up its own name fails or listens on an unreachable address",
+                  fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
     } else if (trial.kind == "ports") {
       lacks.push_back(Finding(host, trial.kind, "few ports for connections: " + trial.error,
                               "jobs of many processes run out of ports",
@@ -120,8 +121,7 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
   }
   const bool tried = !facts.trials.empty();
   if (tried && facts.devices > 0 && !facts.drivers.contains(facts.device_kind)) {
-    lacks.push_back(Finding(host, "driver",
-                            fmt::format("unknown driver version of {}", facts.device_kind),
+    lacks.push_back(Finding(host, "driver", fmt::format("unknown driver version of {}", facts.device_kind),
                             "hosts with different drivers are not told apart", DriverOf(facts.device_kind)));
   }
   for (const LimitFact& limit : facts.limits) {

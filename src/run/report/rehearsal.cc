@@ -135,14 +135,14 @@ class Judge {
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       if (accounts_[i]) continue;
       const Fate& fate = told_.fates[i];
-      made_.failures.push_back(
-          {Check::kStart,
-           {i},
-           {},
-           fate.started       ? fate.why.empty() ? "no report from its stub" : fate.why + " before its report"
-           : fate.why.empty() ? "it was not started"
-                              : fate.why,
-           "see muster logs and muster report"});
+      made_.failures.push_back({Check::kStart,
+                                {i},
+                                {},
+                                fate.started
+                                    ? fate.why.empty() ? "no report from its stub" : fate.why + " before its report"
+                                : fate.why.empty() ? "it was not started"
+                                                   : fate.why,
+                                "see muster logs and muster report"});
     }
   }
 

@@ -97,7 +97,7 @@ class Reader {
 
   bool Sound(const Event& event) {
     if (event.ok()) return true;
-    const std::string_view what = parser_.problem == nullptr ? "it is no YAML" : parser_.problem;
+    const std::string_view what = parser_.problem == nullptr ? "it is not valid YAML" : parser_.problem;
     const std::string_view context = parser_.context == nullptr ? "" : parser_.context;
     Refuse(static_cast<std::uint32_t>(parser_.problem_mark.line + 1),
            std::string(what) + (context.empty() ? "" : " " + std::string(context)));

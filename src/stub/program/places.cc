@@ -53,11 +53,8 @@ void LookAtPlaces(const std::vector<PlaceWritten>& places, StubAccount& account)
       continue;
     }
     failed = true;
-    account.findings.push_back({Check::kDisk,
-                                StubFinding::Outcome::kFailed,
-                                std::move(why),
-                                "free space there: see df -h and df -i",
-                                {}});
+    account.findings.push_back(
+        {Check::kDisk, StubFinding::Outcome::kFailed, std::move(why), "free space there: see df -h and df -i", {}});
   }
   if (!failed && !seen.empty()) account.findings.push_back({Check::kDisk, StubFinding::Outcome::kOk, seen, {}, {}});
 }

@@ -28,8 +28,7 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   const SweepAccount& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
-    return None("no trial has succeeded with a value of the objective",
-                "muster ls SWEEP lists its trials");
+    return None("no trial has succeeded with a value of the objective", "muster ls SWEEP lists its trials");
   }
   const auto number = Number<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;

@@ -28,7 +28,7 @@ Result<Pattern> Compile(const std::string& pattern, const std::string& what, con
   return Fail(Error(
       "pattern", place,
       fmt::format("the pattern of {}, {}, is no regular expression: {}", what, Quoted(pattern), compiled->error()),
-      "put a backslash before characters that are meant as they stand; in Lua, write it between [[ and ]]"));
+      "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
 }
 
 // The number that all of the text is, or nothing. "1e5", "+3", ".5"; "nan" and "inf", too.
