@@ -128,7 +128,7 @@ Page FrameworkPage(const Value& record) {
     page.blocks.emplace_back(NamesTable(List(record, "variables"), {"variable", "whose", "value"}));
   }
   if (!List(record, "absent").empty()) {
-    page.blocks.emplace_back(Paragraph{"Names that recipes set and nobody reads; muster warns of them:"});
+    page.blocks.emplace_back(Paragraph{"Names that recipes set but no framework reads; muster warns of them:"});
     page.blocks.emplace_back(NamesTable(List(record, "absent"), {"variable", "why it has no effect"}));
   }
   Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();

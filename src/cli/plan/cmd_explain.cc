@@ -89,8 +89,8 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN for its stored recipe")->required();
   app.add_option("OVERRIDES", options->words,
-                 "parameters, and the name that is explained: of a parameter, a derived value, an attribute, a "
-                 "variable, or a word of a command (command:--layers)")
+                 "parameters, and the NAME to explain: parameter, derived value, attribute, variable, or word of a "
+                 "command (command:--layers)")
       ->type_name("[name=value …] NAME")
       ->required();
   app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");

@@ -143,7 +143,7 @@ int Run(const Options& options) {
 std::function<int()> SetupInit(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->words = invocation.words_after_dashes;
-  app.add_option("FOLDER", options->folder, "where to; it is made if it is not there")->type_name("");
+  app.add_option("FOLDER", options->folder, "target folder, created if missing")->type_name("");
   app.add_option("--from", options->from,
                  "write the recipe of this launcher's command line, after --: " + LauncherNames("shell"))
       ->type_name("LAUNCHER");

@@ -183,18 +183,16 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
-  auto* full =
-      app.add_flag("--full", options->full,
-                   "print every process and variable: the canonical text, which is also what a pipe or a file gets");
+  auto* full = app.add_flag("--full", options->full, "print every process and variable (default for a pipe or file)");
   full->excludes(json)->excludes(id);
-  auto* summary = app.add_flag("--summary", options->summary, "print one screen, which is what a terminal gets");
+  auto* summary = app.add_flag("--summary", options->summary, "print one screen (default on a terminal)");
   summary->excludes(json)->excludes(id)->excludes(full);
   auto* env = app.get_option("--env");
   env->description("print the variables of one process, with what set or removed each; with '=': " +
                    env->get_description());
   env->type_name("ROLE[:RANK]|NAME=VALUE");
   auto* shell = app.add_flag("--shell", options->shell.asked,
-                             "print one process as a command line for a shell instead; of a RUN, as it was bound");
+                             "print one process as a shell command line; of a RUN, as it was bound");
   shell->excludes(json)->excludes(id)->excludes(full)->excludes(summary);
   app.add_option("--rank", options->shell.rank,
                  "with --shell: the process of this rank; in roles without ranks, of this number")

@@ -471,11 +471,10 @@ int Run(const Options& options) {
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   (void)invocation;
-  app.add_option("DIR", options->folder, "a folder of recipes; the plans that are kept of them are in DIR/golden")
+  app.add_option("DIR", options->folder, "folder of recipes; their golden files are in DIR/golden")
       ->type_name("")
       ->required();
-  app.add_option("CASES", options->names,
-                 "only these: gpt for everything of gpt.lua, gpt.smoke for one of its profiles or cases")
+  app.add_option("CASES", options->names, "only these: gpt (all of gpt.lua), gpt.smoke (one profile or case)")
       ->type_name("NAME");
   app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe");
   app.add_flag("--json", options->json, "print JSON for programs");

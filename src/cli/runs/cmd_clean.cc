@@ -232,12 +232,13 @@ int Run(const Options& options) {
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   auto* run = app.add_option("RUN", options->run, "path, name, name~1 or id prefix; default: every run here");
-  app.add_option("--older-than", options->older_than, "runs of that age only, and remove their run directories")
+  app.add_option("--older-than", options->older_than,
+                 "only runs of at least that age; also remove their run directories")
       ->type_name("TIME")
       ->excludes(run);
-  app.add_option("--grace", options->grace, "the time between SIGTERM and SIGKILL (5s)")->type_name("TIME");
+  app.add_option("--grace", options->grace, "time between SIGTERM and SIGKILL (default: 5s)")->type_name("TIME");
   app.add_flag("--dry-run", options->dry_run, "only show what would be done");
-  app.add_flag("--yes", options->yes, "remove run directories without asking back");
+  app.add_flag("--yes", options->yes, "remove run directories without confirmation");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

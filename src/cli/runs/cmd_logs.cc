@@ -415,10 +415,8 @@ std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
       ->type_name("T");
   app.add_option("--tail", options->tail, "only the last N lines of each")->type_name("N");
   app.add_flag("--follow,-f", options->follow, "follow new output, also of new attempts, until the run ends");
-  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by when lines were written");
-  app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix")
-      ->excludes(grep)
-      ->excludes(merge);
+  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by time of writing");
+  app.add_flag("--raw", options->raw, "raw bytes, without prefix")->excludes(grep)->excludes(merge);
   return [options] { return Run(*options); };
 }
 

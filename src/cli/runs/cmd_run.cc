@@ -411,24 +411,20 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
                "print the whole report of a successful run too: receipt, times, start-up")
       ->excludes(quiet);
   app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
-  app.add_option("--tee", options->tee,
-                 "show the output of this role (or these ranks of it) however many processes run")
+  app.add_option("--tee", options->tee, "show the output of this role or ranks, however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
   app.add_option("--pty", options->pty, "connect your terminal to this process; time limits pause")
       ->type_name("ROLE[:RANK]");
-  app.add_option("--isolate", options->isolate,
-                 "pid: the processes run in a PID namespace, which the kernel ends as a whole")
+  app.add_option("--isolate", options->isolate, "pid: run in a PID namespace, which the kernel kills as a whole")
       ->type_name("KIND");
   AddAgentOption(app, options->agent);
   app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
   AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
-  app.add_option("--without", options->without, "do without these mechanisms of the kernel")
-      ->type_name("NAME,…")
-      ->group("");
-  app.add_option("--fault", options->faults, "go wrong on purpose")
+  app.add_option("--without", options->without, "disable these kernel mechanisms")->type_name("NAME,…")->group("");
+  app.add_option("--fault", options->faults, "inject a fault")
       ->type_name("SITE:ACTION:N")
       ->allow_extra_args(false)
       ->group("");
@@ -439,7 +435,7 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
+  app.add_option("--plan", options->plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddStartOptions(app, options);
   return [options] {
@@ -451,7 +447,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (what muster plan --json printed)")
+  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddRehearseOptions(app, options->rehearse.emplace());
   app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")

@@ -116,7 +116,7 @@ int Run(const Options& options) {
 std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddWorkArgument(app, options->run);
-  app.add_flag("--now", options->now, "kill its processes at once, without their grace");
+  app.add_flag("--now", options->now, "kill its processes at once, without grace period");
   app.add_flag("--dump", options->dump, "first record the stacks of all processes for the report");
   app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");
   return [options] { return Run(*options); };

@@ -81,7 +81,7 @@ std::function<int()> SetupResume(CLI::App& app, const Invocation&) {
 std::function<int()> SetupRetry(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<RetryOptions>();
   AddContinuationOptions(app, options->sweep);
-  app.add_option("--class", options->classes, "trials that ended so, instead of all that failed: oom_device,crash")
+  app.add_option("--class", options->classes, "trials of these classes, instead of all failed ones: oom_device,crash")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("CLASS,…");

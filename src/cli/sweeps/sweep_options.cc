@@ -240,9 +240,9 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->type_name("NAME=PATTERN")
       ->allow_extra_args(false);
   auto* asha = app.add_option("--asha", options.asha,
-                              "stop trials early that are not among the best 1/ETA at MIN, MIN·ETA, … of this metric");
+                              "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
-  app.add_option("--median", options.median, "stop trials early that are worse than the median of those that finished")
+  app.add_option("--median", options.median, "stop trials early that are worse than the median of finished trials")
       ->type_name("METRIC[:WARMUP]")
       ->excludes(asha);
   app.add_option("--max-time", options.max_time, "start no trial after this time")->type_name("DURATION");
