@@ -213,7 +213,7 @@ local function read_option(contract, name, option, value, place)
     local path = host.ship(place, value)
     host.stop_if_errors()
     local json, why = host.shipped_json(path)
-    if json == nil then host.stop("bad_json", place, ("framework %s: %s is no JSON: %s"):format(contract.name, value, why)) end
+    if json == nil then host.stop("bad_json", place, ("framework %s: %s is not valid JSON: %s"):format(contract.name, value, why)) end
     return { path = path, name = value, json = json }
   end
   if type(value) ~= "table" then return refuse(option.kind == "list" and "a list of texts" or "a table") end

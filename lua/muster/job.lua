@@ -106,7 +106,7 @@ end
 local function add_file(job, name, text, place, wanted)
   if type(name) ~= "string" or type(text) ~= "string" then host.stop("type", place, wanted) end
   if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
-    host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
+    host.stop("format", place, ("%s is not a valid name for a file below the run directory"):format(shown(name)))
   end
   if job.files[name] then
     host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })

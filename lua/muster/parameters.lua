@@ -48,7 +48,7 @@ function api.variant(declaration)
   local names = {}
   for _, name in ipairs(host.sorted_keys(choices)) do
     if type(name) ~= "string" or not name:match("^[%w_-]+$") or #name > 100 then
-      host.stop("parameter", place, ("muster.variant: %s is no name for a variant"):format(shown(name)),
+      host.stop("parameter", place, ("muster.variant: %s is not a valid name for a variant"):format(shown(name)),
                 "names are letters, digits, '_' and '-'")
     end
     local block = choices[name]
@@ -157,16 +157,16 @@ function declare_block(scope, prefix, when, block, place, depth)
     local value = rawget(block, name)
     local full = prefix .. host.tostring(name)
     if not is_name(name) then
-      host.report("error", "parameter", place, ("%s is no name for a parameter"):format(shown(name)),
+      host.report("error", "parameter", place, ("%s is not a valid name for a parameter"):format(shown(name)),
                   "names are letters, digits and '_', and begin with no digit")
     elseif name == "variant" and next(when) ~= nil then
-      host.report("error", "parameter", place, ("%s is no name for a parameter: p.%s is the name of the variant"):format(full, full))
+      host.report("error", "parameter", place, ("%s is not a valid name for a parameter: p.%s is the name of the variant"):format(full, full))
     elseif contents(value, "a parameter") or contents(value, "a variant") then
       declare(scope, full, when, value, place, depth)
     elseif has_parameters(value, 1) and full ~= "cluster" then
       declare_block(scope, full .. ".", when, value, place, depth + 1)
     elseif full == "cluster" then
-      host.report("error", "parameter", place, "cluster is no name for a block of parameters",
+      host.report("error", "parameter", place, "cluster is not a valid name for a block of parameters",
                   "cluster.hosts and cluster.devices_per_host are the job's")
     elseif constructors[value] then
       host.report("error", "parameter", place, ("parameter %s: muster.%s is a function, and is not called"):format(full, constructors[value]),

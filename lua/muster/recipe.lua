@@ -132,7 +132,7 @@ local function read_profiles(recipe, base)
   for _, name in ipairs(host.sorted_keys(given)) do
     local values = rawget(given, name)
     if type(name) ~= "string" or not name:match("^[%w_][%w_.-]*$") or #name > 100 then
-      host.report("error", "format", recipe.place, ("%s is no name for a profile"):format(shown(name)),
+      host.report("error", "format", recipe.place, ("%s is not a valid name for a profile"):format(shown(name)),
                   "letters, digits, '_', '-' and '.'")
     elseif type(values) ~= "table" or muster.kind_of(values) then
       host.report("error", "type", recipe.place, ("profile %s is a table of values, got %s"):format(name, shown(values)),

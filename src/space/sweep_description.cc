@@ -49,7 +49,7 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
     problems.push_back(Error("early_stop", stop.place, "asha requires 0 < min <= max and eta >= 2"));
   }
   if (stop.kind == EarlyStopChoice::Kind::kMedian && !(stop.warmup >= 0 && std::isfinite(stop.warmup))) {
-    problems.push_back(Error("early_stop", stop.place, "warmup is no number from 0 on"));
+    problems.push_back(Error("early_stop", stop.place, "warmup is not a number from 0 on"));
   }
   return problems;
 }

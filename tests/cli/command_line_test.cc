@@ -117,7 +117,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
       {{"plan", "recipes"}, "it is a directory"},
       {{"plan", "recipes/hello.lua", "8"}, "there is no '='"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker"}, "there is no '='"},
-      {{"plan", "recipes/hello.lua", "--wrap", "worker:x=gdb"}, "\"x\" is no number of a process"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker:x=gdb"}, "\"x\" is not a number of a process"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker='gdb"}, "is not closed"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker="}, "no words to put before"},
       {{"plan", "recipes/hello.lua", "--wrap", "worke=gdb"}, "did you mean \"worker\"?"},

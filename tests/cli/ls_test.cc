@@ -94,8 +94,8 @@ TEST_F(ListedRuns, AreSaidNotToBeThere) {
     std::vector<std::string> words;
     const char* told;
   } cases[] = {
-      {{"ls", "nothing"}, "muster: no run in \"nothing\" (there is no such folder)\n"},
-      {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (there is no such folder)\n"},
+      {{"ls", "nothing"}, "muster: no run in \"nothing\" (no such folder)\n"},
+      {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (no such folder)\n"},
       {{"ls", "--where", "lr > 100"}, "muster: no run for which the condition holds\n"},
   };
   for (const auto& one : cases) {
@@ -121,7 +121,7 @@ TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
            {{"--where", "kind > 3"}, "kind is \"a b\", which cannot be compared with 3"},
            {{"--where", "baseline < 1"}, "baseline is true, which cannot be compared with 1"},
            {{"--where", "lr > 1 lr"}, "expected \"and\""},
-           {{"--where", "kind ~ '('"}, "is no regular expression"},
+           {{"--where", "kind ~ '('"}, "is not a valid regular expression"},
            {{"--where", "kind == 'a"}, "is not closed"}}) {
     std::vector<std::string> all = {"ls"};
     all.insert(all.end(), words.begin(), words.end());

@@ -333,7 +333,7 @@ TEST(Sweeps, AreNotGoneOnWithOverOtherPoints) {
   EXPECT_NE(call({"resume"}).err.find("has changed since it began"), std::string::npos);
   const CommandResult other = call({"resume", "--accept"});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("the space or the sampler is another one"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("the space or the sampler differs"), std::string::npos) << other.err;
   write("{ 0.1, 0.2 --[[as it was]] }");
   EXPECT_EQ(call({"resume", "-q", "--accept"}).exit_code, 0);
 }

@@ -254,7 +254,7 @@ TEST(ManyHosts, EndWhenTheHeadIsKilled) {
   EXPECT_TRUE(on_n1.New().empty()) << "the agents go, too";
   EXPECT_TRUE(on_n2.New().empty());
   const CommandResult report = RunCommand({.argv = {MusterProgram(), "report", run.run_dir()}});
-  EXPECT_TRUE(Says(report.out, "job lost: muster itself ended before the run did")) << report.out << report.err;
+  EXPECT_TRUE(Says(report.out, "job lost: muster itself exited before the run ended")) << report.out << report.err;
 }
 
 // --- what is survived ------------------------------------------------------------------------------

@@ -50,9 +50,9 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
     const char* line;
     const char* why;
   } cases[] = {
-      {"", "no JSON"},
-      {"stop", "no JSON"},
-      {"[1]", "no JSON object"},
+      {"", "not valid JSON"},
+      {"stop", "not valid JSON"},
+      {"[1]", "not a JSON object"},
       {"{\"ask\":\"stop\"}", "has no format"},
       {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not spoken here"},
       {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not spoken here"},

@@ -475,7 +475,7 @@ TEST_F(ReportTest, CallsARunLostWhoseHeadWasKilled) {
   const Report report = Made();
   EXPECT_EQ(report.outcome, "lost");
   EXPECT_EQ(report.exit_code, 3);
-  EXPECT_EQ(report.why, "muster itself ended before the run did");
+  EXPECT_EQ(report.why, "muster itself exited before the run ended");
   EXPECT_EQ(Verdicts(), (Words{"ok", "lost"}));
   EXPECT_EQ(report.receipt.left, 1U);
   EXPECT_NE(ReportText(report).find("2 started, 1 exited, 1 not accounted for\n"), std::string::npos);

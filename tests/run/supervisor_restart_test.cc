@@ -226,7 +226,7 @@ TEST(Restart, ThatCannotEndWhatItStopsIsOverdue) {
   RunningJob job(Workers(2, Policy(3, Scope::kRole)));
   job(Exited(1, 7));
   EXPECT_EQ(job(Passed(kStopTimer)), (Lines{"-> finishing", "finish"}));
-  EXPECT_EQ(job.supervisor.Ended(false).why, "worker.0 did not end after SIGKILL");
+  EXPECT_EQ(job.supervisor.Ended(false).why, "worker.0 did not exit after SIGKILL");
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 3);
 }
 

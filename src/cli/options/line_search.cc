@@ -15,7 +15,8 @@ Result<std::function<bool(std::string_view line)>> LineSearch(const std::string&
   options.set_max_mem(2 << 20);
   auto regex = std::make_shared<const RE2>(expression, options);
   if (!regex->ok()) {
-    return Fail(Error("regex", {}, fmt::format("{} is no regular expression: {}", Quoted(expression), regex->error()),
+    return Fail(Error("regex", {},
+                      fmt::format("{} is not a valid regular expression: {}", Quoted(expression), regex->error()),
                       "escape characters to match literally with a backslash"));
   }
   return

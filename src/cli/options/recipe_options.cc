@@ -35,7 +35,7 @@ Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || !IsUtf8(word)) {
-      return Fail(Error("override", {}, "--env " + Quoted(word) + " is no NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
+      return Fail(Error("override", {}, "--env " + Quoted(word) + " is not NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
     }
     variables[word.substr(0, equals)] = Value(word.substr(equals + 1));
   }
@@ -301,7 +301,7 @@ Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   if (use.any) return use;
   const auto given = ParseNumberList(options.devices, kMost);
   if (!given) {
-    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is no list of devices",
+    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is not a list of devices",
                       "--devices 0-3,6, or --devices free"));
   }
   use.given = *given;

@@ -86,8 +86,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
   }
   return Cannot(
       resumption.run, "it has no complete checkpoint: " + complete.error(),
-      fmt::format("without --resume the job begins from nothing; {}, and folders of other hosts are not looked "
-                  "into",
+      fmt::format("without --resume the job starts from scratch; {}, and folders of other hosts are not searched",
                   kNameOne));
 }
 
@@ -101,7 +100,7 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
   std::error_code error;
   if (fs::exists(resumption.checkpoint, error)) return std::optional(std::move(resumption));
   return Fail(Error("resume", {},
-                    fmt::format("the run {} went on from {}, which is not there any more", Quoted(run_dir),
+                    fmt::format("run {} continued from {}, which does not exist any more", Quoted(run_dir),
                                 Quoted(resumption.checkpoint)),
                     "use muster run --resume RUN to continue from another one"));
 }

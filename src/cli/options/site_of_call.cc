@@ -47,8 +47,7 @@ Result<void> CheckProjectFile(const fs::path& folder, const std::string& file) {
   if (::stat(file.c_str(), &facts) != 0) return Fail(SystemError("site", "the site file " + Quoted(file), errno));
   const bool trusted = facts.st_uid == ::geteuid() || facts.st_uid == 0;
   if (trusted && (facts.st_mode & S_IWOTH) == 0) return {};
-  return Fail(Error("site", {file, 0},
-                    trusted ? "the site file can be written by everybody" : "the site file is another user's",
+  return Fail(Error("site", {file, 0}, trusted ? "the site file is world-writable" : "the site file is another user's",
                     trusted ? "chmod o-w " + ShellQuoted(file)
                             : "--site " + ShellQuoted(file) + " takes it on purpose, --site none does without"));
 }

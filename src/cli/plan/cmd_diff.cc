@@ -47,7 +47,7 @@ Result<std::vector<Named>> ReadWords(const std::vector<std::string>& words) {
     if (!IsOverride(word)) {
       things.push_back({word, {}});
     } else if (things.empty()) {
-      return Fail(Error("usage", {}, Quoted(word) + " belongs to nothing: overrides come after what they are for",
+      return Fail(Error("usage", {}, Quoted(word) + " belongs to no recipe: overrides follow what they are for",
                         "muster diff recipes/pipeline.lua layers=64"));
     } else {
       things.back().overrides.push_back(word);

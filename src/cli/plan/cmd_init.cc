@@ -115,7 +115,7 @@ Result<void> WriteAll(const Options& options) {
   const auto shown = [&folder](const std::string& name) { return (folder / name).lexically_normal().string(); };
   // Before anything is written: nothing is left half done.
   if (std::filesystem::exists(std::filesystem::symlink_status(folder / recipe_name, error))) {
-    return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " is there already, and nothing was written",
+    return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " already exists; nothing was written",
                       "name another folder: muster init FOLDER"));
   }
   for (const NewFile& file : files) {

@@ -52,7 +52,7 @@ Result<std::string> ExplainedWord(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
   if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
-  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is no rank", "--env worker:3"));
+  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is not a rank", "--env worker:3"));
 }
 
 std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {

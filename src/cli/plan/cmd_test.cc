@@ -264,16 +264,16 @@ class Tester {
     const std::string problems = DiagnosticsText(tested.problems);
     if (!evaluation && !must_fail) {
       tested.verdict = Verdict::kFails;
-      tested.why =
-          "it gives no plan; if it must not: " + (kept ? "rm " + Shown(options_, one.plan()) + " && " : std::string()) +
-          "touch " + Shown(options_, one.problems());
+      tested.why = "it gives no plan; if that is intended: " +
+                   (kept ? "rm " + Shown(options_, one.plan()) + " && " : std::string()) + "touch " +
+                   Shown(options_, one.problems());
       tested.detail = problems;
       return {};
     }
     if (evaluation && must_fail) {
       tested.verdict = Verdict::kWorks;
       tested.why = "it must fail, according to " + Shown(options_, one.problems()) +
-                   ", and it gives a plan; if it may: remove that file";
+                   ", but it gives a plan; if that is intended, remove that file";
       return {};
     }
     const std::string plan = evaluation ? KeptPlan(evaluation->plan) : "";
@@ -294,7 +294,7 @@ class Tester {
     }
     if (problems != kept_problems.value_or("")) {
       if (plan == kept.value_or(""))
-        tested.detail += "its " + std::string(evaluation ? "warnings" : "errors") + " are not those that are kept\n";
+        tested.detail += "its " + std::string(evaluation ? "warnings" : "errors") + " differ from the golden file\n";
       tested.detail += LinesOfDiff(kept_problems.value_or(""), problems, kMostLines);
     }
     return {};
@@ -320,7 +320,7 @@ class Tester {
     for (PlanCause& cause : diff.causes) {
       const auto kept = cause.before && cause.after ? ValueFromJsonText(*cause.before) : tl::unexpected(std::string());
       if (!kept) {
-        cause.why_not = cause.before && cause.after ? "its kept value cannot be read back" : "";
+        cause.why_not = cause.before && cause.after ? "its golden value cannot be read" : "";
         continue;
       }
       Tick(one.name + ": what " + cause.name + " changes");

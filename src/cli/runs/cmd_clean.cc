@@ -122,7 +122,7 @@ void Tell(const Cleaned& cleaned, const Options& options) {
     std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
     return;
   }
-  if (cleaned.live) return static_cast<void>(std::printf("%s: a muster is at it\n", where.c_str()));
+  if (cleaned.live) return static_cast<void>(std::printf("%s: in use by another muster process\n", where.c_str()));
   if (!cleaned.unreadable.empty()) std::printf("%s: %s\n", where.c_str(), Printable(cleaned.unreadable).c_str());
   for (const Leftover& one : cleaned.end.found) {
     std::printf("%s: %s %s, pid %d, %s\n", where.c_str(), one.name.empty() ? "a process" : Printable(one.name).c_str(),
@@ -185,7 +185,7 @@ int Run(const Options& options) {
   const bool remove = !options.older_than.empty();
   const auto grace = ParseDuration(options.grace);
   if (!grace || *grace > 3600) {
-    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is no time up to an hour")});
+    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is not a time up to an hour")});
   }
   const auto chosen = Chosen(options);
   if (!chosen) return Refuse(chosen.error());

@@ -180,7 +180,7 @@ Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
   }
   if (without_times > 0) {
     PrintDiagnostics({Warning("log_times", {},
-                              fmt::format("of {} logs no times are known: they are shown {}", without_times,
+                              fmt::format("times of {} logs are unknown: they are shown {}", without_times,
                                           options.merge ? "first" : "from their beginning"))});
   }
   return spans;

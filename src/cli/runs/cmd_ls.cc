@@ -136,7 +136,7 @@ int SayNothing(const Options& options, const std::string& what) {
   for (const std::string& folder : options.folders) {
     text += separator + Quoted(folder);
     std::error_code error;
-    if (!std::filesystem::exists(folder, error)) text += " (there is no such folder)";
+    if (!std::filesystem::exists(folder, error)) text += " (no such folder)";
     separator = ", ";
   }
   std::fprintf(stderr, "muster: %s\n", text.c_str());

@@ -124,7 +124,7 @@ int Run(const Options& options) {
   if (!options.most.empty()) {
     const auto bytes = ParseBytes(options.most);
     if (!bytes) {
-      return Refuse({Error("usage", {}, "--most " + Quoted(options.most) + ": this is no size", "--most 64MiB")});
+      return Refuse({Error("usage", {}, "--most " + Quoted(options.most) + ": this is not a size", "--most 64MiB")});
     }
     most = *bytes;
   }

@@ -231,7 +231,7 @@ Result<void> CheckTerminal(const Options& options) {
   }
   for (const auto& [descriptor, name] : {std::pair{STDIN_FILENO, "stdin"}, std::pair{STDOUT_FILENO, "stdout"}}) {
     if (::isatty(descriptor) == 1) continue;
-    return Fail(Error("usage", {}, fmt::format("--pty {}: {} is no terminal", Quoted(*options.pty), name),
+    return Fail(Error("usage", {}, fmt::format("--pty {}: {} is not a terminal", Quoted(*options.pty), name),
                       "call it at a terminal, without a pipe or file at stdin and stdout; over ssh, with ssh -t"));
   }
   return {};
@@ -247,7 +247,7 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
       *seconds * 1000 <= static_cast<double>(kMostLeaseMs)) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
-  return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is no time from 1s to 1h",
+  return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is not a time from 1s to 1h",
                     "for example --host-lease 10s"));
 }
 

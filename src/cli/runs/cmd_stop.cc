@@ -105,7 +105,7 @@ int Run(const Options& options) {
   const RunStatus& status = answer->status;
   std::printf("%s %s: %s\n", Printable(status.name).c_str(), Printable(status.run).c_str(),
               answer->already     ? "is stopping already"
-              : answer->dump != 0 ? "is stopped once it is known what its processes are doing"
+              : answer->dump != 0 ? "is stopped after the dump of its processes"
               : options.now       ? "ends at once"
                                   : "is stopping");
   return kExitOk;

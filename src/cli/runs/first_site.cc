@@ -88,8 +88,8 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
 Result<void> WriteNewSite(const std::string& file, const std::string& text) {
   const UniqueFd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!made && errno == EEXIST) {
-    return Fail(Error("site", {}, Quoted(file) + " is there already, and is not written over",
-                      "name another: --write-site FILE"));
+    return Fail(
+        Error("site", {}, Quoted(file) + " already exists, and is not overwritten", "name another: --write-site FILE"));
   }
   if (!made) return Fail(SystemError("site", "cannot write " + Quoted(file), errno));
   if (const int error = WriteAll(made.get(), text); error != 0) {

@@ -35,7 +35,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
       return Refuse(options,
-                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is no time from 1s to 10m",
+                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
                            "for example --within 20s")});
     }
     wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);

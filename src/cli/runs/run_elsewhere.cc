@@ -79,7 +79,7 @@ Result<void> ReadCode(const ElsewhereOptions& options, RunRequest& request) {
   if (!options.ship_limit.empty()) {
     const auto bytes = ParseBytes(options.ship_limit);
     if (!bytes || *bytes <= 0) {
-      return Fail(Error("usage", {}, "--ship-limit " + Quoted(options.ship_limit) + ": this is no size",
+      return Fail(Error("usage", {}, "--ship-limit " + Quoted(options.ship_limit) + ": this is not a size",
                         "for example --ship-limit 2GB"));
     }
     limits.bytes = static_cast<std::uint64_t>(*bytes);

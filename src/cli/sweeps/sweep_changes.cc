@@ -124,9 +124,9 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
     }
     return {};
   }
-  return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
-                    "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
-                    "another sweep"));
+  return Fail(
+      Error("points_changed", {}, "the space or the sampler differs from when the sweep began",
+            "its trials are identified by their numbers; restore it (muster resume --accept), or start another sweep"));
 }
 
 }  // namespace muster

@@ -72,7 +72,7 @@ Result<void> ReadShard(const std::string& text, SamplerChoice& sampler) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos || !ReadNumber(std::string_view(text).substr(0, slash), sampler.shard) ||
       !ReadNumber(std::string_view(text).substr(slash + 1), sampler.shards)) {
-    return Fail(UsageError("--shard " + Quoted(text) + " is no number of a part", "--shard 0/4 to --shard 3/4"));
+    return Fail(UsageError("--shard " + Quoted(text) + " is not a number of a part", "--shard 0/4 to --shard 3/4"));
   }
   return {};
 }
@@ -113,7 +113,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
   if (options.retry_on.empty()) return {};
   retry.on.clear();
   Diagnostics problems;
-  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is tried again", "--retry 2"));
+  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is retried", "--retry 2"));
   for (const std::string& list : options.retry_on) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -124,7 +124,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
         if (std::find(retry.on.begin(), retry.on.end(), *named) == retry.on.end()) retry.on.push_back(*named);
         continue;
       }
-      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is no class of failures",
+      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is not a failure class",
                                     DidYouMean(word, TrialClassesThereAre(true))));
     }
   }
@@ -151,7 +151,7 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   const auto seconds = ParseDuration(options.max_time);
   constexpr double kLongest = 1e9;
   if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
-    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is no duration", "--max-time 36h"));
+    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is not a duration", "--max-time 36h"));
   }
   budget.time_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
   return {};
@@ -260,8 +260,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
 
 Result<void> CheckNoSpares(const RecipeOptions& options) {
   if (options.spares == 0) return {};
-  return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
-                         "name all hosts, without --spares"));
+  return Fail(
+      UsageError("--spares: the trials of a lost host are retried on the others", "name all hosts, without --spares"));
 }
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {

@@ -205,7 +205,7 @@ class Validation {
     if (place.dir.marked.empty()) return;
     static const std::string kBelowRun = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/';
     if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
-      Wrong("the place of checkpoints is no path from '/' on");
+      Wrong("the place of checkpoints is not a path from '/' on");
     Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
     if (place.latest.empty() == place.file.empty())
       Wrong("exactly one of `latest` and `file` must define the newest checkpoint");
@@ -237,7 +237,7 @@ class Validation {
       const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
       Plain(step.what, "the activation " + what);
       if (step.what.find(kHoleOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
-      if (!IsActivation(step)) Wrong("the activation " + what + " is no path from '/' on, or no name");
+      if (!IsActivation(step)) Wrong("the activation " + what + " is not a path from '/' on, or no name");
     }
   }
 

@@ -362,7 +362,7 @@ class PlanReader {
 
 Result<Plan> PlanFromJson(std::string_view bytes) {
   const auto fail = [](std::string why, std::string hint = {}) {
-    return Fail(Error("plan_json", {}, "this is no plan that muster can read: " + std::move(why), std::move(hint)));
+    return Fail(Error("plan_json", {}, "this is not a plan that muster can read: " + std::move(why), std::move(hint)));
   };
   if (bytes.size() > kMaxPlanJsonBytes)
     return fail("it is larger than " + std::to_string(kMaxPlanJsonBytes >> 20) + " MiB");

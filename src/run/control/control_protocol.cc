@@ -30,8 +30,8 @@ tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::str
 // The object of a line, its format known to be ours.
 tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
-  if (!json) return No("the line is no JSON: " + json.error());
-  if (json->AsMap() == nullptr) return No("the line is no JSON object");
+  if (!json) return No("the line is not valid JSON: " + json.error());
+  if (json->AsMap() == nullptr) return No("the line is not a JSON object");
   const auto format = json->AsMap()->find("format");
   if (format == json->AsMap()->end()) return No("the object has no format; this muster speaks format 1");
   const std::int64_t* number = format->second.AsInt();

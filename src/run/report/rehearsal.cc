@@ -379,7 +379,7 @@ Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const RunBegan* began = records.empty() ? nullptr : std::get_if<RunBegan>(&records.front().entry);
   const bool rehearsal = began != nullptr && began->rehearsal;
   if (!rehearsal)
-    return Fail(Error("run", {}, fmt::format("{} is no rehearsal", Quoted(run_dir)), "use muster report for a run"));
+    return Fail(Error("run", {}, fmt::format("{} is not a rehearsal", Quoted(run_dir)), "use muster report for a run"));
   std::vector<std::optional<StubAccount>> accounts;
   for (std::uint32_t i = 0; i < plan.processes.size(); ++i)
     accounts.push_back(AccountIn(run->folder.get(), LogPath(plan, i, 0), i));

@@ -29,7 +29,7 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
              !IsThisMachine(request.hosts.front().name)) {
     refusals.push_back(MachineError("hosts",
-                                    fmt::format("{} is another machine than this, {}, and this start has only this one",
+                                    fmt::format("{} is not this machine, {}, and this start has only this one",
                                                 request.hosts.front().name, OwnHostName()),
                                     "name localhost, or no host"));
   }

@@ -134,7 +134,8 @@ class Reader {
         const auto found = anchors_.find(TextOf((*event).data.alias.anchor));
         const std::string name = "*" + std::string(TextOf((*event).data.alias.anchor));
         if (found == anchors_.end()) return Refuse(line, name + " is used before it is complete, or is nowhere");
-        if (as_key && found->second.value.AsString() == nullptr) return Refuse(line, "the key " + name + " is no text");
+        if (as_key && found->second.value.AsString() == nullptr)
+          return Refuse(line, "the key " + name + " is not text");
         made = found->second;
         break;
       }

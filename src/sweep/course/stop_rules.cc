@@ -51,7 +51,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   if (!Note(progress, report)) {
     progress.diverged_ = true;
     outcome.stop = true;
-    outcome.why = objective_->metric + " is no finite number";
+    outcome.why = objective_->metric + " is not a finite number";
     return outcome;
   }
   if (!objective_ || !report.contains(objective_->metric)) return outcome;

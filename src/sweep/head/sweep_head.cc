@@ -413,7 +413,7 @@ void SweepHead::Keep() {
   for (const auto& [trial, live] : live_) live->FollowMetrics();
   if (!std::exchange(kept_, true)) {
     if (const int error = journal_.Sync(); error != 0) {
-      Stop(fmt::format("the journal cannot be brought to the disk: {}", ::strerror(error)), 3, false);
+      Stop(fmt::format("the journal cannot be synced to disk: {}", ::strerror(error)), 3, false);
     }
     index_.Commit(course_.account(), journal_.position());
     if (!index_.problem().empty() && !std::exchange(index_told_, true)) {
@@ -477,9 +477,8 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   SweepBegan began = request.began;
   const bool differs = !loaded.account.recipe().empty() && loaded.account.recipe() != began.recipe;
   if (differs && !began.accepted) {
-    return Fail(Error("recipe_changed", {},
-                      "the sweep's folder keeps another recipe than the one that it was begun with",
-                      "another one was being accepted as muster was ended: muster resume --accept does so again"));
+    return Fail(Error("recipe_changed", {}, "the sweep's folder has another recipe than the one that it began with",
+                      "muster exited while accepting another one: repeat muster resume --accept"));
   }
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};

@@ -80,7 +80,7 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   }
   if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
   if (!ended.why.empty()) line += ": " + Printable(ended.why);
-  if (ended.again && !ended.interrupted) line += "; it is tried again";
+  if (ended.again && !ended.interrupted) line += "; it is retried";
   return line;
 }
 

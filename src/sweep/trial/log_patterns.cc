@@ -25,10 +25,10 @@ Result<Pattern> Compile(const std::string& pattern, const std::string& what, con
   options.set_max_mem(2 << 20);
   auto compiled = std::make_unique<const RE2>(pattern, options);
   if (compiled->ok()) return compiled;
-  return Fail(Error(
-      "pattern", place,
-      fmt::format("the pattern of {}, {}, is no regular expression: {}", what, Quoted(pattern), compiled->error()),
-      "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
+  return Fail(Error("pattern", place,
+                    fmt::format("the pattern of {}, {}, is not a valid regular expression: {}", what, Quoted(pattern),
+                                compiled->error()),
+                    "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
 }
 
 // The number that all of the text is, or nothing. "1e5", "+3", ".5"; "nan" and "inf", too.
