@@ -141,7 +141,7 @@ local function read_on(on, place, what, read)
       elseif signal then
         read.signals[#read.signals + 1] = signal
       else
-        host.report("error", "enum", place, ("%s: %s is no way to end"):format(what, shown(ending)),
+        host.report("error", "enum", place, ("%s: %s is not an outcome"):format(what, shown(ending)),
                     'on = "failure", "always", or a list of exit codes 1 to 255, names of signals and "success"')
       end
     end

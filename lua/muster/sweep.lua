@@ -31,14 +31,14 @@ local MOST_NESTED = 12  -- spaces inside each other
 function api.choice(values)
   local place = host.here()
   if type(values) ~= "table" or muster.kind_of(values) then
-    host.stop("type", place, "muster.choice wants a list of values, got " .. shown(values), "muster.choice { 1, 2, 4 }")
+    host.stop("type", place, "muster.choice expects a list of values, got " .. shown(values), "muster.choice { 1, 2, 4 }")
   end
   local why = host.why_not_plain(values)
   if why then host.stop("type", place, "muster.choice: " .. why) end
   local copied = {}
   for position, key in ipairs(host.sorted_keys(values)) do
     if key ~= position then
-      host.stop("type", place, ("muster.choice wants a list of values, got the key %s"):format(shown(key)), "muster.choice { 1, 2, 4 }")
+      host.stop("type", place, ("muster.choice expects a list of values, got the key %s"):format(shown(key)), "muster.choice { 1, 2, 4 }")
     end
     copied[position] = values[key]
   end
@@ -51,7 +51,7 @@ local function ends_of(name, place, ...)
   for position = 1, select("#", ...) do
     local value = ends[position]
     if (type(value) ~= "number" and type(value) ~= "string") or value ~= value then
-      host.stop("type", place, ("muster.%s wants numbers, got %s"):format(name, shown(value)), ("muster.%s(1, 8)"):format(name))
+      host.stop("type", place, ("muster.%s expects numbers, got %s"):format(name, shown(value)), ("muster.%s(1, 8)"):format(name))
     end
   end
   return ends
@@ -86,7 +86,7 @@ for _, kind in ipairs { "product", "zip", "union" } do
   api[kind] = function(entries)
     local place = host.here()
     if type(entries) ~= "table" or muster.kind_of(entries) then
-      host.stop("type", place, ("muster.%s wants a table, got %s"):format(kind, shown(entries)),
+      host.stop("type", place, ("muster.%s expects a table, got %s"):format(kind, shown(entries)),
                 ("muster.%s { lr = muster.choice { 0.1, 0.01 } }"):format(kind))
     end
     return muster.seal("a space", { kind = kind, entries = copy(entries), place = place })
@@ -97,7 +97,7 @@ end
 function api.when(condition, space)
   local place = host.here()
   if type(condition) ~= "table" or muster.kind_of(condition) or type(space) ~= "table" then
-    host.stop("type", place, "muster.when wants a condition and a space",
+    host.stop("type", place, "muster.when expects a condition and a space",
               'muster.when({ optimizer = "adam" }, { ["optimizer.beta1"] = { 0.9, 0.95 } })')
   end
   return muster.seal("a space", { kind = "when", condition = copy(condition), space = space, place = place })
@@ -180,7 +180,7 @@ end
 local function options_of(name, given, place)
   if given == nil then given = {} end
   if type(given) ~= "table" or muster.kind_of(given) then
-    host.stop("type", place, ("%s wants a table of options, got %s"):format(name, shown(given)))
+    host.stop("type", place, ("%s expects a table of options, got %s"):format(name, shown(given)))
   end
   muster.check_keys(given, OPTIONS[name:match("[^.]*$")], name, place)
   local why = host.why_not_plain(given)
@@ -204,7 +204,7 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   api[name] = function(metric)
     local place = host.here()
     if type(metric) ~= "string" or metric == "" then
-      host.stop("type", place, ("muster.%s wants the name of a metric, got %s"):format(name, shown(metric)), ('muster.%s "loss"'):format(name))
+      host.stop("type", place, ("muster.%s expects the name of a metric, got %s"):format(name, shown(metric)), ('muster.%s "loss"'):format(name))
     end
     return muster.seal("an objective", { metric = metric, maximize = maximize, place = place })
   end
@@ -241,7 +241,7 @@ end
 function api.sweep(given)
   local place = host.here()
   if type(given) ~= "table" or muster.kind_of(given) then
-    host.stop("type", place, "muster.sweep wants a table, got " .. shown(given))
+    host.stop("type", place, "muster.sweep expects a table, got " .. shown(given))
   end
   muster.check_keys(given, SWEEP_KEYS, "a sweep", place)
   local recipe = recipe_of(given, place)

@@ -124,7 +124,7 @@ class Compiler {
       if (part.kind != Space::Kind::kWhen) {
         always.push_back(&part);
       } else if (part.parts.size() != 1 || part.condition.empty()) {
-        Report(part, "when wants a condition and a space");
+        Report(part, "when expects a condition and a space");
         sound = false;
       } else {
         whens.push_back(&part);

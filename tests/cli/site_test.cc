@@ -107,7 +107,7 @@ TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
   ASSERT_EQ(::chmod((project_ / "muster.site.lua").c_str(), 0666), 0);
   const CommandResult refused = Muster({"plan", "recipe.lua"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_TRUE(Has(refused.err, "the site file can be written by everybody")) << refused.err;
+  EXPECT_TRUE(Has(refused.err, "the site file is world-writable")) << refused.err;
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "../muster.site.lua"}).exit_code, 0) << "named on purpose";
 }
 
@@ -491,7 +491,7 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   Site("  transport = \"ssh\",");
   const CommandResult nobody = Muster({"run", "recipe.lua"});
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
+  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, but no hosts are named"))
       << nobody.err;
   EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
   Site("");

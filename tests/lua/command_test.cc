@@ -84,7 +84,7 @@ TEST(Commands, AreWhatTheyWereWhenTheyWereGiven) {
 
 TEST(Shell, WantsAText) {
   EXPECT_EQ(ProblemsOf("muster.shell { 'x' }"),
-            Lines{"recipe.lua:4 error type: muster.shell wants the text of a shell command, got {\"x\"}"});
+            Lines{"recipe.lua:4 error type: muster.shell expects the text of a shell command, got {\"x\"}"});
 }
 
 TEST(Here, NamesFilesBesideTheRecipe) {
@@ -99,7 +99,7 @@ TEST(Here, NamesFilesBesideTheRecipe) {
             Lines{"recipe.lua:4 error missing_path: muster.here: nope.py is not beside the recipe: there is none"});
   for (const char* bad : {"", "nil", "7", "{}", "''", "'a\\0b'"}) {
     EXPECT_EQ(ProblemsOf(std::string("muster.here(") + bad + ")"),
-              Lines{"recipe.lua:4 error type: muster.here wants the name of a file beside the recipe"})
+              Lines{"recipe.lua:4 error type: muster.here expects the name of a file beside the recipe"})
         << bad;
   }
 }
