@@ -53,7 +53,7 @@ local function read_dir(dir, place)
   end
   dir = dir:gsub("(.)/+$", "%1")
   if dir:find("${muster:", 1, true) and dir:sub(1, #host.hole "run_dir") ~= host.hole "run_dir" then
-    host.report("error", "format", place, ("checkpoint: dir begins with what only a start knows: %s"):format(shown(dir)))
+    host.report("error", "format", place, ("checkpoint: dir begins with a value known only at the start: %s"):format(shown(dir)))
     return nil
   end
   if dir:sub(1, 1) == "/" or dir:sub(1, #host.hole "run_dir") == host.hole "run_dir" then return dir end
@@ -87,7 +87,7 @@ local function read(recipe, p)
     if type(said.signal) == "string" and host.is_signal(said.signal) then
       checkpoint.signal = said.signal:gsub("^SIG", "")
       if NOT_CAUGHT[checkpoint.signal] then
-        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it does not see"):format(shown(said.signal)),
+        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it cannot handle"):format(shown(said.signal)),
                     'for example "USR1"')
       end
     else

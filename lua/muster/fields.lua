@@ -25,7 +25,7 @@ local function flatten(words, place, role, into, depth)
     elseif key == count + 1 then
       count = key
     else
-      host.report("error", "command", place, ("the command of %s has a hole: word %d is nil"):format(role, count + 1),
+      host.report("error", "command", place, ("the command of %s: word %d is nil"):format(role, count + 1),
                   "write false for a word that is to be left out")
       break
     end

@@ -277,7 +277,7 @@ local function view(values, variants)
                   "parameters are what the user chose; compute into a local variable")
       end,
       __concat = function()
-        host.stop("type", host.here(), ("%s is a block of parameters and no text"):format(what),
+        host.stop("type", host.here(), ("%s is a block of parameters, not a text"):format(what),
                   variants[name] and ("%s.variant is the name of the variant"):format(what) or nil)
       end,
       __metatable = false,

@@ -228,7 +228,7 @@ function policies.settle_after(roles)
     local chosen = {}
     for _, name in ipairs(role.after or {}) do
       if not position[name] then
-        host.report("error", "roles", role.place, ("role %s comes after role %s, which there is not"):format(role.name, name),
+        host.report("error", "roles", role.place, ("role %s comes after role %s, which does not exist"):format(role.name, name),
                     host.suggest(name, names))
       else
         chosen[position[name]] = true

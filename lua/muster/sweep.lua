@@ -136,7 +136,7 @@ local function space_of(declared, value, place, depth)
     end
     local kind = muster.kind_of(named)
     if kind then
-      host.report("error", "type", space.place, ("%s: %s is no axis"):format(name, kind),
+      host.report("error", "type", space.place, ("%s: %s is not an axis"):format(name, kind),
                   kind == "a space" and "a space stands in the table without a name" or nil)
       return
     end
@@ -161,7 +161,7 @@ local function space_of(declared, value, place, depth)
   for _, key in ipairs(keys) do
     if type(key) == "string" then
       if space.kind == "union" then
-        host.report("error", "space", space.place, ("union: %s is no space of its own"):format(key),
+        host.report("error", "space", space.place, ("union: %s is not a space"):format(key),
                     ("muster.union { { %s = … }, { %s = … } }"):format(key, key))
       else
         add(key, rawget(space.entries, key))
@@ -320,7 +320,7 @@ local function holds(text)
     local problem
     chunk, problem = host.load("return " .. text, "=--where", scope)
     if not chunk then
-      host.stop("usage", 0, ("--where %s is no expression: %s"):format(shown(text), (problem:gsub("^%-%-where:%d+: ", ""))), "--where 'bubble < 0.2'")
+      host.stop("usage", 0, ("--where %s is not an expression: %s"):format(shown(text), (problem:gsub("^%-%-where:%d+: ", ""))), "--where 'bubble < 0.2'")
     end
     compiled[text] = chunk
   end

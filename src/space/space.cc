@@ -147,7 +147,7 @@ class Compiler {
     for (std::size_t i = 0; i < whens.size(); ++i) {
       for (const auto& [name, values] : whens[i]->condition) {
         if (!names.contains(name)) {
-          Report(*whens[i], "when: " + name + " is no axis of the product in which it stands",
+          Report(*whens[i], "when: " + name + " is not an axis of the product in which it stands",
                  DidYouMean(name, std::vector<std::string>(names.begin(), names.end())));
           sound = false;
         }

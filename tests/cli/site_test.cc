@@ -459,7 +459,7 @@ TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
   const std::string before = Text(project_ / "work/new.lua");
   const CommandResult again = Muster({"doctor", "--write-site", "new.lua"});
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_TRUE(Has(again.err, "is there already")) << again.err;
+  EXPECT_TRUE(Has(again.err, "already exists")) << again.err;
   EXPECT_EQ(Text(project_ / "work/new.lua"), before);
   EXPECT_EQ(Muster({"doctor", "recipe.lua", "--write-site", "x.lua"}).exit_code, 2);
 }

@@ -137,7 +137,7 @@ TEST(Roles, ThatWaitForEachOtherAreRefused) {
   EXPECT_EQ(ProblemsOf("job:role 'a' { command = { 'x' }, after = 'a' }"),
             Lines{"recipe.lua:4 error roles: roles wait for each other: a after a"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, after = 'workers' }"),
-            Lines{"recipe.lua:4 error roles: role worker comes after role workers, which there is not"});
+            Lines{"recipe.lua:4 error roles: role worker comes after role workers, which does not exist"});
 }
 
 TEST(Roles, OptionsAreCheckedOneByOne) {
