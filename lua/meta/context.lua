@@ -4,7 +4,7 @@
 
 local context = {}
 
----What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---What a process computes on, how it compiles and runs, and what it writes for debugging.
 ---@class muster.SetContext
 ---Options of the tuning that aoe_tune_mode switches on.
 ---
@@ -936,7 +936,7 @@ local context = {}
 ---- default: `false`
 ---- setting: for the whole job, not inside `each`
 ---@field dump_local_norm? boolean
----Use AllToAll where tensors are spread anew, instead of several smaller operators.
+---Use AllToAll where tensors are redistributed, instead of several smaller operators.
 ---
 ---- releases: 1.6.2 and later
 ---- status: 1.6.2: taken without being documented
@@ -1131,7 +1131,7 @@ local context = {}
 ---  - 2.3.0-rc2 and later: must divide `device_num` (descriptions of 2.3; MindSpore fails when a graph is compiled)
 ---- setting: for the whole job, not inside `each`
 ---@field pipeline_stages? integer
----How auto_parallel looks for a way to shard the network.
+---How auto_parallel searches for a sharding strategy.
 ---
 ---- releases: 1.6.2 and later
 ---- type: text
@@ -1142,7 +1142,7 @@ local context = {}
 ---- together: sets the same as `auto_parallel_search_mode`, the later call wins (API page of 1.6; MindSpore keeps one value under both names)
 ---- setting: for the whole job, not inside `each`
 ---@field search_mode? "recursive_programming"|"dynamic_programming"|"sharding_propagation"
----Old way to choose that search.
+---Older attribute for the same choice.
 ---
 ---- releases: 1.6.2 and later
 ---- status: deprecated: use `search_mode` instead; taken without being documented
@@ -1703,7 +1703,7 @@ context.PYNATIVE_MODE = 1
 context.RELEASE = 0
 context.STRICT = 0
 
----What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error.
+---What a process computes on, how it compiles and runs, and what it writes for debugging.
 ---
 ---More: `muster docs set_context`
 ---@param attributes muster.SetContext

@@ -148,7 +148,7 @@ local muster = {}
 ---@field derives? string
 ---@field example? string
 ---@field roles table<string, muster.ContractRole>
----"many": workers may be in several worlds, each with its own ranks and meeting point.
+---"many": workers may be in several worlds, each with its own ranks and rendezvous endpoint.
 ---@field worlds? "many"
 ---Whose host and which port all processes meet at.
 ---@field meeting? { role: string, port: string, avoid?: any[] }

@@ -53,7 +53,7 @@ local function read_dir(dir, place)
   end
   dir = dir:gsub("(.)/+$", "%1")
   if dir:find("${muster:", 1, true) and dir:sub(1, #host.hole "run_dir") ~= host.hole "run_dir" then
-    host.report("error", "format", place, ("checkpoint: dir begins with what only a start knows: %s"):format(shown(dir)))
+    host.report("error", "format", place, ("checkpoint: dir begins with a value known only at the start: %s"):format(shown(dir)))
     return nil
   end
   if dir:sub(1, 1) == "/" or dir:sub(1, #host.hole "run_dir") == host.hole "run_dir" then return dir end
@@ -77,7 +77,7 @@ local function read(recipe, p)
     muster.check_keys(latest, { "file" }, "latest of checkpoint", place)
     checkpoint.file = below(latest.file, place, "file of latest")
   elseif latest == nil then
-    host.report("error", "missing", place, "checkpoint: latest says by what the newest one is told",
+    host.report("error", "missing", place, "checkpoint: latest defines the newest checkpoint",
                 'a pattern such as latest = "step_*.pt", or latest = { file = "latest" } for a file that holds its name')
   else
     checkpoint.latest = read_pattern(latest, place)
@@ -87,7 +87,7 @@ local function read(recipe, p)
     if type(said.signal) == "string" and host.is_signal(said.signal) then
       checkpoint.signal = said.signal:gsub("^SIG", "")
       if NOT_CAUGHT[checkpoint.signal] then
-        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it does not see"):format(shown(said.signal)),
+        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it cannot handle"):format(shown(said.signal)),
                     'for example "USR1"')
       end
     else
@@ -111,7 +111,7 @@ local function read(recipe, p)
     host.report("error", "type", place, ("checkpoint: roles is a list of names, got %s"):format(shown(said.roles)))
     roles = nil
   elseif roles and #roles == 0 then
-    host.report("error", "missing", place, "checkpoint: roles names none, and nobody would get the signal",
+    host.report("error", "missing", place, "checkpoint: roles is empty, so no process would get the signal",
                 'roles = { "trainer" }; without it the workers get the signal')
     roles = nil
   end
@@ -127,7 +127,7 @@ local function offered(checkpoint)
   return function(name)
     if name == "resume" then return resume end
     if where then return where end
-    host.stop("missing", host.here(), "job.checkpoint: the recipe does not say where its checkpoints are", EXAMPLE)
+    host.stop("missing", host.here(), "job.checkpoint: the recipe has no `checkpoint`", EXAMPLE)
   end
 end
 
@@ -156,7 +156,7 @@ local function settle(checkpoint, job)
   end
   if not any then
     host.report("error", "missing", checkpoint.place, "checkpoint: signal goes to the workers, and there are none",
-                'roles = { "trainer" } names who writes checkpoints')
+                'roles = { "trainer" } names the roles that write checkpoints')
   end
 end
 

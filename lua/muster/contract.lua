@@ -171,7 +171,7 @@ end
 -- muster.contract { … }: checked where it stands; contracts.asked guards what its functions get and give.
 function muster.api.contract(given)
   local place = host.here()
-  if type(given) ~= "table" then host.stop("type", place, "muster.contract wants a table, got " .. shown(given)) end
+  if type(given) ~= "table" then host.stop("type", place, "muster.contract expects a table, got " .. shown(given)) end
   local sound = true
   local function complain(message, hint)
     sound = false
@@ -213,7 +213,7 @@ local function read_option(contract, name, option, value, place)
     local path = host.ship(place, value)
     host.stop_if_errors()
     local json, why = host.shipped_json(path)
-    if json == nil then host.stop("bad_json", place, ("framework %s: %s is no JSON: %s"):format(contract.name, value, why)) end
+    if json == nil then host.stop("bad_json", place, ("framework %s: %s is not valid JSON: %s"):format(contract.name, value, why)) end
     return { path = path, name = value, json = json }
   end
   if type(value) ~= "table" then return refuse(option.kind == "list" and "a list of texts" or "a table") end

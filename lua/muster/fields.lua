@@ -25,7 +25,7 @@ local function flatten(words, place, role, into, depth)
     elseif key == count + 1 then
       count = key
     else
-      host.report("error", "command", place, ("the command of %s has a hole: word %d is nil"):format(role, count + 1),
+      host.report("error", "command", place, ("the command of %s: word %d is nil"):format(role, count + 1),
                   "write false for a word that is to be left out")
       break
     end
@@ -82,7 +82,7 @@ end
 -- One variable into { [name] = { text = "…" | unset = true, override = bool, place } }.
 local function read_variable(name, value, override, place, what, into)
   if not is_variable_name(name) then
-    host.report("error", "variable", place, ("%s: %s is no name of a variable"):format(what, shown(name)))
+    host.report("error", "variable", place, ("%s: %s is not a variable name"):format(what, shown(name)))
   elseif muster.contents(value, "muster.unset") then
     into[name] = { unset = true, override = override, place = place }
   else
@@ -131,7 +131,7 @@ local function read_step(kind, what, place, into)
     refuse("activation", shown(what) .. " is known only when the job starts, after the activation",
            'muster.here "set_env.sh" names a file beside the recipe')
   elseif kind == "source" and what:sub(1, 1) ~= "/" then
-    refuse("activation", shown(what) .. " is no path from / on", 'muster.here "set_env.sh" names a file beside the recipe')
+    refuse("activation", shown(what) .. " is not a path from / on", 'muster.here "set_env.sh" names a file beside the recipe')
   elseif what == "" or what:sub(1, 1) == "-" or #what > 4096 then
     refuse("activation", shown(what) .. " is no name", "a name is not empty and does not begin with '-'")
   else
@@ -142,7 +142,7 @@ end
 -- The steps of one call into `into`; false is skipped, as in a command.
 local function read_activation(steps, place, into)
   if type(steps) ~= "table" then
-    host.stop("type", place, "job:activate wants a table, got " .. shown(steps),
+    host.stop("type", place, "job:activate expects a table, got " .. shown(steps),
               'job:activate { source = "/opt/set_env.sh", module = { "cuda/12" }, conda = "train" }')
   end
   muster.check_keys(steps, ACTIVATION, "job:activate", place)
@@ -198,7 +198,7 @@ local function read_ports(ports, place, role)
     if is_name(name) then
       names[#names + 1] = name
     else
-      host.report("error", "format", place, ("ports of %s: %s is no name for a port"):format(role, shown(name)))
+      host.report("error", "format", place, ("ports of %s: %s is not a valid name for a port"):format(role, shown(name)))
     end
   end
   return names

@@ -16,7 +16,7 @@ local function shown(value) return host.show(value) end
 -- Checks a role's table and gives the role as layout.lua wants it.
 local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
-    host.stop("type", place, ("role %s wants a table of options, got %s"):format(name, shown(options)))
+    host.stop("type", place, ("role %s expects a table of options, got %s"):format(name, shown(options)))
   end
   muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place)
 
@@ -101,7 +101,7 @@ end
 local function add_file(job, name, text, place, wanted)
   if type(name) ~= "string" or type(text) ~= "string" then host.stop("type", place, wanted) end
   if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
-    host.stop("format", place, ("%s is no name for a file below the run directory"):format(shown(name)))
+    host.stop("format", place, ("%s is not a valid name for a file below the run directory"):format(shown(name)))
   end
   if job.files[name] then
     host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
@@ -144,7 +144,7 @@ local function new_job(cluster, args, contract, progress)
     if condition then return end
     local place = host.here()
     if type(message) ~= "string" then
-      host.stop("type", place, "job:check wants a condition and a message")
+      host.stop("type", place, "job:check expects a condition and a message")
     end
     local formatted, text = pcall(string.format, message, host.exact_arguments(...))
     host.report("error", "check", place, formatted and text or message, nil,
@@ -153,11 +153,11 @@ local function new_job(cluster, args, contract, progress)
 
   function object.derive(self, values)
     local place = host.here()
-    if type(values) ~= "table" then host.stop("type", place, "job:derive wants a table, got " .. shown(values)) end
+    if type(values) ~= "table" then host.stop("type", place, "job:derive expects a table, got " .. shown(values)) end
     local copied = {}
     for _, name in ipairs(host.sorted_keys(values)) do
       if type(name) ~= "string" then
-        host.stop("type", place, "job:derive wants named values, got the key " .. shown(name))
+        host.stop("type", place, "job:derive expects named values, got the key " .. shown(name))
       end
       if job.derived[name] then
         host.report("error", "duplicate", place, ("derived value %s is given twice"):format(name), nil, { { "first here", job.derived[name].place } })
@@ -194,7 +194,7 @@ local function new_job(cluster, args, contract, progress)
   -- yaml = … or json = ….
   function object.file(self, file)
     local place = host.here()
-    local wanted = 'job:file wants { "name", text = "…" }, or a value as yaml or json'
+    local wanted = 'job:file expects { "name", text = "…" }, or a value as yaml or json'
     if type(file) ~= "table" then host.stop("type", place, wanted) end
     muster.check_keys(file, muster.field_names "job:file", "job:file", place)
     local text = file.text
@@ -219,7 +219,7 @@ local function new_job(cluster, args, contract, progress)
     local wanted = type(port) == "table" and port or { port }
     local name, number = wanted[1], wanted.number
     if not fields.is_name(name) then
-      host.stop("format", place, "job:port wants a name of letters, digits, '_' and '-', got " .. shown(name))
+      host.stop("format", place, "job:port expects a name of letters, digits, '_' and '-', got " .. shown(name))
     end
     muster.check_keys(wanted, muster.field_names "job:port", "job:port", place)
     if number ~= nil and not fields.is_whole(number, 1, 65535) then

@@ -228,7 +228,7 @@ local function contract_job(job, contract, option, recipe)
                   attempt = host.hole "attempt", numbers = {}, count = { scheduler = 0, server = 0, worker = 0, other = 0 } }
   for plays in pairs(contract.roles) do asked.count[plays] = 0 end
   function asked.file(name, text)
-    return jobs.add_file(job, name, text, contract.place or recipe.place, "job.file wants a name and a text")
+    return jobs.add_file(job, name, text, contract.place or recipe.place, "job.file expects a name and a text")
   end
   -- The framework assigns the ranks of that part, so that they have none in the plan.
   function asked.ranks_of(plays, who)

@@ -93,7 +93,7 @@ function meeting.hold_context_ports(job, contract)
       job.ports[wanted.port] = port
     elseif not port and not owner and wanted.number == 0 then
       host.report("error", "contract_port", wanted.place,
-                  ('%s = "auto": framework %s has nobody who would listen there'):format(wanted.attribute, contract.name), "give a number")
+                  ('%s = "auto": framework %s has no process that would listen there'):format(wanted.attribute, contract.name), "give a number")
     end
   end
 end

@@ -91,7 +91,7 @@ function muster.exact_div(division)
     end
   end
   if type(dividend) ~= "string" or type(division.by) ~= "table" then
-    host.stop("type", place, "exact_div wants { NAME = number, by = { NAME = number, … } }")
+    host.stop("type", place, "exact_div expects { NAME = number, by = { NAME = number, … } }")
   end
   return host.exact_div(place, dividend, division[dividend], division.by)
 end
@@ -104,7 +104,7 @@ end
 -- The only way to a shell: the command is one text, run as /bin/sh -c TEXT.
 function muster.shell(text)
   if type(text) ~= "string" then
-    host.stop("type", host.here(), "muster.shell wants the text of a shell command, got " .. shown(text))
+    host.stop("type", host.here(), "muster.shell expects the text of a shell command, got " .. shown(text))
   end
   return seal("a shell command", { text = text })
 end
@@ -132,7 +132,7 @@ for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml
   muster["read_" .. format] = function(name)
     local place = host.here()
     if type(name) ~= "string" or name == "" then
-      host.stop("type", place, ("muster.read_%s wants the name of a file beside the recipe"):format(format))
+      host.stop("type", place, ("muster.read_%s expects the name of a file beside the recipe"):format(format))
     end
     local text, file = host.read_beside(beside(place, name))
     if not text then
@@ -145,7 +145,7 @@ end
 -- What a site file returns: facts about machines (docs/site.md). They are checked outside, by src/plan/environment/site_file.cc.
 function muster.site(facts)
   if type(facts) ~= "table" then
-    host.stop("type", host.here(), "muster.site wants a table, got " .. shown(facts), 'return muster.site { hosts = "n[01-04]:8" }')
+    host.stop("type", host.here(), "muster.site expects a table, got " .. shown(facts), 'return muster.site { hosts = "n[01-04]:8" }')
   end
   return seal("a site file", facts)
 end

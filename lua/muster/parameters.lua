@@ -41,13 +41,13 @@ function api.variant(declaration)
   local fields = fields_of("enum", declaration)
   local choices = fields.one_of
   if type(choices) ~= "table" or muster.kind_of(choices) or next(choices) == nil then
-    host.stop("parameter", place, "muster.variant wants the parameters of each variant by its name",
+    host.stop("parameter", place, "muster.variant expects the parameters of each variant by its name",
               'muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }')
   end
   local names = {}
   for _, name in ipairs(host.sorted_keys(choices)) do
     if type(name) ~= "string" or not name:match("^[%w_-]+$") or #name > 100 then
-      host.stop("parameter", place, ("muster.variant: %s is no name for a variant"):format(shown(name)),
+      host.stop("parameter", place, ("muster.variant: %s is not a valid name for a variant"):format(shown(name)),
                 "names are letters, digits, '_' and '-'")
     end
     local block = choices[name]
@@ -156,16 +156,16 @@ function declare_block(scope, prefix, when, block, place, depth)
     local value = rawget(block, name)
     local full = prefix .. host.tostring(name)
     if not is_name(name) then
-      host.report("error", "parameter", place, ("%s is no name for a parameter"):format(shown(name)),
+      host.report("error", "parameter", place, ("%s is not a valid name for a parameter"):format(shown(name)),
                   "names are letters, digits and '_', and begin with no digit")
     elseif name == "variant" and next(when) ~= nil then
-      host.report("error", "parameter", place, ("%s is no name for a parameter: p.%s is the name of the variant"):format(full, full))
+      host.report("error", "parameter", place, ("%s is not a valid name for a parameter: p.%s is the name of the variant"):format(full, full))
     elseif contents(value, "a parameter") or contents(value, "a variant") then
       declare(scope, full, when, value, place, depth)
     elseif has_parameters(value, 1) and full ~= "cluster" then
       declare_block(scope, full .. ".", when, value, place, depth + 1)
     elseif full == "cluster" then
-      host.report("error", "parameter", place, "cluster is no name for a block of parameters",
+      host.report("error", "parameter", place, "cluster is not a valid name for a block of parameters",
                   "cluster.hosts and cluster.devices_per_host are the job's")
     elseif constructors[value] then
       host.report("error", "parameter", place, ("parameter %s: muster.%s is a function, and is not called"):format(full, constructors[value]),
@@ -276,7 +276,7 @@ local function view(values, variants)
                   "parameters are what the user chose; compute into a local variable")
       end,
       __concat = function()
-        host.stop("type", host.here(), ("%s is a block of parameters and no text"):format(what),
+        host.stop("type", host.here(), ("%s is a block of parameters, not a text"):format(what),
                   variants[name] and ("%s.variant is the name of the variant"):format(what) or nil)
       end,
       __metatable = false,
@@ -317,7 +317,7 @@ function api.flags(parameters, options)
   local place = host.here()
   options = options or {}
   if type(parameters) ~= "table" or type(options) ~= "table" then
-    host.stop("type", place, 'muster.flags wants p and { style = "argparse" }')
+    host.stop("type", place, 'muster.flags expects p and { style = "argparse" }')
   end
   muster.check_keys(options, { "style", "only", "except" }, "muster.flags", place)
   local style = options.style or "argparse"

@@ -141,7 +141,7 @@ local function read_on(on, place, what, read)
       elseif signal then
         read.signals[#read.signals + 1] = signal
       else
-        host.report("error", "enum", place, ("%s: %s is no way to end"):format(what, shown(ending)),
+        host.report("error", "enum", place, ("%s: %s is not an outcome"):format(what, shown(ending)),
                     'on = "failure", "always", or a list of exit codes 1 to 255, names of signals and "success"')
       end
     end
@@ -228,7 +228,7 @@ function policies.settle_after(roles)
     local chosen = {}
     for _, name in ipairs(role.after or {}) do
       if not position[name] then
-        host.report("error", "roles", role.place, ("role %s comes after role %s, which there is not"):format(role.name, name),
+        host.report("error", "roles", role.place, ("role %s comes after role %s, which does not exist"):format(role.name, name),
                     host.suggest(name, names))
       else
         chosen[position[name]] = true

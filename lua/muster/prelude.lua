@@ -138,7 +138,7 @@ end
 function env.require(name)
   local place = host.here()
   if type(name) ~= "string" or not name:match("^@?[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
-    host.stop("require", place, "require wants the name of a module beside the recipe, got " .. host.show(name))
+    host.stop("require", place, "require expects the name of a module beside the recipe, got " .. host.show(name))
   end
   local own = host.module(name)
   if own then return own end

@@ -131,7 +131,7 @@ local function read_profiles(recipe, base)
   for _, name in ipairs(host.sorted_keys(given)) do
     local values = rawget(given, name)
     if type(name) ~= "string" or not name:match("^[%w_][%w_.-]*$") or #name > 100 then
-      host.report("error", "format", recipe.place, ("%s is no name for a profile"):format(shown(name)),
+      host.report("error", "format", recipe.place, ("%s is not a valid name for a profile"):format(shown(name)),
                   "letters, digits, '_', '-' and '.'")
     elseif type(values) ~= "table" or muster.kind_of(values) then
       host.report("error", "type", recipe.place, ("profile %s is a table of values, got %s"):format(name, shown(values)),
@@ -154,7 +154,7 @@ local function run_plan(recipe, p, job)
   if not recipe.plan then return run_plan(recipe.base, p, job) end
   recipe.plan(p, job, function(other_p, other_job)
     if other_p ~= p or other_job ~= job then
-      host.stop("type", host.here(), "base wants the p and the job that the plan function was given", "write base(p, job)")
+      host.stop("type", host.here(), "base expects the p and the job that the plan function was given", "write base(p, job)")
     end
     run_plan(recipe.base, p, job)
   end)
@@ -165,7 +165,7 @@ local function sealed_recipe(recipe) return muster.seal("a recipe", recipe, meth
 function api.recipe(given)
   local place = host.here()
   if type(given) ~= "table" then
-    host.stop("type", place, "muster.recipe wants a table, got " .. shown(given))
+    host.stop("type", place, "muster.recipe expects a table, got " .. shown(given))
   end
   local recipe = read(given, place)
   recipe.scope = parameters.read(recipe.params or {}, place)
@@ -192,7 +192,7 @@ function methods.extend(self, given)
   if not contents(self, "a recipe") then
     host.stop("type", place, "extend is called with a dot", "write base:extend { … }")
   elseif type(given) ~= "table" then
-    host.stop("type", place, "extend wants a table, got " .. shown(given))
+    host.stop("type", place, "extend expects a table, got " .. shown(given))
   end
   return extended(self, given, place)
 end
@@ -217,7 +217,7 @@ local loading = {}  -- those that are being read, the recipe that is run first
 function api.load(name)
   local place = host.here()
   if type(name) ~= "string" or name == "" or name:sub(1, 1) == "/" or name:find("%z") then
-    host.stop("type", place, "muster.load wants the name of a recipe beside this one, got " .. shown(name),
+    host.stop("type", place, "muster.load expects the name of a recipe beside this one, got " .. shown(name),
               'muster.load "gpt.lua"')
   end
   local library, rest = name:match("^(@[^/]+/)(.+)$")

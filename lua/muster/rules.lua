@@ -20,7 +20,7 @@ local function judge(path, plan)
       if condition then return end
       local place = host.here()
       if type(message) ~= "string" then
-        host.stop("policy", place, word .. " wants a condition and a message", word .. '(#plan.hosts <= 8, "at most 8 hosts, got %d", #plan.hosts)')
+        host.stop("policy", place, word .. " expects a condition and a message", word .. '(#plan.hosts <= 8, "at most 8 hosts, got %d", #plan.hosts)')
       end
       local formatted, words = pcall(string.format, message, host.exact_arguments(...))
       host.report(severity, "policy", place, formatted and words or message, nil,

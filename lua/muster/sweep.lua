@@ -31,14 +31,14 @@ local MOST_NESTED = 12  -- spaces inside each other
 function api.choice(values)
   local place = host.here()
   if type(values) ~= "table" or muster.kind_of(values) then
-    host.stop("type", place, "muster.choice wants a list of values, got " .. shown(values), "muster.choice { 1, 2, 4 }")
+    host.stop("type", place, "muster.choice expects a list of values, got " .. shown(values), "muster.choice { 1, 2, 4 }")
   end
   local why = host.why_not_plain(values)
   if why then host.stop("type", place, "muster.choice: " .. why) end
   local copied = {}
   for position, key in ipairs(host.sorted_keys(values)) do
     if key ~= position then
-      host.stop("type", place, ("muster.choice wants a list of values, got the key %s"):format(shown(key)), "muster.choice { 1, 2, 4 }")
+      host.stop("type", place, ("muster.choice expects a list of values, got the key %s"):format(shown(key)), "muster.choice { 1, 2, 4 }")
     end
     copied[position] = values[key]
   end
@@ -51,7 +51,7 @@ local function ends_of(name, place, ...)
   for position = 1, select("#", ...) do
     local value = ends[position]
     if (type(value) ~= "number" and type(value) ~= "string") or value ~= value then
-      host.stop("type", place, ("muster.%s wants numbers, got %s"):format(name, shown(value)), ("muster.%s(1, 8)"):format(name))
+      host.stop("type", place, ("muster.%s expects numbers, got %s"):format(name, shown(value)), ("muster.%s(1, 8)"):format(name))
     end
   end
   return ends
@@ -86,7 +86,7 @@ for _, kind in ipairs { "product", "zip", "union" } do
   api[kind] = function(entries)
     local place = host.here()
     if type(entries) ~= "table" or muster.kind_of(entries) then
-      host.stop("type", place, ("muster.%s wants a table, got %s"):format(kind, shown(entries)),
+      host.stop("type", place, ("muster.%s expects a table, got %s"):format(kind, shown(entries)),
                 ("muster.%s { lr = muster.choice { 0.1, 0.01 } }"):format(kind))
     end
     return muster.seal("a space", { kind = kind, entries = copy(entries), place = place })
@@ -97,7 +97,7 @@ end
 function api.when(condition, space)
   local place = host.here()
   if type(condition) ~= "table" or muster.kind_of(condition) or type(space) ~= "table" then
-    host.stop("type", place, "muster.when wants a condition and a space",
+    host.stop("type", place, "muster.when expects a condition and a space",
               'muster.when({ optimizer = "adam" }, { ["optimizer.beta1"] = { 0.9, 0.95 } })')
   end
   return muster.seal("a space", { kind = "when", condition = copy(condition), space = space, place = place })
@@ -136,7 +136,7 @@ local function space_of(declared, value, place, depth)
     end
     local kind = muster.kind_of(named)
     if kind then
-      host.report("error", "type", space.place, ("%s: %s is no axis"):format(name, kind),
+      host.report("error", "type", space.place, ("%s: %s is not an axis"):format(name, kind),
                   kind == "a space" and "a space stands in the table without a name" or nil)
       return
     end
@@ -161,7 +161,7 @@ local function space_of(declared, value, place, depth)
   for _, key in ipairs(keys) do
     if type(key) == "string" then
       if space.kind == "union" then
-        host.report("error", "space", space.place, ("union: %s is no space of its own"):format(key),
+        host.report("error", "space", space.place, ("union: %s is not a space"):format(key),
                     ("muster.union { { %s = … }, { %s = … } }"):format(key, key))
       else
         add(key, rawget(space.entries, key))
@@ -180,7 +180,7 @@ end
 local function options_of(name, given, place)
   if given == nil then given = {} end
   if type(given) ~= "table" or muster.kind_of(given) then
-    host.stop("type", place, ("%s wants a table of options, got %s"):format(name, shown(given)))
+    host.stop("type", place, ("%s expects a table of options, got %s"):format(name, shown(given)))
   end
   muster.check_keys(given, OPTIONS[name:match("[^.]*$")], name, place)
   local why = host.why_not_plain(given)
@@ -204,7 +204,7 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   api[name] = function(metric)
     local place = host.here()
     if type(metric) ~= "string" or metric == "" then
-      host.stop("type", place, ("muster.%s wants the name of a metric, got %s"):format(name, shown(metric)), ('muster.%s "loss"'):format(name))
+      host.stop("type", place, ("muster.%s expects the name of a metric, got %s"):format(name, shown(metric)), ('muster.%s "loss"'):format(name))
     end
     return muster.seal("an objective", { metric = metric, maximize = maximize, place = place })
   end
@@ -241,7 +241,7 @@ end
 function api.sweep(given)
   local place = host.here()
   if type(given) ~= "table" or muster.kind_of(given) then
-    host.stop("type", place, "muster.sweep wants a table, got " .. shown(given))
+    host.stop("type", place, "muster.sweep expects a table, got " .. shown(given))
   end
   muster.check_keys(given, SWEEP_KEYS, "a sweep", place)
   local recipe = recipe_of(given, place)
@@ -320,7 +320,7 @@ local function holds(text)
     local problem
     chunk, problem = host.load("return " .. text, "=--where", scope)
     if not chunk then
-      host.stop("usage", 0, ("--where %s is no expression: %s"):format(shown(text), (problem:gsub("^%-%-where:%d+: ", ""))), "--where 'bubble < 0.2'")
+      host.stop("usage", 0, ("--where %s is not an expression: %s"):format(shown(text), (problem:gsub("^%-%-where:%d+: ", ""))), "--where 'bubble < 0.2'")
     end
     compiled[text] = chunk
   end

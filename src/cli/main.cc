@@ -27,63 +27,57 @@ namespace muster {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"init", "write a first recipe, or the one that another launcher's command line comes to",
+    {"init", "write a first recipe, or translate another launcher's command line",
      "muster init --from torchrun -- torchrun --nproc_per_node 8 train.py --lr 0.1", true, SetupInit, false},
-    {"params", "show a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
-    {"check", "show everything that is wrong with a recipe", "muster check recipes/pipeline.lua pipeline_stages=3",
-     true, SetupCheck},
-    {"plan", "show which processes a recipe leads to, where and with which environment",
+    {"params", "list a recipe's parameters", "muster params recipes/pipeline.lua", true, SetupParams},
+    {"check", "report all errors of a recipe", "muster check recipes/pipeline.lua pipeline_stages=3", true, SetupCheck},
+    {"plan", "print a recipe's processes, hosts and environment",
      "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
-    {"explain", "tell where a value comes from: a parameter, a derived value, an attribute, a variable of a rank",
-     "muster explain recipes/pipeline.lua layers=64 FIRST_LAYER --rank 5", true, SetupExplain},
-    {"diff", "tell in what two recipes, plans, runs or ranks differ, by cause",
+    {"explain", "explain the origin of a value", "muster explain recipes/pipeline.lua layers=64 FIRST_LAYER --rank 5",
+     true, SetupExplain},
+    {"diff", "compare two recipes, plans, runs or ranks, by cause",
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
-    {"test", "compare the plans of a folder of recipes with those that are kept beside them",
+    {"test", "compare the plans of a folder of recipes with golden files",
      "muster test recipes --update && git diff recipes/golden", false, SetupTest},
-    {"run", "make a recipe true: start its processes, watch them, report",
-     "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
-    {"replay", "run the plan of an earlier run again, bound anew", "muster replay data-parallel~1", false, SetupReplay},
-    {"sweep", "run a recipe for many values of its parameters, the layout of its processes included",
+    {"run", "run a recipe", "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
+    {"replay", "run the plan of an earlier run again", "muster replay data-parallel~1", false, SetupReplay},
+    {"sweep", "run a recipe over many values of its parameters and layouts",
      "muster sweep recipes/pipeline.lua --grid pipeline_stages=1,2,4 --preview", true, SetupSweep},
-    {"resume", "go on with a sweep that was stopped or interrupted", "muster resume gpt-lr-layout --host n[01-04]",
-     false, SetupResume},
-    {"retry", "try trials of a sweep again that failed", "muster retry gpt-lr-layout --class oom_device,crash", false,
+    {"resume", "resume a sweep", "muster resume gpt-lr-layout --host n[01-04]", false, SetupResume},
+    {"retry", "retry failed trials of a sweep", "muster retry gpt-lr-layout --class oom_device,crash", false,
      SetupRetry},
-    {"rehearse", "try a recipe out with a stub in the place of each process: ranks, ports, ways, devices, files, disks",
+    {"rehearse", "dry run on the real hosts, with a stub instead of each process",
      "muster rehearse recipes/pipeline.lua --host n[01-04]", true, SetupRehearse},
-    {"stub", "look at what a process finds here: what a rehearsal starts in its place",
-     "muster stub -- python3 train.py --data data/digits.csv", true, SetupStub},
-    {"doctor", "look at hosts before anything is started there: what is wrong, and in what they differ",
-     "muster doctor --host n[01-16] recipes/data_parallel.lua", true, SetupDoctor},
-    {"docs", "look up fields of recipes, context attributes and frameworks", "muster docs mode --mindspore 2.3", false,
+    {"stub", "run the checks of one rehearsed process here", "muster stub -- python3 train.py --data data/digits.csv",
+     true, SetupStub},
+    {"doctor", "check hosts and compare them", "muster doctor --host n[01-16] recipes/data_parallel.lua", true,
+     SetupDoctor},
+    {"docs", "print the reference of recipes, attributes and frameworks", "muster docs mode --mindspore 2.3", false,
      SetupDocs, false},
-    {"ps", "show running runs, sweeps and trials, with their newest metrics", "muster ps --all", false, SetupPs},
-    {"watch", "follow a run or sweep until it is over, and exit as it does", "muster watch lr-sweep", false,
+    {"ps", "list active runs, sweeps and trials with their newest metrics", "muster ps --all", false, SetupPs},
+    {"watch", "follow a run or sweep until it ends, and exit with its code", "muster watch lr-sweep", false,
      SetupWatch},
-    {"dump", "show what processes are doing: stacks, what they wait for",
-     "muster dump parameter-server --role worker --rank 6", false, SetupDump},
-    {"top", "show a run or sweep live, process by process or trial by trial",
-     "muster top parameter-server --role worker", false, SetupTop},
-    {"stop", "ask a run, a sweep or one of its trials to end", "muster stop lr-sweep:3 --wait", false, SetupStop},
-    {"ls", "show the runs there have been, and how each ended",
+    {"dump", "print stacks and wait states of processes", "muster dump parameter-server --role worker --rank 6", false,
+     SetupDump},
+    {"top", "live view of a run or sweep", "muster top parameter-server --role worker", false, SetupTop},
+    {"stop", "stop a run, a sweep or a trial", "muster stop lr-sweep:3 --wait", false, SetupStop},
+    {"ls", "list runs and their outcomes",
      "muster ls --where 'outcome == failed and lr > 0.1' --columns id,lr,outcome --sort=-lr", false, SetupLs},
-    {"show", "tell how a sweep stands, or how one of its trials went", "muster show lr-sweep:best", false, SetupShow},
-    {"best", "show the best trials of a sweep", "muster best lr-sweep -n 5", false, SetupBest},
-    {"export", "write the trials of a sweep as a table for other programs", "muster export lr-sweep --csv trials.csv",
-     false, SetupExport},
-    {"tag", "show the tags of a run, and change them", "muster tag parameter-server baseline ticket=42", false,
-     SetupTag},
-    {"pack", "put a run into one archive, to be opened elsewhere with the same commands",
-     "muster pack parameter-server -o run.tar.zst", false, SetupPack},
-    {"report", "tell how a run or a sweep went", "muster report parameter-server~1", false, SetupReport},
-    {"clean", "end what a killed muster left behind, and remove old runs", "muster clean --older-than 30d --yes", false,
+    {"show", "show the state of a sweep or of a trial", "muster show lr-sweep:best", false, SetupShow},
+    {"best", "list the best trials of a sweep", "muster best lr-sweep -n 5", false, SetupBest},
+    {"export", "export the trials of a sweep as a table", "muster export lr-sweep --csv trials.csv", false,
+     SetupExport},
+    {"tag", "list or change the tags of a run", "muster tag parameter-server baseline ticket=42", false, SetupTag},
+    {"pack", "pack a run into an archive", "muster pack parameter-server -o run.tar.zst", false, SetupPack},
+    {"report", "report the outcome of a run or sweep", "muster report parameter-server~1", false, SetupReport},
+    {"clean", "clean up orphan processes, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
-    {"report-metric", "report metrics of a process from a shell: one line more at $MUSTER_METRICS",
-     "muster report-metric step=100 loss=0.3", false, SetupReportMetric, false},
-    {"logs", "show what the processes of a run, sweep or trial wrote", "muster logs --role worker --rank 2 --tail 20",
-     false, SetupLogs},
-    {"completion", "print the script by which a shell completes muster's commands, options and parameters",
-     "eval \"$(muster completion bash)\"", true, SetupCompletion, false},
+    {"report-metric", "report metrics of a process from a shell", "muster report-metric step=100 loss=0.3", false,
+     SetupReportMetric, false},
+    {"logs", "print the logs of a run, sweep or trial", "muster logs --role worker --rank 2 --tail 20", false,
+     SetupLogs},
+    {"completion", "print the completion script of a shell", "eval \"$(muster completion bash)\"", true,
+     SetupCompletion, false},
 };
 
 }  // namespace
@@ -93,14 +87,13 @@ std::span<const Command> Commands() { return kCommands; }
 namespace {
 
 std::string Overview() {
-  std::string text = "muster " MUSTER_VERSION
-                     ": from a Lua recipe to running, watched and explained processes\n\nusage: muster COMMAND …\n\n";
+  std::string text = "muster " MUSTER_VERSION ": launch training jobs from Lua recipes\n\nusage: muster COMMAND …\n\n";
   for (const Command& command : kCommands) {
     std::string name = command.name;
     name.resize(std::max(std::size_t{12}, name.size() + 1), ' ');
     text += "  " + name + command.summary + "\n";
   }
-  return text + "\nmuster COMMAND --help tells more.\nexample: muster run recipes/parameter_server.lua workers=8\n";
+  return text + "\nSee muster COMMAND --help.\nexample: muster run recipes/parameter_server.lua workers=8\n";
 }
 
 const Command* Find(const char* name) {
@@ -163,7 +156,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     const std::string hint = OptionHint(app, words);
-    return Usage(error.what(), hint.empty() ? std::string("muster ") + command.name + " --help tells more" : hint);
+    return Usage(error.what(), hint.empty() ? std::string("see muster ") + command.name + " --help" : hint);
   }
   if (options.site != nullptr && options.site->count() > 0) ChooseSite(*options.file);
   return options.run();

@@ -59,7 +59,7 @@ Result<std::optional<Names>> NamesOfGit(const std::string& folder, const std::ve
   const GitAnswer known = ask({"ls-files", "-z", "--cached", "--recurse-submodules"});
   if (known.exit_code < 0 || known.err.find("not a git repository") != std::string::npos) return std::optional<Names>();
   if (known.exit_code != 0) {
-    return tl::unexpected(Refusal(fmt::format("git does not tell the files of {}: {}", Quoted(folder),
+    return tl::unexpected(Refusal(fmt::format("git cannot list the files of {}: {}", Quoted(folder),
                                               Printable(known.err.substr(0, known.err.find('\n'))))));
   }
   const GitAnswer others = ask({"ls-files", "-z", "--others", "--exclude-standard"});
@@ -252,9 +252,8 @@ Result<CodeTree> ReadCodeTree(const std::string& folder, const std::vector<std::
             "--ship-code {}: {} MB in {} files are more than the {} MB and {} files that are shipped; the largest: {}",
             Quoted(folder), (tree.bytes + 999'999) / 1'000'000, tree.entries.size(), limits.bytes / 1'000'000,
             kMostCodeEntries, Largest(tree)),
-        tree.by_git
-            ? "--ship-limit 2GB allows more; or ship a folder below it"
-            : "--ship-limit 2GB allows more; or ship a folder below it, or let git say what belongs to the code"));
+        tree.by_git ? "--ship-limit 2GB allows more; or ship a folder below it"
+                    : "--ship-limit 2GB allows more; or ship a folder below it, or track the code with git"));
   }
   if (Result<void> hashed = HashContents(at.get(), tree, seen); !hashed)
     return tl::unexpected(std::move(hashed.error()));

@@ -156,7 +156,7 @@ Diagnostic Conversation::NoAnswer(ReadStatus read) {
     const int signal = ended.code;
     if (signal == SIGSYS)
       return Error("forbidden", last, "the recipe made the evaluator try something that is forbidden to it");
-    if (signal == SIGKILL) return Error("limit", last, "the evaluator was killed, for example for want of memory");
+    if (signal == SIGKILL) return Error("limit", last, "the evaluator was killed, for example because memory ran out");
     return Error("crash", last, "the recipe crashed the evaluator (" + SignalName(signal) + ")",
                  "this line was reached last");
   }

@@ -24,7 +24,7 @@ int Main(int argc, char** argv) {
   if (first == "--version") return std::puts("muster-evaluator " MUSTER_VERSION) < 0 ? 1 : 0;
   const bool stem = first == kStemArgument;
   if (argc < 3 || (!stem && first != kEvaluatorArgument)) {
-    std::fputs("muster-evaluator: muster starts it: muster-evaluator --help tells more\n", stderr);
+    std::fputs("muster-evaluator: started by muster; see muster-evaluator --help\n", stderr);
     return 2;
   }
   if (std::string_view(argv[2]) != MUSTER_VERSION) return kOfAnotherVersion;

@@ -156,7 +156,7 @@ Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
   }
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   return Of(recipe_file, *std::move(text), folder, recipe_file + ".lua");
 }
 

@@ -89,7 +89,7 @@ void AppendValues(std::string& out, const Explanation& explanation) {
            SourceText(value.source, value.place) + '\n';
   }
   if (shown < values.size()) {
-    out += "  … and " + std::to_string(values.size() - shown) + " more values; --rank N tells that of one process\n";
+    out += "  … and " + std::to_string(values.size() - shown) + " more values; use --rank N for one process\n";
   }
 }
 

@@ -151,7 +151,7 @@ class Reader {
     if (!hosts) return Fail(hosts.error());
     named_ = *std::move(hosts);
     LeaveOut(shown, named_->options.empty()
-                        ? "named this host, which is where muster starts processes unless it is told others"
+                        ? "named this host, where muster starts processes unless other hosts are named"
                         : "named the hosts: `muster run … " + named_->options + "`");
     return {};
   }

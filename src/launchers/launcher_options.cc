@@ -159,7 +159,7 @@ std::string Becomes(const LauncherOption& option) {
     case OptionEffect::kKeptWords:
       return "`args` of the framework `mpi`: given to mpirun";
     case OptionEffect::kConfigFile:
-      return "read; what it says is treated as if it stood on the command line";
+      return "read; its options are treated like those of the command line";
     case OptionEffect::kSimulation:
     case OptionEffect::kSimulatedRank:
       return "`framework = \"none\"` with `MS_SIMULATION_LEVEL`, `RANK_ID` and `RANK_SIZE`";

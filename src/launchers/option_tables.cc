@@ -19,7 +19,7 @@ constexpr std::string_view kElastic =
     "changed the number of hosts during the run; a muster job keeps the size of its plan";
 constexpr std::string_view kReaching = "chose how hosts are reached; muster uses ssh, or Slurm within an allocation";
 constexpr std::string_view kInherits = "passed on the environment; muster's processes inherit it";
-constexpr std::string_view kVerbose = "chose how much the launcher says about itself";
+constexpr std::string_view kVerbose = "set the launcher's verbosity";
 constexpr std::string_view kCores = "bound workers to cores; `cores = N` in the role gives each process its own";
 constexpr std::string_view kStopping =
     "chose signals and times of the stop; here `stop = { signal = …, grace = … }` in the role";
@@ -288,7 +288,7 @@ constexpr LauncherOption kHorovodrunTable[] = {
      "chose a controller that horovodrun itself serves; here mpirun starts the ranks, and Horovod must be built with "
      "MPI"},
     {"--mpi", kLeftOut, 0, "chose MPI as the controller, as it is here"},
-    {"-p --ssh-port -i --ssh-identity-file", kLeftOut, 1, "told ssh how to reach hosts; put it into ~/.ssh/config"},
+    {"-p --ssh-port -i --ssh-identity-file", kLeftOut, 1, "configured ssh; put it into ~/.ssh/config"},
     {"--network-interface --network-interfaces", kLeftOut, 1,
      "chose network interfaces; for mpirun `--mca btl_tcp_if_include NAME`, for NCCL `NCCL_SOCKET_IFNAME`"},
     {"--start-timeout", kLeftOut, 1, "limited the time of the launcher's own checks"},

@@ -94,7 +94,7 @@ class Follower {
   Result<void> Commands(std::size_t at, std::size_t end) {
     while (at < end) {
       const ShellCommand& command = commands_[at];
-      if (++steps_ > kMostSteps) return Wrong(command, "the script goes on for too long", {});
+      if (++steps_ > kMostSteps) return Wrong(command, "the script is too long", {});
       const std::string& word = command.words.front();
       if (word == "for") {
         const std::size_t after = BlockEnd(at, end);
@@ -122,7 +122,7 @@ class Follower {
     for (std::size_t i = at; i < end; ++i) {
       if (commands_[i].background)
         return Wrong(commands_[i], "processes are started under a condition, which is not followed",
-                     "give the part of the script that is wanted: muster init --from shell -- bash -c 'for …'");
+                     "pass only the relevant part of the script: muster init --from shell -- bash -c 'for …'");
     }
     return {};
   }

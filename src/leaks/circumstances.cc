@@ -135,10 +135,10 @@ Found UnderOtherVariables(const EvaluationOptions& options, const Evaluation& as
       Compare(
           found, *bare, evaluation, {},
           Warning("leak", parameter.place,
-                  "the plan depends on the variable " + parameter.from_env + " of whoever makes it: parameter " +
+                  "the plan depends on the variable " + parameter.from_env + " of the caller: parameter " +
                       parameter.name + " takes its value from it",
                   (here == nullptr ? "it is not set here; set, it" : "here it is " + Quoted(here) + "; another value") +
-                      std::string(" gives another plan. A profile or " + parameter.name + "=… says it in the open")));
+                      std::string(" gives another plan. A profile or " + parameter.name + "=… makes it explicit")));
       break;
     }
   }
@@ -161,15 +161,15 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
   Site memory = options.site;
   memory.host_memory_bytes = memory.host_memory_bytes / 2 + (std::uint64_t{1} << 30);
   on(memory, "the plan depends on the memory of the machine on which it is made", "host_memory",
-     "a parameter of type bytes says it in the open");
+     "a parameter of type bytes makes it explicit");
   Site devices = options.site;
   devices.host_devices += 8;
   on(devices, "the plan depends on how many devices the machine has on which it is made", nullptr,
-     "cluster = { devices_per_host = 8 } says it in the open");
+     "cluster = { devices_per_host = 8 } makes it explicit");
   Site kind = options.site;
   kind.device_kind = kind.device_kind == "cuda" ? "ascend" : "cuda";
   on(kind, "the plan depends on the kind of devices that the machine has on which it is made", nullptr,
-     "cluster = { device_kind = \"cuda\" } says it in the open");
+     "cluster = { device_kind = \"cuda\" } makes it explicit");
   return found;
 }
 
@@ -181,7 +181,7 @@ Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is) {
     if (name.size() >= kShortest && name != "localhost" && name != "/root") names.push_back({what, name});
   };
   add("the name of this machine", OwnHostName());
-  if (const char* home = std::getenv("HOME")) add("the home folder of whoever makes it", home);
+  if (const char* home = std::getenv("HOME")) add("the caller's home folder", home);
   // Hosts that the user names are what they asked for.
   std::erase_if(names, [&](const OwnName& own) {
     return std::any_of(as_it_is.plan.hosts.begin(), as_it_is.plan.hosts.end(),

@@ -31,7 +31,7 @@ Diagnostic UnsteadyLeak(Unsteady what, const std::string& recipe_file) {
     case Unsteady::kState:
       return Error("leak", place,
                    "the plan function keeps something from one call to the next: its second plan differs",
-                   "what it needs it makes anew: locals inside the function, not outside");
+                   "create its state in each call: local variables inside the function");
     case Unsteady::kSeed:
       return Error("leak", place,
                    "the plan is another one in each interpreter: it depends on the order of a table's keys, or on an "

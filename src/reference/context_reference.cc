@@ -44,16 +44,14 @@ Page Introduction() {
   page.title = "Attributes of the context API";
   page.blocks.push_back(Paragraph{
       "What `context.set_context`, `context.set_auto_parallel_context` and `context.set_ps_context` take in a recipe, "
-      "release by release of MindSpore, as muster checks it. The same is told by `muster docs NAME`, for one release "
-      "by `muster docs NAME --mindspore 2.3`; this page is printed by `muster docs --markdown` and is not edited by "
-      "hand."});
+      "release by release of MindSpore, as muster checks it. `muster docs NAME` prints the same, `muster docs NAME "
+      "--mindspore 2.3` for one release; this page is printed by `muster docs --markdown` and is not edited by hand."});
   page.blocks.push_back(Paragraph{
       "Type and default in the tables are those of the newest release that has the attribute; where they were others, "
       "the entry of the attribute has a line for each span of releases. \"Behaviour\" says what MindSpore does where "
       "that is not what its documents say, \"rules\" what is checked between attributes once the job is known: an "
       "error "
-      "is what MindSpore itself refuses, a warning what its documents say. Where a rule comes from stands in "
-      "brackets."});
+      "is what MindSpore itself refuses, a warning what its documents say. The source of a rule is in brackets."});
   return page;
 }
 

@@ -160,7 +160,7 @@ Page RulesPage(const Known& known) {
   page.title = "Rules between attributes";
   page.blocks.push_back(
       Paragraph{"What is checked once the job is known. Errors are what MindSpore itself refuses, warnings what its "
-                "documents say. Rules about one attribute alone stand on its page."});
+                "documents say. Rules about one attribute alone are on its page."});
   std::vector<std::pair<std::string, Rules>> by_blamed;
   Value::List data;
   for (const Rule* rule : known.rules.all()) {

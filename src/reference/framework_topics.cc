@@ -69,7 +69,7 @@ Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
 
 std::string MeetingOf(const Value& record) {
   const Value& meeting = FieldOf(record, "meeting");
-  if (meeting.IsNull()) return "none: nobody listens for all";
+  if (meeting.IsNull()) return "none";
   return std::string("the first ") + Ticked(TextOf(meeting, "role")) +
          (TruthOf(record, "worlds") ? " of each world" : "") + ", at the port " + Ticked(TextOf(meeting, "port"));
 }
@@ -80,7 +80,7 @@ Page FrameworkPage(const Value& record) {
   page.blocks.emplace_back(Paragraph{TextOf(record, "doc")});
   if (!TextOf(record, "example").empty()) page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(record, "example"))});
   FactList facts;
-  facts.facts.push_back({"meeting point", {MeetingOf(record)}});
+  facts.facts.push_back({"rendezvous endpoint", {MeetingOf(record)}});
   facts.facts.push_back({"the job ends", {TextOf(record, "ends")}});
   if (!TextOf(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {TextOf(record, "derives")}});
   if (!ListOf(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(ListOf(record, "clear"), ", ")}});
@@ -95,7 +95,7 @@ Page FrameworkPage(const Value& record) {
     page.blocks.emplace_back(NamesTable(ListOf(record, "variables"), {"variable", "whose", "value"}));
   }
   if (!ListOf(record, "absent").empty()) {
-    page.blocks.emplace_back(Paragraph{"Names that recipes set and nobody reads; muster warns of them:"});
+    page.blocks.emplace_back(Paragraph{"Names that recipes set but no framework reads; muster warns of them:"});
     page.blocks.emplace_back(NamesTable(ListOf(record, "absent"), {"variable", "why it has no effect"}));
   }
   Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();
@@ -153,9 +153,9 @@ std::string FrameworkReference(const Value& records) {
   introduction.title = "Frameworks";
   introduction.blocks.emplace_back(Paragraph{kWhat});
   introduction.blocks.emplace_back(Paragraph{
-      "The same is told by `muster docs NAME`. This page is made from `lua/muster/frameworks/` and is not edited by "
+      "`muster docs NAME` prints the same. This page is made from `lua/muster/frameworks/` and is not edited by "
       "hand; how "
-      "a recipe brings a contract of its own stands in [environment.md](environment.md#contracts-of-your-own)."});
+      "a recipe brings a contract of its own is in [environment.md](environment.md#contracts-of-your-own)."});
   introduction.blocks.emplace_back(Overview(records, true));
   std::string text = PageMarkdown(introduction, 1);
   for (const Value& record : Records(records)) text += "\n" + PageMarkdown(FrameworkPage(record), 2);

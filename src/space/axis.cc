@@ -74,12 +74,12 @@ Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats) {
     }
   }
   if (axis.kind == Axis::Kind::kLogUniform && !(axis.low > 0)) {
-    return refuse("a logarithm wants numbers above 0, got " + ends, "");
+    return refuse("a logarithmic axis needs numbers above 0, got " + ends, "");
   }
   if (axis.kind == Axis::Kind::kIntLogUniform &&
       (axis.low < 1 || axis.high >= kLargestWhole || std::floor(axis.low) != axis.low ||
        std::floor(axis.high) != axis.high)) {
-    return refuse("whole numbers from 1 on are wanted, got " + ends, "");
+    return refuse("expected integers from 1, got " + ends, "");
   }
   return {};
 }

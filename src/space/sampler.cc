@@ -39,13 +39,13 @@ Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& cho
   const auto size = space.size();
   if (choice.kind == SamplerChoice::Kind::kGrid) {
     if (!size) {
-      return refuse("a grid wants values that can be counted, and there is " + NamesOf(space.continuous()),
+      return refuse("a grid needs discrete values, but there is " + NamesOf(space.continuous()),
                     "--random 100 or --sobol 128 draws from it; range(low, high, step) has values");
     }
     return Sampler(space, choice, std::min(*size, choice.trials.value_or(*size)));
   }
   if (!choice.trials) {
-    if (!size) return refuse("how many trials are to be drawn is not said", "trials = 128");
+    if (!size) return refuse("missing number of trials", "trials = 128");
     return Sampler(space, choice, *size);
   }
   if (choice.kind == SamplerChoice::Kind::kSobol) {

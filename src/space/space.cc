@@ -124,7 +124,7 @@ class Compiler {
       if (part.kind != Space::Kind::kWhen) {
         always.push_back(&part);
       } else if (part.parts.size() != 1 || part.condition.empty()) {
-        Report(part, "when wants a condition and a space");
+        Report(part, "when expects a condition and a space");
         sound = false;
       } else {
         whens.push_back(&part);
@@ -147,7 +147,7 @@ class Compiler {
     for (std::size_t i = 0; i < whens.size(); ++i) {
       for (const auto& [name, values] : whens[i]->condition) {
         if (!names.contains(name)) {
-          Report(*whens[i], "when: " + name + " is no axis of the product in which it stands",
+          Report(*whens[i], "when: " + name + " is not an axis of the product in which it stands",
                  DidYouMean(name, std::vector<std::string>(names.begin(), names.end())));
           sound = false;
         }

@@ -46,10 +46,10 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
   if (stop.resource.empty()) problems.push_back(Error("early_stop", stop.place, "resource names no metric"));
   if (stop.kind == EarlyStopChoice::Kind::kAsha &&
       !(stop.min > 0 && stop.min <= stop.max && stop.eta >= 2 && std::isfinite(stop.max) && std::isfinite(stop.eta))) {
-    problems.push_back(Error("early_stop", stop.place, "asha wants 0 < min <= max and eta >= 2"));
+    problems.push_back(Error("early_stop", stop.place, "asha requires 0 < min <= max and eta >= 2"));
   }
   if (stop.kind == EarlyStopChoice::Kind::kMedian && !(stop.warmup >= 0 && std::isfinite(stop.warmup))) {
-    problems.push_back(Error("early_stop", stop.place, "warmup is no number from 0 on"));
+    problems.push_back(Error("early_stop", stop.place, "warmup is not a number from 0 on"));
   }
   return problems;
 }

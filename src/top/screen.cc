@@ -85,7 +85,7 @@ std::string RoleLine(const TopState& state, const TopRole& role, std::size_t nam
   text += fmt::format("  {} running", role.running);
   if (role.waiting > 0) text += fmt::format(", {} waiting", role.waiting);
   if (role.ended > 0) text += fmt::format(", {} ended", role.ended);
-  if (role.bad > 0) text += fmt::format(", {} of them not well", role.bad);
+  if (role.bad > 0) text += fmt::format(", {} failed", role.bad);
   if (role.restarts > 0) text += fmt::format(", {} restart{}", role.restarts, role.restarts == 1 ? "" : "s");
   if (const auto metrics = state.metrics.find(role.name); metrics != state.metrics.end()) {
     text += "  " + MetricsText(metrics->second);
@@ -114,7 +114,7 @@ std::vector<ScreenLine> RoleLines(const TopState& state, std::size_t most, std::
 std::string FilterText(const TopView& view) {
   std::string text;
   if (!view.role.empty()) text += "  role " + view.role;
-  if (view.odd_only) text += "  odd only";
+  if (view.odd_only) text += "  outliers only";
   if (!view.text.empty()) text += "  /" + view.text;
   return text;
 }
@@ -139,10 +139,10 @@ std::vector<ScreenLine> LogScreen(const TopState& state, const TopView& view, To
 ScreenLine KeyLine(const TopView& view, std::size_t shown, std::size_t all, std::size_t columns) {
   if (view.mode == Mode::kText)
     return {Cut("/" + view.text + "_   enter keeps it, esc does not", columns), Look::kBold};
-  return {
-      Cut(fmt::format("{} of {}{}   q quit  enter log  r role  o odd  / text  esc all", shown, all, FilterText(view)),
-          columns),
-      Look::kDim};
+  return {Cut(fmt::format("{} of {}{}   q quit  enter log  r role  o outliers  / text  esc all", shown, all,
+                          FilterText(view)),
+              columns),
+          Look::kDim};
 }
 
 }  // namespace

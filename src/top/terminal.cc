@@ -78,7 +78,7 @@ Result<std::string> Terminal::Read() const {
   const ssize_t got = ::read(tty_.get(), bytes.data(), bytes.size());
   if (got > 0) return std::string(bytes.data(), static_cast<std::size_t>(got));
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::string();
-  return Fail(SystemError("terminal", "the terminal is gone", got < 0 ? errno : EIO));
+  return Fail(SystemError("terminal", "the terminal was closed", got < 0 ? errno : EIO));
 }
 
 }  // namespace muster

@@ -76,8 +76,8 @@ Result<TopState> LookOnce(const std::string& run_dir) {
   }
   // It may have ended meanwhile.
   if (!IsRunLive(run_dir)) return look.Ended();
-  return Fail(head ? Diagnostics{MachineError("control", "the head of the run does not tell of its processes",
-                                              "a head of another muster? muster watch follows its journal")}
+  return Fail(head ? Diagnostics{MachineError("control", "the head of the run does not report its processes",
+                                              "possibly another version of muster; muster watch follows its journal")}
                    : head.error());
 }
 

@@ -29,7 +29,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
     ++strays;
     Tell(StrayMessage{why});
     if (strays > kMostStrays && below && !std::exchange(broken, true)) {
-      below->BreakOff("it goes on telling what it was not given, last: " + why);
+      below->BreakOff("too many unexpected messages, last: " + why);
     }
   }
 

@@ -25,7 +25,7 @@ Verdict OfAttempt(ProcessId process, std::uint32_t attempt, std::string_view wha
   return Stray("process " + std::to_string(process) + " attempt " + std::to_string(attempt) + ": " + std::string(what));
 }
 
-Verdict Unasked(std::string_view what) { return Stray(std::string(what) + ", which nobody waits for"); }
+Verdict Unasked(std::string_view what) { return Stray(std::string(what) + ", which was not requested"); }
 
 // As the agent is to give them: none empty, ascending, numbers that cores have.
 bool AreCores(const std::vector<std::uint32_t>& cores) {
@@ -331,20 +331,20 @@ GivenToAgent::Verdict GivenToAgent::On(const Inspected& message) {
 
 GivenToAgent::Verdict GivenToAgent::On(const PathsOpen& message) {
   static_cast<void>(message);
-  if (openings_ == 0) return Unasked("ways that are open");
+  if (openings_ == 0) return Unasked("open network paths");
   --openings_;
   return {};
 }
 
 GivenToAgent::Verdict GivenToAgent::On(const PathsTried& message) {
   const auto tries = std::exchange(tries_, std::nullopt);
-  if (!tries) return Unasked("ways that were tried");
-  return message.errors.size() == *tries ? Verdict() : Unfit("it tried other ways than asked");
+  if (!tries) return Unasked("checked network paths");
+  return message.errors.size() == *tries ? Verdict() : Unfit("it checked other paths than requested");
 }
 
 GivenToAgent::Verdict GivenToAgent::On(const CodeWanted& message) {
   static_cast<void>(message);
-  if (code_lists_ == 0) return Unasked("code that it wants");
+  if (code_lists_ == 0) return Unasked("a list of missing code");
   --code_lists_;
   return {};
 }

@@ -83,7 +83,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   }
 
   Result<std::shared_ptr<Line>> Open(std::uint32_t index, std::uint32_t at) {
-    if (closed_) return Fail(MachineError("hosts", "the agents of the hosts are gone"));
+    if (closed_) return Fail(MachineError("hosts", "the agents of the hosts have exited"));
     Host& host = hosts_[at];
     if (host.state == Host::State::kNone || finished_) {
       return Fail(MachineError("hosts", "there is no agent on " + host.name + ": " + host.why));
@@ -172,7 +172,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
           } else if constexpr (std::is_same_v<M, AgentLost>) {
             OnLost(at, m);
           } else if constexpr (std::is_same_v<M, AgentEmpty>) {
-            OnLost(at, AgentLost{at, "it was told to finish", 0});
+            OnLost(at, AgentLost{at, "it was ordered to exit", 0});
           }
           // What else an agent says, it says of runs of its own, of which a standing one has none; AgentFailed is
           // repeated by the AgentLost that follows.
@@ -243,7 +243,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     const std::shared_ptr<Line> line = found->second;
     hosts_[at].lines.erase(found);
     if (line->empty && !line->broken) return line->End(std::move(*line->empty));
-    std::string text = "the agent " + (gone.why.empty() ? "ended without a word" : gone.why);
+    std::string text = "the agent " + (gone.why.empty() ? "exited without a message" : gone.why);
     if (!line->why.empty()) text += ": " + line->why;
     line->Lost(std::move(text), gone.killed);
   }

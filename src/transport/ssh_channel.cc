@@ -92,7 +92,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     patience.expires_after(kGreetingPatience);
     patience.async_wait(Later([](Connection& self, const boost::system::error_code& error) {
       if (error) return;
-      self.why = "it says nothing";
+      self.why = "no response";
       self.KillSsh();
     }));
   }
@@ -207,7 +207,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
   void OnLeaseEnd() {
     KillSsh();
     if (!ssh_end) EndSsh();
-    if (why.empty()) why = "nothing was heard of it";
+    if (why.empty()) why = "no heartbeat";
     Lost(why + " for " + Seconds(lease_ms));
   }
 
@@ -275,11 +275,11 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     }
     // The other side may not know yet, and go on until its lease is over.
     if (broken_off) {
-      why += "; the connection was broken off, and nothing was heard of it";
+      why += "; the connection was closed, and no heartbeat came";
       return;
     }
     const std::string reason = end.signalled ? "ssh " + EndText(end) : ClassifySshFailure(end.code, words).phrase;
-    why = "the connection broke (" + reason + "), and nothing was heard of it";
+    why = "the connection broke (" + reason + "), and no heartbeat came";
   }
 
   // Of a connection that never was.
@@ -340,7 +340,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     gate->Passed(host.index);
     Stop();
     boost::asio::post(io, [self = shared_from_this()] {
-      self->Tell(AgentUnreachable{"it was not waited for any more", {}});
+      self->Tell(AgentUnreachable{"the connection attempt was abandoned", {}});
     });
   }
 

@@ -32,7 +32,7 @@ constexpr std::string_view kLookedFor = R"(a=$1; shift; [ -x "$a" ] || a=$(comma
 
 Result<std::vector<std::string>> Begin(const SshSettings& settings, std::string_view host) {
   if (!IsHostName(host)) {
-    return Fail(MachineError("hosts", Quoted(host) + " is no name of a host"));
+    return Fail(MachineError("hosts", Quoted(host) + " is not a host name"));
   }
   std::vector<std::string> words = {settings.program};
   if (!settings.config.empty()) words.insert(words.end(), {"-F", settings.config});

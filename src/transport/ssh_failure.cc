@@ -46,12 +46,12 @@ constexpr std::array kTold = {
     Told{SshFailureKind::kKeyUnknown, "its host key is not known",
          "connect to it once with ssh and compare the fingerprint, or have the administrator add it to known_hosts"},
     Told{SshFailureKind::kKeyChanged, "its host key is not the one known",
-         "find out why before you trust it: somebody may stand between; then ssh-keygen -R takes the old key out"},
+         "find out why before you trust it: possible man-in-the-middle; then ssh-keygen -R takes the old key out"},
     Told{SshFailureKind::kUnresolved, "there is no host of that name",
          "see the name, or HostName in ssh's configuration"},
     Told{SshFailureKind::kRefused, "connection refused", "sshd does not run there, or listens at another port"},
     Told{SshFailureKind::kTimedOut, "no answer", "the host is off, or a firewall is in between"},
-    Told{SshFailureKind::kUnreachable, "there is no way to it", "the network between is not what it should be"},
+    Told{SshFailureKind::kUnreachable, "no route to it", "the network between is not what it should be"},
     Told{SshFailureKind::kTurnedAway, "its sshd turned the connection away",
          "too many connections at once (MaxStartups of sshd_config), there or at the jump host"},
     Told{SshFailureKind::kNoAgent, "there is no muster-agent",
@@ -97,7 +97,7 @@ SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view wor
                                            lines.back().starts_with("Connection reset by "));
     if (closed) return Tell(SshFailureKind::kTurnedAway);
     return {
-        SshFailureKind::kOther, lines.empty() ? "ssh failed and said nothing" : "ssh: " + Shortened(lines.back()), {}};
+        SshFailureKind::kOther, lines.empty() ? "ssh failed without output" : "ssh: " + Shortened(lines.back()), {}};
   }
   if (!exit_code) return {SshFailureKind::kOther, "ssh was ended by a signal", {}};
   if (exit_code == kNotFound) return Tell(SshFailureKind::kNoAgent);

@@ -15,8 +15,9 @@ SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const W
 Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   Result<std::vector<std::string>> argv = SshArguments(settings_, host.name);
   if (!argv) return Fail(std::move(argv.error()));
-  if (!gate_) gate_ = std::make_shared<SshGate>(io, launcher_, settings_);
-  return std::make_unique<SshChannel>(io, launcher_, gate_, host, std::move(*argv), lease_ms_);
+  std::shared_ptr<SshGate> gate = gate_.lock();
+  if (!gate) gate_ = gate = std::make_shared<SshGate>(io, launcher_, settings_);
+  return std::make_unique<SshChannel>(io, launcher_, std::move(gate), host, std::move(*argv), lease_ms_);
 }
 
 }  // namespace muster

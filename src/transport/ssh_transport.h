@@ -20,7 +20,7 @@ class SshTransport final : public Transport {
                         const Without& without = WithoutByEnvironment());
 
   // The host's name is what ssh is given. Many may be connected to at once; the gate lets them by and by. All
-  // channels of one transport must have the same `io`, which must outlive them.
+  // channels that a transport has at a time must have the same `io`, which must outlive them.
   std::string_view name() const override { return "ssh"; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
 
@@ -30,7 +30,7 @@ class SshTransport final : public Transport {
   SshSettings settings_;
   std::uint64_t lease_ms_;
   std::shared_ptr<Launcher> launcher_;
-  std::shared_ptr<SshGate> gate_;
+  std::weak_ptr<SshGate> gate_;  // belongs to the channels: its timer must end before their loop
 };
 
 }  // namespace muster

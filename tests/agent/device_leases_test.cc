@@ -122,8 +122,7 @@ TEST_F(Leases, GiveUpWaitingForOneWhoChoosesForEver) {
   ASSERT_EQ(::flock(choosing.get(), LOCK_EX), 0);
   const auto taken = other_.Take(Any(1, {"1"}), 1);
   ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error().why,
-            "somebody has been choosing devices for too long: \"" + folder_ + "/choosing\" is locked");
+  EXPECT_EQ(taken.error().why, "timed out waiting for the device lock: \"" + folder_ + "/choosing\" is locked");
 }
 
 TEST_F(Leases, AreWaitedForInTurn) {

@@ -47,9 +47,9 @@ TEST(CommandLine, WordsOfOtherProgramsNameTheRightCommand) {
     std::vector<std::string> words;
     const char* hint;
   } cases[] = {
-      {{"list"}, "hint: `muster ps` lists the runs that are going on, `muster ls` all runs\n"},
-      {{"status", "x"}, "hint: `muster ps` lists running runs, `muster report RUN`"},
-      {{"kill", "x"}, "hint: `muster stop RUN` ends a run"},
+      {{"list"}, "hint: `muster ps` lists active runs, `muster ls` all runs\n"},
+      {{"status", "x"}, "hint: `muster ps` lists active runs, `muster report RUN`"},
+      {{"kill", "x"}, "hint: `muster stop RUN` stops a run"},
       {{"launch"}, "hint: `muster run RECIPE`"},
   };
   for (const auto& test : cases) {
@@ -117,7 +117,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
       {{"plan", "recipes"}, "it is a directory"},
       {{"plan", "recipes/hello.lua", "8"}, "there is no '='"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker"}, "there is no '='"},
-      {{"plan", "recipes/hello.lua", "--wrap", "worker:x=gdb"}, "\"x\" is no number of a process"},
+      {{"plan", "recipes/hello.lua", "--wrap", "worker:x=gdb"}, "\"x\" is not a number of a process"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker='gdb"}, "is not closed"},
       {{"plan", "recipes/hello.lua", "--wrap", "worker="}, "no words to put before"},
       {{"plan", "recipes/hello.lua", "--wrap", "worke=gdb"}, "did you mean \"worker\"?"},

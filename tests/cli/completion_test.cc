@@ -251,7 +251,7 @@ TEST(CompletionInFish, ShowsWordsWithWhatTheyAre) {
   const auto ask = [](const std::string& line) {
     return AskShell("fish", "muster completion fish | source; complete -C '" + line + "'");
   };
-  EXPECT_EQ(ask("muster pla"), Words{"plan\tshow which processes a recipe leads to, where and with which environment"});
+  EXPECT_EQ(ask("muster pla"), Words{"plan\tprint a recipe's processes, hosts and environment"});
   EXPECT_EQ(ask("muster plan recipes/data_parallel.lua device_target=A"), Words{"device_target=Ascend"});
   EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
 }

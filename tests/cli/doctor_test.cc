@@ -74,7 +74,7 @@ TEST(Doctor, RefusesWhatWouldHaveNoEffect) {
   const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }", "cluster = { hosts = 2 },");
   const CommandResult unnamed = Muster({"doctor", recipe.path()});
   EXPECT_EQ(unnamed.exit_code, 2);
-  EXPECT_NE(unnamed.err.find("the plan wants 2 hosts, and none is named"), std::string::npos) << unnamed.err;
+  EXPECT_NE(unnamed.err.find("the plan needs 2 hosts, and none is named"), std::string::npos) << unnamed.err;
 }
 
 }  // namespace

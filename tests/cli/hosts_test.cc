@@ -123,7 +123,7 @@ TEST(ShippedCode, IsRefusedBeforeAnythingIsReached) {
   expect(refusal({"run", recipe.path()}, {"--ship-code", "."}), "on this machine alone");
   expect(refusal({"run", recipe.path()}, {"--no-preflight"}), "on this machine alone");
   expect(refusal(elsewhere, {"--ship-code", "/missing"}), "there is no such folder");
-  expect(refusal(elsewhere, {"--ship-code", code.path(), "--ship-limit", "3x"}), "this is no size");
+  expect(refusal(elsewhere, {"--ship-code", code.path(), "--ship-limit", "3x"}), "this is not a size");
   expect(refusal(elsewhere, {"--ship-limit", "3MB"}), "no code is shipped");
   expect(refusal(elsewhere, {"--ship-code", code.path(), "--ship-limit", "1B"}), "are more than the");
 }

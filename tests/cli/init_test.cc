@@ -103,9 +103,8 @@ TEST(Init, WritesOverNothing) {
   std::filesystem::remove(folder / ".luarc.json");
   const CommandResult again = Muster({"init", folder.path()});
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_EQ(again.err,
-            "muster: error: \"" + (folder / "recipe.lua") +
-                "\" is there already, and nothing was written\nhint: name another folder: muster init FOLDER\n");
+  EXPECT_EQ(again.err, "muster: error: \"" + (folder / "recipe.lua") +
+                           "\" already exists; nothing was written\nhint: name another folder: muster init FOLDER\n");
   EXPECT_EQ(ContentOf(folder / "recipe.lua"), "mine\n");
   EXPECT_FALSE(std::filesystem::exists(folder / ".luarc.json"));
 }

@@ -32,7 +32,7 @@ TEST(CheckJson, HasDiagnosticsWithPlacesHintsAndNotes) {
   EXPECT_EQ(KeysOf(first), (Keys{"severity", "kind", "file", "line", "message", "hint", "notes"}));
   EXPECT_EQ(first["severity"], "error");
   EXPECT_EQ(first["kind"], "parameter_value");
-  EXPECT_TRUE(first["file"].is_null()) << "the command line is no file";
+  EXPECT_TRUE(first["file"].is_null()) << "the command line is not a file";
   EXPECT_TRUE(first["line"].is_null());
   EXPECT_EQ(KeysOf(first["notes"][0]), (Keys{"message", "file", "line"}));
   EXPECT_EQ(first["notes"][0]["file"], "recipes/pipeline.lua");
@@ -221,7 +221,7 @@ TEST(PlanEnv, RefusesAProcessThatThePlanHasNot) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'x' } }");
   for (const auto& [process, says] :
        {std::pair{"worker:2", "--env \"worker:2\": the plan has no such process"},
-        std::pair{"wrker", "did you mean \"worker\"?"}, std::pair{"worker:x", "what follows the colon is no rank"},
+        std::pair{"wrker", "did you mean \"worker\"?"}, std::pair{"worker:x", "what follows the colon is not a rank"},
         std::pair{"", "the plan has no such process"}}) {
     const CommandResult result = Muster({"plan", recipe.path(), "--env", process});
     EXPECT_EQ(result.exit_code, 2);

@@ -94,8 +94,8 @@ TEST_F(ListedRuns, AreSaidNotToBeThere) {
     std::vector<std::string> words;
     const char* told;
   } cases[] = {
-      {{"ls", "nothing"}, "muster: no run in \"nothing\" (there is no such folder)\n"},
-      {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (there is no such folder)\n"},
+      {{"ls", "nothing"}, "muster: no run in \"nothing\" (no such folder)\n"},
+      {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (no such folder)\n"},
       {{"ls", "--where", "lr > 100"}, "muster: no run for which the condition holds\n"},
   };
   for (const auto& one : cases) {
@@ -114,14 +114,14 @@ TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
   for (const auto& [words, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--columns", "lt"}, "did you mean \"lr\"?"},
            {{"--where", "outcom == ok"}, "did you mean \"outcome\"?"},
-           {{"--where", "lr >"}, "a value is wanted after lr >"},
+           {{"--where", "lr >"}, "expected a value after lr >"},
            {{"--where", "lr > 1 or lr < 0"}, "there is no \"or\""},
            {{"--where", "took > abc"}, "which cannot be compared with \"abc\""},
            {{"--where", "mem == 30GiBs"}, "mem is 32212254720, which cannot be compared with \"30GiBs\""},
            {{"--where", "kind > 3"}, "kind is \"a b\", which cannot be compared with 3"},
            {{"--where", "baseline < 1"}, "baseline is true, which cannot be compared with 1"},
-           {{"--where", "lr > 1 lr"}, "\"and\" is wanted"},
-           {{"--where", "kind ~ '('"}, "is no regular expression"},
+           {{"--where", "lr > 1 lr"}, "expected \"and\""},
+           {{"--where", "kind ~ '('"}, "is not a valid regular expression"},
            {{"--where", "kind == 'a"}, "is not closed"}}) {
     std::vector<std::string> all = {"ls"};
     all.insert(all.end(), words.begin(), words.end());

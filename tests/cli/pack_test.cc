@@ -46,8 +46,8 @@ TEST_F(Pack, OpensElsewhereWithTheSameCommands) {
     const std::string archive = folder_ / ("run." + ending);
     const CommandResult packed = Muster({"pack", RunDir(), "-o", archive});
     ASSERT_EQ(packed.exit_code, 0) << packed.err;
-    EXPECT_NE(packed.err.find("left out: files/token: it holds a secret"), std::string::npos) << packed.err;
-    EXPECT_NE(packed.err.find("left out: checkpoints: the job's own"), std::string::npos) << packed.err;
+    EXPECT_NE(packed.err.find("omitted: files/token: it holds a secret"), std::string::npos) << packed.err;
+    EXPECT_NE(packed.err.find("omitted: checkpoints: the job's own"), std::string::npos) << packed.err;
     const std::string first = Text(archive);
     ASSERT_EQ(Muster({"pack", RunDir(), "-o", archive}).exit_code, 0);
     EXPECT_EQ(Text(archive), first) << "the same run gives the same bytes";
@@ -86,10 +86,10 @@ TEST_F(Pack, TellsOfWhatIsNoFile) {
   ASSERT_EQ(::mkfifo((RunDir() + "/checkpoints/pipe").c_str(), 0600), 0);
   const std::string archive = folder_ / "run.tar";
   const std::string usual = Muster({"pack", RunDir(), "-o", archive}).err;
-  EXPECT_NE(usual.find("left out: logs/pipe: a named pipe\n"), std::string::npos) << usual;
+  EXPECT_NE(usual.find("omitted: logs/pipe: a named pipe\n"), std::string::npos) << usual;
   EXPECT_EQ(usual.find("checkpoints/pipe"), std::string::npos) << "its folder is left out: " << usual;
   const CommandResult all = Muster({"pack", RunDir(), "--all", "-o", archive});
-  EXPECT_NE(all.err.find("left out: checkpoints/pipe: a named pipe\n"), std::string::npos) << all.err;
+  EXPECT_NE(all.err.find("omitted: checkpoints/pipe: a named pipe\n"), std::string::npos) << all.err;
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("pipe"), std::string::npos);
   fs::remove(RunDir() + "/logs/pipe");  // the run directory is looked at when all tests are over
 }

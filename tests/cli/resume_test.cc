@@ -97,7 +97,7 @@ TEST_F(Resume, TakesAnotherRecipeAndAnotherCheckpointWhereTheyAreNamed) {
   EXPECT_EQ(Log(second), "from 1\nstep 2\nstep 3\n");
   EXPECT_EQ(Call({"plan", "--resume", second, "--id"}).out, id.out) << "which checkpoint it is, a start knows";
   const CommandResult shown = Call({"plan", "--resume", first});
-  EXPECT_NE(shown.out.find("goes on from \"" + first + "/checkpoints/step_3.txt\""), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("continues from \"" + first + "/checkpoints/step_3.txt\""), std::string::npos) << shown.out;
 }
 
 TEST_F(Resume, IsWhatOtherCommandsAreAskedAbout) {
@@ -108,16 +108,16 @@ TEST_F(Resume, IsWhatOtherCommandsAreAskedAbout) {
     const CommandResult bad = Call({command, "--resume", "nosuchrun"});
     EXPECT_EQ(bad.exit_code, 2) << command;
     EXPECT_EQ(bad.err.find("no recipe"), std::string::npos) << command << bad.err;
-    EXPECT_NE(Call({command, "--help"}).out.find("RECIPE left out"), std::string::npos) << command;
+    EXPECT_NE(Call({command, "--help"}).out.find("default RECIPE"), std::string::npos) << command;
   }
-  EXPECT_EQ(Call({"params", "--help"}).out.find("RECIPE left out"), std::string::npos);
+  EXPECT_EQ(Call({"params", "--help"}).out.find("default RECIPE"), std::string::npos);
 }
 
 TEST_F(Resume, SaysWhyItCannot) {
   const std::string run = Run({recipe_.path()});
   const CommandResult unused = Call({"run", MUSTER_SOURCE_DIR "/recipes/hello.lua", "--resume", run});
   EXPECT_EQ(unused.exit_code, 2);
-  EXPECT_NE(unused.err.find("tells its processes of no checkpoint"), std::string::npos) << unused.err;
+  EXPECT_NE(unused.err.find("passes no checkpoint to its processes"), std::string::npos) << unused.err;
   fs::remove_all(run + "/checkpoints");
   const CommandResult gone = Call({"run", "--resume", run});
   EXPECT_EQ(gone.exit_code, 2);

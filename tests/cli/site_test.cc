@@ -107,7 +107,7 @@ TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
   ASSERT_EQ(::chmod((project_ / "muster.site.lua").c_str(), 0666), 0);
   const CommandResult refused = Muster({"plan", "recipe.lua"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_TRUE(Has(refused.err, "the site file can be written by everybody")) << refused.err;
+  EXPECT_TRUE(Has(refused.err, "the site file is world-writable")) << refused.err;
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "../muster.site.lua"}).exit_code, 0) << "named on purpose";
 }
 
@@ -459,7 +459,7 @@ TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
   const std::string before = Text(project_ / "work/new.lua");
   const CommandResult again = Muster({"doctor", "--write-site", "new.lua"});
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_TRUE(Has(again.err, "is there already")) << again.err;
+  EXPECT_TRUE(Has(again.err, "already exists")) << again.err;
   EXPECT_EQ(Text(project_ / "work/new.lua"), before);
   EXPECT_EQ(Muster({"doctor", "recipe.lua", "--write-site", "x.lua"}).exit_code, 2);
 }
@@ -491,7 +491,7 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   Site("  transport = \"ssh\",");
   const CommandResult nobody = Muster({"run", "recipe.lua"});
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, and nobody names hosts"))
+  EXPECT_TRUE(Has(nobody.err, "muster.site.lua:3: error: the site's transport is ssh, but no hosts are named"))
       << nobody.err;
   EXPECT_EQ(Log(Run({"run", "recipe.lua", "--host", "localhost"})).empty(), false);
   Site("");

@@ -201,7 +201,7 @@ TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {
   const SweepFolder folder(MadeFile(), Six());
   const CommandResult shown = folder.Muster({"show"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
-  for (const char* part : {"lost: its muster ended without a word", "20: 4 over, 1 impossible, 0 running, 15 to come",
+  for (const char* part : {"lost: its head exited without a record", "20: 4 over, 1 impossible, 0 running, 15 to come",
                            "2 ok, 1 stopped, 1 crash", "gpt.lua:26: workers = 3 does not divide 8",
                            "2 failures in a row", "loss 0.25  trial 5", "n2 1/1"}) {
     EXPECT_NE(shown.out.find(part), std::string::npos) << part << " in\n" << shown.out;
@@ -333,7 +333,7 @@ TEST(Sweeps, AreNotGoneOnWithOverOtherPoints) {
   EXPECT_NE(call({"resume"}).err.find("has changed since it began"), std::string::npos);
   const CommandResult other = call({"resume", "--accept"});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("the space or the sampler is another one"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("the space or the sampler differs"), std::string::npos) << other.err;
   write("{ 0.1, 0.2 --[[as it was]] }");
   EXPECT_EQ(call({"resume", "-q", "--accept"}).exit_code, 0);
 }

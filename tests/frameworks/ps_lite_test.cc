@@ -119,7 +119,7 @@ TEST(PsLite, TakesVariablesOfTheCommandLine) {
   EXPECT_EQ(run.Of("scheduler.0").at("LABEL"), "a=b c");
   const PsLiteRun wrong({"--env", "PS_RESEND"}, {});
   EXPECT_EQ(wrong.result.exit_code, 2);
-  EXPECT_NE(wrong.result.err.find("--env \"PS_RESEND\" is no NAME=VALUE"), std::string::npos) << wrong.result.err;
+  EXPECT_NE(wrong.result.err.find("--env \"PS_RESEND\" is not NAME=VALUE"), std::string::npos) << wrong.result.err;
 }
 
 TEST(PsLite, SaysOnceOfASweepWhatItRemoves) {

@@ -191,9 +191,9 @@ TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
   EXPECT_EQ(run.Result().exit_code, 3);
   ASSERT_EQ(run.Journal("agent_lost").size(), 1U);
   EXPECT_EQ(run.Journal("agent_lost")[0]["host"], 2);
-  EXPECT_EQ(run.Journal("agent_lost")[0]["why"], "nothing was heard of it for 2 s");
+  EXPECT_EQ(run.Journal("agent_lost")[0]["why"], "no heartbeat for 2 s");
   EXPECT_EQ(run.Report()["outcome"], "lost");
-  EXPECT_TRUE(Says(Told(run), "the agent of n3 was lost: nothing was heard of it for 2 s")) << Told(run);
+  EXPECT_TRUE(Says(Told(run), "the agent of n3 was lost: no heartbeat for 2 s")) << Told(run);
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
   // A real host would take its groups along; those of the bed are this machine's.
   for (const json& agent : run.Journal("agent_connected")) {
@@ -210,7 +210,7 @@ TEST(ManyHosts, EndOnBothSidesOfACableThatStaysCut) {
   ASSERT_TRUE(bed.Cut("n1"));
   EXPECT_EQ(run.Result().exit_code, 3);
   EXPECT_TRUE(ProcessesWith(run.token()).empty()) << "on n1, too, whose cable is still cut";
-  EXPECT_TRUE(Says(Told(run), "the agent of n1 was lost: nothing was heard of it for 2 s")) << Told(run);
+  EXPECT_TRUE(Says(Told(run), "the agent of n1 was lost: no heartbeat for 2 s")) << Told(run);
 }
 
 TEST(ManyHosts, EndWhenAnAgentIsKilled) {
@@ -254,7 +254,7 @@ TEST(ManyHosts, EndWhenTheHeadIsKilled) {
   EXPECT_TRUE(on_n1.New().empty()) << "the agents go, too";
   EXPECT_TRUE(on_n2.New().empty());
   const CommandResult report = RunCommand({.argv = {MusterProgram(), "report", run.run_dir()}});
-  EXPECT_TRUE(Says(report.out, "job lost: muster itself ended before the run did")) << report.out << report.err;
+  EXPECT_TRUE(Says(report.out, "job lost: muster itself exited before the run ended")) << report.out << report.err;
 }
 
 // --- what is survived ------------------------------------------------------------------------------

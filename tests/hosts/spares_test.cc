@@ -139,8 +139,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n3"}));
   EXPECT_EQ(report["replacements"][0]["host"], "n2");
   EXPECT_EQ(report["replacements"][0]["by"], "n3");
-  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: nothing was heard of it for 2 s"),
-            std::string::npos)
+  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: no heartbeat for 2 s"), std::string::npos)
       << run.Result().err;
   EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
 }
@@ -187,7 +186,7 @@ TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
   ASSERT_EQ(run.Journal("restart_planned").size(), 1U);
   const json planned = run.Journal("restart_planned")[0];
   EXPECT_EQ(planned["scope"], "job");
-  EXPECT_NE(planned["why"].get<std::string>().find("the whole job begins again, since worker.2 was told where it is"),
+  EXPECT_NE(planned["why"].get<std::string>().find("restarting the whole job, because worker.2 knows its address"),
             std::string::npos)
       << planned["why"];
 }
@@ -231,7 +230,7 @@ TEST(SpareHosts, AreMissedInWords) {
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
   EXPECT_EQ(report["why"],
-            "the agent of n2 was lost: nothing was heard of it for 1 s, and there is no spare host to take its place");
+            "the agent of n2 was lost: no heartbeat for 1 s, and there is no spare host to take its place");
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), Names{"n2"});
 }
 

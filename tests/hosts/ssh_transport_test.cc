@@ -226,7 +226,7 @@ TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
   ASSERT_TRUE(bed.Cut("n1"));
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->why, "nothing was heard of it for 2 s");
+  EXPECT_EQ(lost->why, "no heartbeat for 2 s");
   EXPECT_TRUE(ProcessesWith(cut).empty()) << "the agent ended it before";
   EXPECT_EQ(ProcessesWith(other).size(), 2U);
 }
@@ -240,7 +240,7 @@ TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
   ASSERT_TRUE(bed.PowerOff("n1"));
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->why, "nothing was heard of it for 2 s");
+  EXPECT_EQ(lost->why, "no heartbeat for 2 s");
   // A real host would take its groups along; those of the bed are this machine's.
   std::filesystem::remove(agents.First<AgentReady>(0)->cgroup);
 }
@@ -288,7 +288,7 @@ TEST(SshTransport, GivesUpAConnectionThatIsNotWantedAnyMore) {
   agents.Send(0, Finish{});
   const auto* over = agents.Await<AgentUnreachable>(0);
   ASSERT_TRUE(over);
-  EXPECT_EQ(over->why, "it was not waited for any more");
+  EXPECT_EQ(over->why, "the connection attempt was abandoned");
 }
 
 }  // namespace

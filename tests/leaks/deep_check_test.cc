@@ -86,7 +86,7 @@ TEST_F(Deep, NamesAVariableThatAParameterTakesItsValueFrom) {
   const Lines told = Told(Check(options));
   ASSERT_EQ(told.size(), 2U) << told[0];
   EXPECT_EQ(told[0],
-            "recipe.lua:3 warning: the plan depends on the variable MUSTER_TEST_LR of whoever makes it: parameter lr "
+            "recipe.lua:3 warning: the plan depends on the variable MUSTER_TEST_LR of the caller: parameter lr "
             "takes its value from it");
   EXPECT_TRUE(told[1].starts_with("  command --lr: 0.25 → ")) << told[1];
   ::unsetenv("MUSTER_TEST_LR");
@@ -113,9 +113,8 @@ TEST_F(Deep, NamesTheUsersOwnFolderWhereAFileThatWasReadHasIt) {
       Told(Check(Recipe("job:env { DATA = muster.read_json('data.json').data }\n"
                         "job:workers { count = 2, command = { 'x' } }",
                         "cluster = { devices_per_host = 0 },")));
-  EXPECT_EQ(told,
-            (Lines{"data.json:2 warning: the plan has the home folder of whoever makes it in it: \"/srv/home/ada\"",
-                   "  worker 0-1: variable DATA"}));
+  EXPECT_EQ(told, (Lines{"data.json:2 warning: the plan has the caller's home folder in it: \"/srv/home/ada\"",
+                         "  worker 0-1: variable DATA"}));
 }
 
 TEST_F(Deep, NamesTheDevicesOfThisMachine) {

@@ -48,7 +48,7 @@ TEST(Commands, WithMistakesAreToldWordByWord) {
   EXPECT_EQ(ProblemsFrom("{}"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ false }"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ 'x', nil, 'y' }"),
-            Lines{"recipe.lua:4 error command: the command of worker has a hole: word 2 is nil"});
+            Lines{"recipe.lua:4 error command: the command of worker: word 2 is nil"});
   EXPECT_EQ(ProblemsFrom("{ 'x', true }"),
             Lines{"recipe.lua:4 error command: word 2 of the command of worker is true"});
   EXPECT_EQ(ProblemsFrom("{ 'x', print, { {}, print } }"),
@@ -58,11 +58,11 @@ TEST(Commands, WithMistakesAreToldWordByWord) {
   EXPECT_EQ(ProblemsFrom("{ 'x', name = 'y' }"),
             Lines{"recipe.lua:4 error command: the command of worker has a key \"name\"; a command is a list"});
   EXPECT_EQ(ProblemsFrom("{ 'x', [1e15] = 'y' }"),
-            Lines{"recipe.lua:4 error command: the command of worker has a hole: word 2 is nil"});
+            Lines{"recipe.lua:4 error command: the command of worker: word 2 is nil"});
   EXPECT_EQ(ProblemsFrom("{ 'x', [math.huge] = 'y' }"),
-            Lines{"recipe.lua:4 error command: the command of worker has a hole: word 2 is nil"});
+            Lines{"recipe.lua:4 error command: the command of worker: word 2 is nil"});
   EXPECT_EQ(ProblemsFrom("{ 'x', [0] = 'y' }"),
-            (Lines{"recipe.lua:4 error command: the command of worker has a hole: word 1 is nil",
+            (Lines{"recipe.lua:4 error command: the command of worker: word 1 is nil",
                    "recipe.lua:4 error command: the command of worker is empty"}));
   EXPECT_EQ(ProblemsFrom("{ 'x', muster.shell 'y' }"),
             Lines{"recipe.lua:4 error command: word 2 of the command of worker is muster.shell"});
@@ -84,7 +84,7 @@ TEST(Commands, AreWhatTheyWereWhenTheyWereGiven) {
 
 TEST(Shell, WantsAText) {
   EXPECT_EQ(ProblemsOf("muster.shell { 'x' }"),
-            Lines{"recipe.lua:4 error type: muster.shell wants the text of a shell command, got {\"x\"}"});
+            Lines{"recipe.lua:4 error type: muster.shell expects the text of a shell command, got {\"x\"}"});
 }
 
 TEST(Here, NamesFilesBesideTheRecipe) {
@@ -99,7 +99,7 @@ TEST(Here, NamesFilesBesideTheRecipe) {
             Lines{"recipe.lua:4 error missing_path: muster.here: nope.py is not beside the recipe: there is none"});
   for (const char* bad : {"", "nil", "7", "{}", "''", "'a\\0b'"}) {
     EXPECT_EQ(ProblemsOf(std::string("muster.here(") + bad + ")"),
-              Lines{"recipe.lua:4 error type: muster.here wants the name of a file beside the recipe"})
+              Lines{"recipe.lua:4 error type: muster.here expects the name of a file beside the recipe"})
         << bad;
   }
 }

@@ -66,7 +66,7 @@ TEST(Extensions, RunThePlanOfTheirBaseWhereTheyWant) {
 
 TEST(Extensions, GiveTheirBaseWhatTheyWereGiven) {
   EXPECT_EQ(Extended("plan = function(p, job, base) base({ layers = 1 }, job) end").problems(),
-            Lines{"recipe.lua:3 error type: base wants the p and the job that the plan function was given"});
+            Lines{"recipe.lua:3 error type: base expects the p and the job that the plan function was given"});
   EXPECT_EQ(Evaluate({"local muster = require 'muster' local r = muster.recipe { name = 'x', plan = function() end }\n"
                       "return r.extend { }"})
                 .problems(),

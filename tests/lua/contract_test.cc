@@ -160,8 +160,8 @@ TEST(MindSporePs, IsTheFrameworkThatHasAManagePort) {
       ProblemsOf(
           "context.set_ps_context { scheduler_manage_port = 'auto' } job:workers { count = 1, command = { 'x' } }",
           "framework = 'mindspore', mindspore = '1.6',"),
-      Lines{"recipe.lua:4 error contract_port: scheduler_manage_port = \"auto\": framework mindspore has nobody who "
-            "would listen there"});
+      Lines{"recipe.lua:4 error contract_port: scheduler_manage_port = \"auto\": framework mindspore has no process "
+            "that would listen there"});
 }
 
 TEST(MindSporePs, HasTheMinimalFormOfTheDocumentation) {

@@ -74,9 +74,9 @@ TEST(ShippedFiles, ThatCannotBeShippedAreTold) {
       {"'a b'", "file", "a b cannot be shipped under its own name"},
       {"'a/../b'", "file", "cannot be shipped under its own name"},
       {"''", "file", "cannot be shipped"},
-      {"12", "type", "muster.file wants the name"},
-      {"{}", "type", "muster.file wants the name"},
-      {"", "type", "muster.file wants the name"},
+      {"12", "type", "muster.file expects the name"},
+      {"{}", "type", "muster.file expects the name"},
+      {"", "type", "muster.file expects the name"},
   };
   for (const auto& [argument, kind, message] : cases) {
     const Evaluated evaluated =

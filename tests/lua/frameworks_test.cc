@@ -114,7 +114,7 @@ TEST(BytePs, CountsHostsAsWorkers) {
   EXPECT_FALSE(env.contains("BYTEPS_FORCE_DISTRIBUTED"));
   EXPECT_EQ(
       ProblemsOf("job:servers {} job:workers { count = 3, devices = 1, command = { 'x' } }", fields),
-      Lines{"recipe.lua:4 error roles: role worker: BytePS wants as many workers on every host, and there are 1 on "
+      Lines{"recipe.lua:4 error roles: role worker: BytePS requires as many workers on every host, but there are 1 on "
             "one and 2 on another"});
 }
 

@@ -137,7 +137,7 @@ TEST(Roles, ThatWaitForEachOtherAreRefused) {
   EXPECT_EQ(ProblemsOf("job:role 'a' { command = { 'x' }, after = 'a' }"),
             Lines{"recipe.lua:4 error roles: roles wait for each other: a after a"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, after = 'workers' }"),
-            Lines{"recipe.lua:4 error roles: role worker comes after role workers, which there is not"});
+            Lines{"recipe.lua:4 error roles: role worker comes after role workers, which does not exist"});
 }
 
 TEST(Roles, OptionsAreCheckedOneByOne) {
@@ -246,7 +246,7 @@ TEST(Roles, AreDescribedOnceAndInFull) {
             Lines{"recipe.lua:4 error roles: role x is named and not described"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1 }"), Lines{"recipe.lua:4 error command: role worker has no command"});
   EXPECT_EQ(ProblemsOf("job:workers 'x'"),
-            Lines{"recipe.lua:4 error type: role worker wants a table of options, got \"x\""});
+            Lines{"recipe.lua:4 error type: role worker expects a table of options, got \"x\""});
   EXPECT_EQ(ProblemsOf("local x = p"), Lines{"recipe.lua:2 error roles: the plan describes no process"});
 }
 
@@ -291,7 +291,7 @@ TEST(Checks, AreCollected) {
             (Lines{"recipe.lua:5 error check: n = 3", "recipe.lua:6 error check: 0.1 and {[\"1\"] = 1, a = \"x\"}",
                    "recipe.lua:7 error check: 100%"}));
   EXPECT_EQ(ProblemsOf("job:check(false)"),
-            Lines{"recipe.lua:4 error type: job:check wants a condition and a message"});
+            Lines{"recipe.lua:4 error type: job:check expects a condition and a message"});
 }
 
 TEST(Checks, AreToldOnceHoweverManyRanksFailThem) {
@@ -304,7 +304,7 @@ TEST(Checks, AreNotToldWithoutEnd) {
   const Lines problems = ProblemsOf("for i = 1, 1e5 do job:check(false, 'number %d', i) end" + kOne);
   ASSERT_EQ(problems.size(), 1001U);
   EXPECT_EQ(problems.back(),
-            "recipe.lua error limit: the recipe has more than 1000 different problems; the others are left out");
+            "recipe.lua error limit: the recipe has more than 1000 different problems; the others are omitted");
 }
 
 TEST(Derived, ValuesAreShownAndReadBack) {
@@ -321,8 +321,8 @@ TEST(Derived, ValuesArePlainNamedAndGivenOnce) {
             (Lines{"recipe.lua:4 error type: derived value f: a function is no plain value",
                    "recipe.lua:2 error roles: the plan describes no process"}));
   const std::pair<const char*, const char*> cases[] = {
-      {"{ 7 }", "job:derive wants named values, got the key 1"},
-      {"7", "job:derive wants a table, got 7"},
+      {"{ 7 }", "job:derive expects named values, got the key 1"},
+      {"7", "job:derive expects a table, got 7"},
       {"{ x = 1 / 0 }", "derived value x: inf is not a finite number"},
       {"{ x = { 1, nil, 3 } }", "derived value x: a list has a hole (a nil) before element 3"},
       {"{ x = { [0] = 1 } }", "derived value x: a list has an element number 0; they count from 1"},
@@ -398,10 +398,10 @@ TEST(Meshes, GiveCoordinatesAndRanks) {
                     "return table.concat({ m.size, c.pp, c.dp, c.tp, m:rank(c) }, ' ') end)()"),
             "24 1 1 1 17");
   const std::pair<const char*, const char*> cases[] = {
-      {"job:mesh {}", "mesh wants a list"},
-      {"job:mesh(7)", "mesh wants a list"},
-      {"job:mesh { { 'a' } }", "mesh wants a list"},
-      {"job:mesh { { 1, 'a' } }", "mesh wants a list"},
+      {"job:mesh {}", "mesh expects a list"},
+      {"job:mesh(7)", "mesh expects a list"},
+      {"job:mesh { { 'a' } }", "mesh expects a list"},
+      {"job:mesh { { 1, 'a' } }", "mesh expects a list"},
       {"job:mesh { { 'a', 0 } }", "is not at least 1"},
       {"job:mesh { { 'a', 2 }, { 'a', 2 } }", "two axes"},
       {"job:mesh { { 'a', 2 ^ 31 }, { 'b', 4 } }", "too many ranks"},

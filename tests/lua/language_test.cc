@@ -119,7 +119,7 @@ TEST(Modules, AreAskedForByNameOnly) {
     EXPECT_EQ(evaluated.asked, Lines{}) << name;
   }
   EXPECT_EQ(ProblemsOf("require(7)"),
-            Lines{"recipe.lua:4 error require: require wants the name of a module beside the recipe, got 7"});
+            Lines{"recipe.lua:4 error require: require expects the name of a module beside the recipe, got 7"});
   EXPECT_EQ(ProblemsOf("require 'lib.x'"),
             Lines{"recipe.lua:4 error require: module \"lib.x\" cannot be read: there is none"});
 }

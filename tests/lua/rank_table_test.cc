@@ -88,7 +88,7 @@ TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
 TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"/version", "\"2.0\"", "version is"},
-      {"/status", "\"initializing\"", "whoever fills it is not done"},
+      {"/status", "\"initializing\"", "the file is not complete yet"},
       {"/server_count", "2", "server_count is"},
       {"/server_count", "\"3\"", "server_count is"},
       {"/server_list/1/server_id", "\"192.0.2.11\"", "is there twice"},

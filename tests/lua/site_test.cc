@@ -52,7 +52,7 @@ TEST(SiteFiles, ThatAreNoneAreRefused) {
   EXPECT_EQ(problems("return {}"), Lines{"recipe.lua error site: the file returns no facts about a site"});
   EXPECT_EQ(problems("return require('muster').site { rules = function() end }").size(), 1U);
   EXPECT_EQ(problems("return require('muster').site 'x'"),
-            Lines{"recipe.lua:1 error type: muster.site wants a table, got \"x\""});
+            Lines{"recipe.lua:1 error type: muster.site expects a table, got \"x\""});
   EXPECT_EQ(problems("hosts = 'n1'"), Lines{"recipe.lua:1 error global: hosts is assigned but not local"});
   EXPECT_EQ(problems("return os.getenv 'HOME'"), Lines{"recipe.lua:1 error undefined: os is not available in a recipe"})
       << "it is locked in as a recipe is";
@@ -109,7 +109,7 @@ TEST(Rules, ThatAreWrongThemselvesAreToldAtTheirLine) {
   EXPECT_EQ(Judged("return function(plan)\n  return plan.nothing.more\nend").problems().front().substr(0, 34),
             "/etc/rules/policy.lua:2 error lua:");
   EXPECT_EQ(Judged("return function(plan, check)\n  check(false)\nend").problems(),
-            Lines{"/etc/rules/policy.lua:2 error policy: check wants a condition and a message"});
+            Lines{"/etc/rules/policy.lua:2 error policy: check expects a condition and a message"});
 }
 
 TEST(Rules, AreSilentWhileThePlanIsWrong) {

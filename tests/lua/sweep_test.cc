@@ -110,7 +110,7 @@ TEST(SweepFile, TellsAllMistakesAtOnceWithTheirLines) {
              "recipe.lua:8 error unknown_parameter: the recipe has no parameter \"learning\" (from the sweep point)",
              "recipe.lua:10 error parameter_value: parameter lr = 0 is out of range (from the sweep)",
              "recipe.lua:10 error space: axis note: uniform is of numbers, and the parameter is a string",
-             "recipe.lua:7 error enum: retry: \"timeoutt\" is no class of failures"}));
+             "recipe.lua:7 error enum: retry: \"timeoutt\" is not a failure class"}));
 }
 
 TEST(SweepFile, RefusesSecretsAndFractionsOfWholeNumbers) {

@@ -44,7 +44,7 @@ TEST(Variants, AreTheNameAndTheParametersOfTheOneThatIsChosen) {
   EXPECT_EQ(Try("p.data.path = 'x'").problems(),
             Lines{"recipe.lua:10 error read_only: parameter data.path cannot be set"});
   EXPECT_EQ(Try("local t = 'a' .. p.optimizer").problems(),
-            Lines{"recipe.lua:10 error type: p.optimizer is a block of parameters and no text"});
+            Lines{"recipe.lua:10 error type: p.optimizer is a block of parameters, not a text"});
 }
 
 TEST(Variants, RefuseParametersOfOthers) {

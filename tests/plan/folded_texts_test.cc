@@ -79,7 +79,7 @@ TEST(FoldedTexts, PutEqualOnesTogetherWhereThereIsNoRule) {
 
 TEST(FoldedTexts, LeaveNumbersAloneThatDoNotReadBack) {
   const auto folded = Fold(Workers(3), [](const Process& p) { return "00" + std::to_string(*p.rank); });
-  EXPECT_EQ(folded.size(), 3) << "007 is no number";
+  EXPECT_EQ(folded.size(), 3) << "007 is not a number";
 }
 
 TEST(FoldedTexts, CallTheOnlyProcessOfARoleByItsRole) {

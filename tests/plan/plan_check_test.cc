@@ -67,7 +67,7 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kSource, "set_env.sh"}};
        },
-       "is no path from '/' on"},
+       "is not a path from '/' on"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kModule, ""}};
        },

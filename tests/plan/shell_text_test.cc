@@ -72,7 +72,7 @@ TEST(ShellText, ReachesTheShellAsDataHoweverItIsQuoted) {
 TEST(ShellText, IsWhatFollowsAShellAndItsOption) {
   const std::vector<Text> words = {"nice", "/bin/sh", "-c", "echo ${muster:run_dir}", "${muster:run_dir}"};
   EXPECT_EQ(*FillWord(words, 3, Bound("/$(x)"), 0), "echo '/$(x)'");
-  EXPECT_EQ(*FillWord(words, 4, Bound("/$(x)"), 0), "/$(x)") << "an argument of the shell is no text of it";
+  EXPECT_EQ(*FillWord(words, 4, Bound("/$(x)"), 0), "/$(x)") << "an argument of the shell is not text of it";
   EXPECT_EQ(*FillWord({"echo", "${muster:run_dir}"}, 1, Bound("/$(x)"), 0), "/$(x)");
 }
 

@@ -158,7 +158,8 @@ TEST(LocalRehearsal, NamesWhoCannotReachTheMeetingPoint) {
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"meeting"});
   EXPECT_EQ(rehearsed.Who("meeting"), On(Here(), {1}));
-  EXPECT_EQ(rehearsed.Text("meeting"), "the meeting point at 127.0.0.1 port 1 cannot be reached: connection refused\n");
+  EXPECT_EQ(rehearsed.Text("meeting"),
+            "cannot reach the rendezvous endpoint at 127.0.0.1 port 1: connection refused\n");
 }
 
 TEST(LocalRehearsal, NamesWhosePortIsTaken) {

@@ -145,13 +145,12 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
     EXPECT_EQ(Row(none, check), (RehearsalRow{check, Outcome::kNotChecked, "no stub started"})) << CheckName(check);
   }
   const Rehearsal silent = JudgeRehearsal(Four(), Journal({ProcessStarted{}}, Cause::kTimeLimit), accounts);
-  EXPECT_EQ(Row(silent, Check::kMeeting).text, "no stub told what it found");
+  EXPECT_EQ(Row(silent, Check::kMeeting).text, "no stub reported");
   accounts[1] = Well()[1];
   std::erase_if(accounts[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
   const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), accounts);
   EXPECT_EQ(Row(one, Check::kRanks), (RehearsalRow{Check::kRanks, Outcome::kOk, "1 of 4 ranks, each once"}));
-  EXPECT_EQ(Row(one, Check::kCounts),
-            (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "the stubs that told found nothing of it"}));
+  EXPECT_EQ(Row(one, Check::kCounts), (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
 }
 
 TEST(Rehearsal, TellsFilesThatSomeHostsLack) {

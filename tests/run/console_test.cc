@@ -562,7 +562,7 @@ TEST_F(Shown, SaysNothingWhenQuietUnlessSomethingIsWrong) {
 TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
   const Plan plan = SamplePlan({{"worker", 1}});
   ConsoleOptions options = Options();
-  Console(io, options, plan).Warn("plain, because a file is no terminal");
+  Console(io, options, plan).Warn("plain, because a file is not a terminal");
   EXPECT_EQ(ContentOf(err).find('\x1b'), std::string::npos);
   options.colour = ConsoleOptions::Colour::kAlways;
   Console(io, options, plan).Stopping(1, true);

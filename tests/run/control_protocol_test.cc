@@ -50,15 +50,15 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
     const char* line;
     const char* why;
   } cases[] = {
-      {"", "no JSON"},
-      {"stop", "no JSON"},
-      {"[1]", "no JSON object"},
+      {"", "not valid JSON"},
+      {"stop", "not valid JSON"},
+      {"[1]", "not a JSON object"},
       {"{\"ask\":\"stop\"}", "has no format"},
       {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not spoken here"},
       {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not spoken here"},
-      {"{\"format\":1}", "does not say what is asked"},
+      {"{\"format\":1}", "missing member"},
       {"{\"format\":1,\"ask\":\"stp\"}", "did you mean \"stop\"?"},
-      {"{\"format\":1,\"ask\":7}", "cannot be asked"},
+      {"{\"format\":1,\"ask\":7}", "unknown request"},
       {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "another type"},
       {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "\"force\" is not known"},
       {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only a stop"},

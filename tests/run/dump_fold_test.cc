@@ -165,8 +165,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
             "      beside python3: 1 python3\n"
             "    worker.0-1, 3: in all_reduce (train.py:41), waiting in futex_wait_queue (futex), 98 % of a processor\n"
             "      from <module> (train.py:60)\n"
-            "      wrote nothing\n"
-            "    server.0: not told of\n"
+            "      wrote nothing\n    server.0: no data\n"
             "    node-1, node-2: no py-spy on the PATH of the processes, so Python's own frames are not seen; pip "
             "install py-spy\n"
             "    node-2: the time was over before tools had shown the stacks of 3 things\n");

@@ -159,7 +159,7 @@ TEST_F(FailureAccountTest, SaysWhoCannotBePutInOrder) {
   Signal(2, SIGTERM, 0.6, ESRCH);
   Exit(2, 1, 0.7);  // had ended before the signal
   EXPECT_EQ(MembersText(Made(plan, 1).unordered), "worker.2-3");
-  EXPECT_NE(AccountHead(Made(plan, 1)).find("it cannot be told whether worker.2-3 failed first"), std::string::npos);
+  EXPECT_NE(AccountHead(Made(plan, 1)).find("unknown whether worker.2-3 failed first"), std::string::npos);
 }
 
 TEST_F(FailureAccountTest, KnowsThatAnEndWithMuchMemoryIsToldLate) {

@@ -45,7 +45,7 @@ TEST(HostDifferences, AreNoneBetweenHostsThatAreAlike) {
   const HostComparison comparison = CompareHosts(hosts, {}, "1.0");
   EXPECT_TRUE(comparison.faults.empty());
   EXPECT_TRUE(comparison.differences.empty());
-  EXPECT_EQ(InspectionText(hosts, comparison), "3 hosts, 3 of them reached\nnothing is wrong\nnothing differs\n");
+  EXPECT_EQ(InspectionText(hosts, comparison), "3 hosts, 3 of them reached\nno faults\nno differences\n");
 }
 
 TEST(HostDifferences, AreToldBySetsOfHosts) {
@@ -56,7 +56,7 @@ TEST(HostDifferences, AreToldBySetsOfHosts) {
             (std::vector<HostDifference>{{"kernel", {{"6.1", {0, 1, 2}}, {"5.15", {3}}}},
                                          {"variable PATH", {{"/usr/bin", {0, 2, 3}}, {"not set", {1}}}}}));
   EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
-            "4 hosts, 4 of them reached\nnothing is wrong\ndifferent\n"
+            "4 hosts, 4 of them reached\nno faults\ndifferences\n"
             "  n[1-3]: kernel 6.1 · n4: kernel 5.15\n"
             "  n1,n[3-4]: variable PATH /usr/bin · n2: variable PATH not set\n");
 }
@@ -88,8 +88,8 @@ TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
   for (const std::size_t host : {0, 2, 3}) hosts[host].why = "permission denied";
   hosts[0].hint = "put your key into an agent";
   EXPECT_EQ(InspectionText(hosts, CompareHosts(hosts, {}, "1.0")),
-            "4 hosts, 1 of them reached\nwrong\n  3 of 4 hosts: permission denied: n1,n[3-4]\n"
-            "    breaks: nothing can be started there\n    mend: put your key into an agent\n");
+            "4 hosts, 1 of them reached\nfaults\n  3 of 4 hosts: permission denied: n1,n[3-4]\n    effect: nothing can "
+            "be started there\n    fix: put your key into an agent\n");
 }
 
 TEST(HostFaults, AreClocksThatAreOffByMoreThanIsNotKnown) {
@@ -131,7 +131,7 @@ TEST(HostFaults, AreWhatAPlanWantsAndAHostLacks) {
             (Texts{"program: train cannot be started: No such file or directory: n1",
                    "limit: the hard limit nofile is 43: the agent needs 44 descriptors for 4 processes: n3",
                    "limit: the limit nproc is 3: the plan has 4 processes there: n3",
-                   "devices: there are 1 devices (cuda), the plan wants 2: n4"}));
+                   "devices: there are 1 devices (cuda), the plan needs 2: n4"}));
   hosts[2].facts.limits = {{"nofile", 44, 44}, {"nproc", 3, 3}};
   hosts[2].facts.root = true;  // whom nproc does not hold
   EXPECT_EQ(FaultTexts(std::span(hosts).subspan(2, 1), std::span(needs).subspan(2, 1)), Texts{});

@@ -104,7 +104,7 @@ TEST_F(HostileAgents, AreNotBelievedAboutProcessesOfOtherHosts) {
   const auto exits = Records<ProcessExited>();
   ASSERT_EQ(exits.size(), 2U);
   for (const ProcessExited& exit : exits) EXPECT_EQ(exit.code, exit.process == 0 ? 7 : 0);
-  EXPECT_NE(Words().find("n2 told what it was not asked, or what is not its own; it is not believed: process 0 attempt "
+  EXPECT_NE(Words().find("unexpected message from n2, ignored: process 0 attempt "
                          "0: its end\n"),
             std::string::npos)
       << Words();
@@ -123,7 +123,7 @@ TEST_F(HostileAgents, AreLostIfTheyGoOnWithIt) {
   const auto lost = Records<AgentLost>();
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0].host, 1U);
-  EXPECT_EQ(lost[0].why, "it goes on telling what it was not given, last: process 0 attempt 0: its end");
+  EXPECT_EQ(lost[0].why, "too many unexpected messages, last: process 0 attempt 0: its end");
   EXPECT_EQ(Words().find("n2 told what"), Words().rfind("n2 told what")) << "it is said once";
 }
 

@@ -226,7 +226,7 @@ TEST(Restart, ThatCannotEndWhatItStopsIsOverdue) {
   RunningJob job(Workers(2, Policy(3, Scope::kRole)));
   job(Exited(1, 7));
   EXPECT_EQ(job(Passed(kStopTimer)), (Lines{"-> finishing", "finish"}));
-  EXPECT_EQ(job.supervisor.Ended(false).why, "worker.0 did not end after SIGKILL");
+  EXPECT_EQ(job.supervisor.Ended(false).why, "worker.0 did not exit after SIGKILL");
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 3);
 }
 
@@ -328,7 +328,7 @@ TEST(Limits, OfSilenceAskAllHostsAndNameTheFirst) {
   EXPECT_EQ(job(HostDumped{1, 1, {}}, 7'200 * kMs),
             (Lines{"dumped 1", "limit silent passed by 3", "origin 3", "-> stopping", "stop 0 1 2 3 grace 10000"}));
   EXPECT_EQ(job.supervisor.Ended(false).why,
-            "worker.3 was the first to fall silent, and nobody of its role wrote anything for 4.0 s");
+            "worker.3 was the first to stop writing; none of its role wrote for 4.0 s");
 }
 
 TEST(SilenceWatch, LooksFourTimesInTheShortestLimit) {

@@ -284,7 +284,7 @@ TEST(Supervisor, ReportsWhatOutlivesSigkillInsteadOfWaiting) {
 TEST(Supervisor, NamesTheProcessThatOutlivedSigkillAfterTheWorkWasDone) {
   RunningJob job(SamplePlan({{"server", 1, Ending::kNever, 0, 0}, {"worker", 1}}));
   job(Exited(1)), job(DeadlinePassed{16}), job(DeadlinePassed{2}, 5'000 * kMs);
-  EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kOverdue, 3, "server.0 did not end after SIGKILL"}));
+  EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kOverdue, 3, "server.0 did not exit after SIGKILL"}));
 }
 
 TEST(Supervisor, RecordsStrayEventsAndGoesOn) {

@@ -59,7 +59,7 @@ TEST(Yaml, IsReadByTheCoreSchema) {
 
 TEST(Yaml, ThatARecipeCannotHoldIsRefusedAtItsLine) {
   const std::pair<const char*, const char*> cases[] = {
-      {"a: 1\nb: .inf\n", "2: .inf is no finite number"},
+      {"a: 1\nb: .inf\n", "2: .inf is not a finite number"},
       {"a: 1\na: 2\n", "appears twice"},
       {"--- 1\n--- 2\n", "2: there is a second document"},
       {"a: *nowhere\n", "is nowhere"},

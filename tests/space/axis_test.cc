@@ -34,9 +34,9 @@ TEST(Axis, RefusesWhatCannotBeMeant) {
   EXPECT_EQ(problem(Range(0, 1, 0)), "axis a: the step is above 0, got 0");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {}}), "axis a: there is no value to choose");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {Value(1), Value(2), Value(1)}}), "axis a: the value 1 is given twice");
-  EXPECT_EQ(problem(Between(Axis::Kind::kLogUniform, 0, 1)), "axis a: a logarithm wants numbers above 0, got 0 to 1");
-  EXPECT_EQ(problem(Between(Axis::Kind::kIntLogUniform, 0.5, 4)),
-            "axis a: whole numbers from 1 on are wanted, got 0.5 to 4");
+  EXPECT_EQ(problem(Between(Axis::Kind::kLogUniform, 0, 1)),
+            "axis a: a logarithmic axis needs numbers above 0, got 0 to 1");
+  EXPECT_EQ(problem(Between(Axis::Kind::kIntLogUniform, 0.5, 4)), "axis a: expected integers from 1, got 0.5 to 4");
   EXPECT_EQ(problem(Between(Axis::Kind::kUniform, 1, 1)), "axis a: from 1 to 1 there is nothing");
   EXPECT_EQ(problem(Between(Axis::Kind::kUniform, 0, std::numeric_limits<double>::infinity())),
             "axis a: its ends are no numbers: 0 to inf");

@@ -89,8 +89,8 @@ TEST(Sampler, SpreadsSobolPointsOverChoicesEvenly) {
 TEST(Sampler, SaysWhatStandsAgainstIt) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(PointsOf(kContinuous, {}),
-            Lines{"a grid wants values that can be counted, and there is lr in log_uniform(1e-05, 0.001)"});
-  EXPECT_EQ(PointsOf(kContinuous, {Kind::kSobol}), Lines{"how many trials are to be drawn is not said"});
+            Lines{"a grid needs discrete values, but there is lr in log_uniform(1e-05, 0.001)"});
+  EXPECT_EQ(PointsOf(kContinuous, {Kind::kSobol}), Lines{"missing number of trials"});
   SamplerChoice shard;
   shard.shard = 4;
   shard.shards = 4;

@@ -154,7 +154,7 @@ TEST(Space, RefusesWhatCannotBeMeantAndNamesIt) {
   EXPECT_EQ(ProblemOf(Union({})), "union has no parts");
   EXPECT_EQ(ProblemOf(When({{"a", {1}}}, Choice("b", {1}))), "when stands outside a product");
   EXPECT_EQ(ProblemOf(Product({Choice("a", {1}), When({{"aa", {1}}}, Choice("b", {1}))})),
-            "when: aa is no axis of the product in which it stands");
+            "when: aa is not an axis of the product in which it stands");
   EXPECT_EQ(ProblemOf(Product({LogUniform("lr", 1, 2), When({{"lr", {1}}}, Choice("b", {1}))})),
             "when depends on an axis that has no values to count: lr");
   Space deep = Choice("a", {1});

@@ -59,7 +59,7 @@ TEST_F(CheckRun, SeesAMissingLog) {
 
 TEST_F(CheckRun, SeesAFileThatOthersCanRead) {
   std::filesystem::permissions(spoilt_ / "run/plan.json", std::filesystem::perms(0644));
-  ExpectProblem("plan.json is no file of mode 0600");
+  ExpectProblem("plan.json is not a file of mode 0600");
 }
 
 TEST_F(CheckRun, SeesAFileThatNoPageTellsOf) {

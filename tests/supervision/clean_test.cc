@@ -119,8 +119,7 @@ TEST(Clean, LeavesARunAloneWhoseDirectoryWasCopied) {
   const std::size_t there = muster.Left().size();
   const CommandResult busy = muster.Muster({"clean", copy, "--grace", "100ms"});
   EXPECT_EQ(busy.exit_code, 75);
-  EXPECT_NE(busy.out.find("its run goes on, held by pid " + std::to_string(muster.head())), std::string::npos)
-      << busy.out;
+  EXPECT_NE(busy.out.find("its run is active (pid " + std::to_string(muster.head())), std::string::npos) << busy.out;
   EXPECT_EQ(muster.Left().size(), there);
   ::kill(muster.head(), SIGTERM);
   EXPECT_EQ(muster.End(), 128 + SIGTERM);

@@ -137,7 +137,8 @@ TEST(Devices, OfTheCallerAreNumberedAsTheCallerSeesThem) {
       << beyond.err;
   const CommandResult none = host.Run("job", "none", {"--devices", "free"}, {"CUDA_VISIBLE_DEVICES="});
   EXPECT_EQ(none.exit_code, 3);
-  EXPECT_NE(none.err.find("2 devices are wanted, and muster may use 0 (CUDA_VISIBLE_DEVICES=)"), std::string::npos)
+  EXPECT_NE(none.err.find("2 devices are required, but only 0 are available (CUDA_VISIBLE_DEVICES=)"),
+            std::string::npos)
       << none.err;
 }
 

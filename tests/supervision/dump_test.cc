@@ -50,7 +50,7 @@ TEST(Dump, IsTakenBeforeAStopThatAsksForIt) {
   ASSERT_TRUE(AwaitLine(muster / "out", "worker.2 | up")) << muster.Output();
   const CommandResult stopped = muster.Muster({"stop", muster.run_dir(), "--dump"});
   EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
-  EXPECT_NE(stopped.out.find("once it is known what its processes are doing"), std::string::npos) << stopped.out;
+  EXPECT_NE(stopped.out.find("after the dump of its processes"), std::string::npos) << stopped.out;
   EXPECT_EQ(muster.End(), 143);
   const json report = json::parse(StartedMuster::Content(muster.run_dir() + "/report.json"));
   EXPECT_EQ(report["dumps"][0]["why"], "stop");

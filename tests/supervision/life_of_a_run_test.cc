@@ -39,7 +39,7 @@ TEST_F(LifeOfARun, GoesOnInTheBackgroundUntilItIsStopped) {
   EXPECT_EQ(report["why"], "asked to stop");
   EXPECT_EQ(report["exit_code"], 143);
   EXPECT_EQ(report["receipt"]["left"], 0);
-  EXPECT_NE(ContentOf(RunDir() + "/head.log").find("muster stop asked for it"), std::string::npos);
+  EXPECT_NE(ContentOf(RunDir() + "/head.log").find("requested by muster stop"), std::string::npos);
   EXPECT_NE(::stat((RunDir() + "/control").c_str(), &status), 0) << "the socket goes with the head";
 
   const CommandResult again = Muster({"stop", RunDir()});
@@ -151,7 +151,7 @@ TEST_F(LifeOfARun, IsWatchedToItsEndAndItsCode) {
   const CommandResult watched = Muster({"watch", RunDir()});
   EXPECT_EQ(watched.exit_code, 1) << watched.err;
   EXPECT_NE(watched.err.find("worker.0 exited with code 7"), std::string::npos) << watched.err;
-  EXPECT_NE(watched.err.find("1 started, 1 reaped, 0 left"), std::string::npos) << watched.err;
+  EXPECT_NE(watched.err.find("1 started, 1 exited, 0 left"), std::string::npos) << watched.err;
   // The connection had every record after the answer, and ends with the head.
   std::vector<json> heard;
   for (std::string line = Hear(watcher); !line.empty(); line = Hear(watcher)) heard.push_back(json::parse(line));
@@ -205,7 +205,7 @@ TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
   ASSERT_TRUE(AwaitReadable(gone.get()));
   const CommandResult stop = Muster({"stop", RunDir()});
   EXPECT_EQ(stop.exit_code, 3);
-  EXPECT_NE(stop.err.find("is gone: muster itself ended before the run did"), std::string::npos) << stop.err;
+  EXPECT_NE(stop.err.find("is gone: muster itself exited before the run ended"), std::string::npos) << stop.err;
   EXPECT_EQ(Muster({"watch", RunDir()}).exit_code, 3);
   EXPECT_EQ(json::parse(Muster({"ls", RunDir(), "--json"}).out)["runs"][0]["outcome"], "lost");
   // Its agent ends what it started, by itself: the fixture waits for that.

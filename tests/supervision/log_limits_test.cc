@@ -137,7 +137,7 @@ TEST_P(LimitedLogs, AreFollowedWithoutAGapThatIsNotTold) {
   std::uint64_t dropped = 0;
   std::istringstream complaints(follow.Complaints());
   for (std::string line; std::getline(complaints, line);) {
-    const std::size_t at = line.find(" bytes of worker.0.0.log cannot be shown");
+    const std::size_t at = line.find(" bytes of worker.0.0.log are missing");
     if (at == std::string::npos) continue;
     const std::size_t begin = line.rfind(' ', at - 1);
     dropped += std::stoull(line.substr(begin == std::string::npos ? 0 : begin + 1));

@@ -309,12 +309,12 @@ TEST_F(Pty, IsRefusedWhereItCannotBe) {
   };
   refused({"--pty", "worker"}, "--pty \"worker\": these are 2 processes, and there is one terminal");
   refused({"--pty", "worker:2"}, "--pty \"worker:2\": the plan has no such process");
-  refused({"--pty", "worker:x"}, "--pty \"worker:x\": what follows the colon is no rank");
+  refused({"--pty", "worker:x"}, "--pty \"worker:x\": what follows the colon is not a rank");
   refused({"--pty", "wroker:0"}, "did you mean \"worker\"?");
   refused({"--pty", "worker:0", "--detach"}, "a run in the background has no terminal");
   const CommandResult piped = RunCommand({Run(two), {"PATH=/usr/bin:/bin"}, Folder()});
   EXPECT_EQ(piped.exit_code, 2);
-  EXPECT_NE(piped.err.find("--pty \"worker:0\": stdin is no terminal"), std::string::npos) << piped.err;
+  EXPECT_NE(piped.err.find("--pty \"worker:0\": stdin is not a terminal"), std::string::npos) << piped.err;
 }
 
 }  // namespace

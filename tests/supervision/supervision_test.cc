@@ -99,8 +99,7 @@ TEST(Limits, EndWhatIsSilent) {
   const Job job("job:workers { count = 2, stop = { grace = '1s' }, command = { probe, 'print', 'x', 'wait' } }",
                 "limits = { silent = 0.4 },");
   EXPECT_EQ(job.result.exit_code, 1);
-  EXPECT_EQ(job.report["first_failure"]["why"],
-            "was the first to fall silent, and nobody of its job wrote anything for 400 ms");
+  EXPECT_EQ(job.report["first_failure"]["why"], "was the first to stop writing; none of its job wrote for 400 ms");
 }
 
 TEST(Done, IsAnyThatEndsWell) {

@@ -125,7 +125,7 @@ def check_modes(run):
             continue
         mode = path.lstat().st_mode
         if not stat.S_ISREG(mode) or stat.S_IMODE(mode) not in modes:
-            run.wrong("format", f"{name} is no file of mode 0600")
+            run.wrong("format", f"{name} is not a file of mode 0600")
     for path in (run.folder / "logs").glob("*"):
         if stat.S_IMODE(path.lstat().st_mode) & others:
             run.wrong("format", f"logs/{path.name} can be read by others")
@@ -423,7 +423,7 @@ def check_hosts(run):
             if host in reached or host not in connected:
                 run.wrong("I13", f"host {host} is reached twice, or before its agent was connected")
             if not isinstance(record["name"], str) or not record["name"] or not isinstance(record["address"], str):
-                run.wrong("I13", f"host {host} is reached without a name, or by an address that is no text")
+                run.wrong("I13", f"host {host} is reached without a name, or by an address that is not text")
             if not isinstance(record["shares_run_dir"], bool):
                 run.wrong("I13", f"host {host} neither sees the run directory nor does not")
             reached[host] = record

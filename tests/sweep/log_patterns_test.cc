@@ -52,7 +52,7 @@ TEST(LogPatterns, WantExactlyOneGroupAndTellAllThatAreWrong) {
   }
   EXPECT_NE(refused.error()[0].message.find("has 0 groups"), std::string::npos);
   EXPECT_NE(refused.error()[1].message.find("has 2 groups"), std::string::npos);
-  EXPECT_NE(refused.error()[2].message.find("no regular expression"), std::string::npos);
+  EXPECT_NE(refused.error()[2].message.find("not a valid regular expression"), std::string::npos);
 }
 
 TEST(ClassPatterns, GoByTheLastLineThatOneIsFoundIn) {
@@ -69,7 +69,7 @@ TEST(ClassPatterns, GoByTheLastLineThatOneIsFoundIn) {
 TEST(ClassPatterns, TellNoSuccess) {
   const auto refused = ClassPatterns::Of({{TrialClass::kOk, "done"}}, {"sweep.lua", 3});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().at(0).message, "ok is no failure, so no words tell it");
+  EXPECT_EQ(refused.error().at(0).message, "ok is not a failure, so it has no patterns");
 }
 
 }  // namespace

@@ -100,10 +100,10 @@ TEST(SweepDevices, AreWaitedForNoLongerThanARunIsTold) {
   StartedProgram holder = machine.StartHolder(1);
   const CommandResult refused = machine.Muster({"run", "recipe.lua", "--wait=20ms"});
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_TRUE(Says(refused.err, "host0: 1 device is wanted after 20 ms: device 0 is held by run ")) << refused.err;
+  EXPECT_TRUE(Says(refused.err, "host0: 1 device is required after 20 ms: device 0 is held by run ")) << refused.err;
   const CommandResult wrong = machine.Muster({"run", "recipe.lua", "--wait=soon"});
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_TRUE(Says(wrong.err, "--wait=\"soon\" is no duration")) << wrong.err;
+  EXPECT_TRUE(Says(wrong.err, "--wait=\"soon\" is not a duration")) << wrong.err;
   machine.Write("go", "");
   EXPECT_EQ(holder.End(), 0);
 }

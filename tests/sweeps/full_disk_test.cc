@@ -81,7 +81,7 @@ TEST(SweepOnAFullDisk, StopsClearlyAndGoesOnOnceThereIsRoom) {
   const CommandResult full = on.sweep.Sweep({"--grid", "x=1..400", "--slots", "2"});
   EXPECT_EQ(full.exit_code, 3) << full.err;
   EXPECT_TRUE(Says(full.err, "error: the disk of ")) << full.err;
-  EXPECT_TRUE(Says(full.err, "to go on: muster resume ")) << full.err;
+  EXPECT_TRUE(Says(full.err, "continue with: muster resume ")) << full.err;
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir()), "");
   const CommandResult again = on.sweep.Muster({"resume"});
   EXPECT_EQ(again.exit_code, 3) << again.err;
@@ -110,7 +110,7 @@ TEST(SweepOnAFullDisk, TriesAgainWhatRanWhenItFilled) {
   on.disk.Fill(1 << 20);
   on.sweep.Write("go", "");
   EXPECT_EQ(muster.End(), 3) << on.sweep.Errors();
-  EXPECT_TRUE(Says(on.sweep.Errors(), "to go on: muster resume ")) << on.sweep.Errors();
+  EXPECT_TRUE(Says(on.sweep.Errors(), "continue with: muster resume ")) << on.sweep.Errors();
   EXPECT_TRUE(on.sweep.NothingLeft());
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir()), "") << on.sweep.Errors();
   // There was not a byte left, and still the journal tells how it ended.

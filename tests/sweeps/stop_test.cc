@@ -103,7 +103,7 @@ TEST(Sweep, IsInterruptedAndGoneOnWith) {
   StartedProgram muster = StartedInTheMiddle(sweep);
   muster.Signal(SIGINT);
   EXPECT_EQ(muster.End(), 128 + SIGINT);
-  EXPECT_TRUE(Says(sweep.Errors(), "to go on: muster resume ")) << sweep.Errors();
+  EXPECT_TRUE(Says(sweep.Errors(), "continue with: muster resume ")) << sweep.Errors();
   EXPECT_TRUE(sweep.NothingLeft());
   EXPECT_EQ(sweep.Wrong(), "");
   ASSERT_EQ(sweep.Of(1, "attempt_ended").size(), 1U);

@@ -146,7 +146,7 @@ TEST_F(VisibleSweep, IsWatchedToItsEndAndExitsAsItDoes) {
   End();
   EXPECT_EQ(watch.End(), 0);
   const std::string told = ContentOf(sweep_ / "watched");
-  for (const char* line : {"muster: trial 3 ok in ", "job: all trials are over\n", "4 of 4 trials over: 4 ok"}) {
+  for (const char* line : {"muster: trial 3 ok in ", "job: all trials have ended\n", "4 of 4 trials over: 4 ok"}) {
     EXPECT_TRUE(Says(told, line)) << told;
   }
   const CommandResult lines = sweep_.Muster({"watch", "job", "--json"});

@@ -28,7 +28,7 @@ TEST(TopScreen, ShowsRolesAndProcesses) {
             R"(job  run 3f9a1c2b4d5e  running  1 min 3 s
 scheduler  1 running  cpu 12%  memory 1.5M
 server     0 running, 1 waiting
-worker     3 running, 1 ended, 1 of them not well, 2 restarts  cpu 74%  memory 8.8M
+worker     3 running, 1 ended, 1 failed, 2 restarts  cpu 74%  memory 8.8M
 PROCESS      RANK  STATE    CPU  MEMORY  RESTARTS       TIME  LAST LINE
 scheduler.0     -  running  12%    1.5M         0  1 min 1 s  listening
 server.0        -  waiting    -       -         0          -
@@ -36,7 +36,7 @@ worker.0        0  running  12%    1.5M         0  1 min 1 s  step 0
 worker.1        1  running  25%    2.9M         2  1 min 1 s  step 1
 worker.2        2  running  37%    4.4M         0  1 min 1 s  step 2
 worker.3        3  SIGSEGV    -       -         0     250 ms  Loss is NaN
-6 of 6   q quit  enter log  r role  o odd  / text  esc all
+6 of 6   q quit  enter log  r role  o outliers  / text  esc all
 )");
 }
 
@@ -78,7 +78,7 @@ PROCESS   RANK  STATE    CPU  MEMORY  RESTARTS    TIME  LAST LINE
 worker.3     3  SIGSEGV    -       -         0  250 ms  Loss is NaN
 
 
-1 of 6  role worker  odd only  /nan   q quit  enter log  r role  o odd  / text  esc all
+1 of 6  role worker  outliers only  /nan   q quit  enter log  r role  o outliers  / text  esc all
 )");
   view.mode = TopView::Mode::kText;
   EXPECT_NE(Screen(SampleState(), view, {8, 100}).find("/nan_   enter keeps it"), std::string::npos);

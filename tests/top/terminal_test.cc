@@ -51,7 +51,7 @@ TEST_F(TopOnATerminal, ShowsARunAndObeysKeys) {
   top.Press("\x1b");
   EXPECT_TRUE(top.Shows("3 of 3"));
   top.Press("o");
-  EXPECT_TRUE(top.Shows("0 of 3  odd only"));
+  EXPECT_TRUE(top.Shows("0 of 3  outliers only"));
   top.Press("o/RED\r");
   EXPECT_TRUE(top.Shows("2 of 3  /RED"));
 
@@ -153,7 +153,7 @@ TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
   EXPECT_NE(over.out.find("  stopped  "), std::string::npos) << over.out;
   const CommandResult none = Muster({"top"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("no run is going on"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("no active run"), std::string::npos) << none.err;
 }
 
 // --- muster run, while it waits ---

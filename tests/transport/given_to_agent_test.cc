@@ -70,7 +70,7 @@ TEST_F(GivenToAgentTest, IsNotToldOfProcessesOfOtherHosts) {
   EXPECT_EQ(Of(SpawnFailed{4, 0, "exec", 2, "", 1}), "stray: process 4 attempt 0: a start that failed");
   EXPECT_EQ(Of(SignalSent{4, 0, 15, 0, 1}), "stray: process 4 attempt 0: a signal");
   EXPECT_EQ(Of(EndEvidence{4, 0, "core", "", 1}), "stray: process 4 attempt 0: what was seen of its end");
-  EXPECT_EQ(Of(OutputSeen{0, {4}, {1}}), "stray: sizes of logs, which nobody waits for");
+  EXPECT_EQ(Of(OutputSeen{0, {4}, {1}}), "stray: sizes of logs, which was not requested");
   given.Gave(AskOutput{});
   EXPECT_EQ(Of(OutputSeen{0, {3, 4}, {1, 1}}), "stray: the log of process 4");
   given.Gave(AskOutput{});
@@ -93,7 +93,7 @@ TEST_F(GivenToAgentTest, IsToldOfSignalsThatWereOrdered) {
 TEST_F(GivenToAgentTest, IsToldOfPortsThatItHolds) {
   given.Gave(HoldPorts{{{"rpc", 0}}});
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "");
-  EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "stray: ports that are held, which nobody waits for");
+  EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "stray: ports that are held, which was not requested");
   Start(3);
   EXPECT_EQ(Of(PortTaken{3, 0, "rpc", 6000, "nc", true, 1}), "");
   EXPECT_EQ(Of(PortTaken{3, 0, "rpc", 6001, "nc", true, 1}), "stray: process 3 attempt 0: port 6001");
@@ -103,7 +103,7 @@ TEST_F(GivenToAgentTest, IsToldOfPortsThatItHolds) {
 
 TEST_F(GivenToAgentTest, IsToldOfDumpsThatWereAskedFor) {
   Start(3);
-  EXPECT_EQ(Of(HostDumped{0, 1, {}}), "stray: dump 1, which nobody waits for");
+  EXPECT_EQ(Of(HostDumped{0, 1, {}}), "stray: dump 1, which was not requested");
   given.Gave(TakeDump{1, 100, {{3, 0, "/runs/a/dumps/1/worker.3.0.txt"}}});
   EXPECT_EQ(Of(DumpOf(2, 3)), "stray: process 3 attempt 0: dump 2");
   EXPECT_EQ(Of(DumpOf(1, 4)), "stray: process 4 attempt 0: dump 1");
@@ -112,7 +112,7 @@ TEST_F(GivenToAgentTest, IsToldOfDumpsThatWereAskedFor) {
   EXPECT_EQ(Of(DumpOf(1, 3)), "stray: process 3 attempt 0: dump 1");
   EXPECT_EQ(Of(DumpOf(2, 3)), "");
   EXPECT_EQ(Of(HostDumped{0, 2, {}}), "");
-  EXPECT_EQ(Of(HostDumped{0, 2, {}}), "stray: dump 2, which nobody waits for");
+  EXPECT_EQ(Of(HostDumped{0, 2, {}}), "stray: dump 2, which was not requested");
   EXPECT_EQ(Of(FileBytes{"dumps/2/worker.3.0.txt", 0, "x", false}), "");
 }
 
@@ -139,10 +139,10 @@ TEST_F(GivenToAgentTest, BringsItsOwnFiles) {
   Start(3);
   EXPECT_EQ(Of(FileBytes{"logs/worker.3.0.log", 0, "x", false}), "");
   EXPECT_EQ(Of(FileBytes{"logs/worker.4.0.log", 0, "x", false}), "stray: a file that is not its own");
-  EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which nobody waits for");
+  EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which was not requested");
   given.Gave(Finish{});
   EXPECT_EQ(Of(FilesSent{}), "");
-  EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which nobody waits for");
+  EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which was not requested");
 }
 
 TEST_F(GivenToAgentTest, AnswersWhatItWasAsked) {
@@ -162,30 +162,30 @@ TEST_F(GivenToAgentTest, AnswersWhatItWasAsked) {
   }
   EXPECT_EQ(Of(FromAgent{5, "x"}), "stray: agent 5 below it") << "that one is gone";
   given.Gave(TryPaths{{{"10.0.0.2", 1}}, 1});
-  EXPECT_EQ(Of(PathsTried{}), "unfit: it tried other ways than asked");
+  EXPECT_EQ(Of(PathsTried{}), "unfit: it checked other paths than requested");
 }
 
 TEST_F(GivenToAgentTest, WaitsForDevicesWhereItWasToldTo) {
   Allot allot;
   allot.devices = {0};
   given.Gave(allot);
-  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for");
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested");
   allot.wait_ms = 1;
   given.Gave(allot);
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "");
-  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for") << "told once";
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested") << "told once";
   given.Gave(allot);
   EXPECT_EQ(Of(Allotted{{"0"}, {}, {}, ""}), "");
-  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which nobody waits for") << "it has them";
+  EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested") << "it has them";
 }
 
 TEST_F(GivenToAgentTest, WantsCodeOnceItWasOffered) {
   given.Gave(OfferCode{"h", {}, true});
   for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Of(CodeWanted{{0, 1}}), "");
   EXPECT_EQ(Of(CodeTaken{4}), "");
-  EXPECT_EQ(Of(CodeWanted{}), "stray: code that it wants, which nobody waits for") << "it has tried often enough";
+  EXPECT_EQ(Of(CodeWanted{}), "stray: a list of missing code, which was not requested") << "it has tried often enough";
   EXPECT_EQ(Of(CodeReady{"/cache/a", ""}), "");
-  EXPECT_EQ(Of(CodeTaken{4}), "stray: code that it has taken, which nobody waits for");
+  EXPECT_EQ(Of(CodeTaken{4}), "stray: code that it has taken, which was not requested");
 }
 
 // --- texts that fill placeholders --------------------------------------------------------------------

@@ -395,7 +395,7 @@ TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   impatient->channel->Send(allot("impatient", 1));
   const auto refused = Await<Allotted>(*impatient);
   ASSERT_TRUE(refused);
-  EXPECT_TRUE(refused->error.starts_with("1 device is wanted after 1.0 ms: device 0 is held by first of "))
+  EXPECT_TRUE(refused->error.starts_with("1 device is required after 1.0 ms: device 0 is held by first of "))
       << refused->error;
   const auto third = Open("third");
   third->channel->Send(allot("third", kWaitForEver));

@@ -31,7 +31,7 @@ return contract {
   clear = dmlc.clear,
   variables = variables,
   check = function(job)
-    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "BytePS takes nobody back" end, restarts.all)
+    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "BytePS does not readmit processes" end, restarts.all)
   end,
   prepare = function(job)
     for _, role in ipairs(job.roles) do
@@ -39,7 +39,7 @@ return contract {
         for _, placed in ipairs(role.placed) do
           if placed.local_size ~= job.worlds[role.world].most_local then
             host.report("error", "roles", role.place,
-                        ("role %s: BytePS wants as many workers on every host, and there are %d on one and %d on another"):format(
+                        ("role %s: BytePS requires as many workers on every host, but there are %d on one and %d on another"):format(
                           role.name, placed.local_size, job.worlds[role.world].most_local))
             return nil
           end

@@ -35,7 +35,7 @@ local function read_servers(job)
     local read = { id = server.id, super_pod = server.super_pod and host.text(server.super_pod), devices = {} }
     if read.id == nil and #given == 1 then read.id = host.hole("host_address", 0) end
     if type(read.id) ~= "string" then complain("server %d: id is the address of the host, got %s", i, host.show(read.id)) end
-    if super and not read.super_pod then complain('server %d: version "1.2" wants the super_pod that it is in', i) end
+    if super and not read.super_pod then complain('server %d: version "1.2" requires its super_pod', i) end
     for number, device in ipairs(server.devices) do
       if type(device) == "string" then device = { ip = device } end
       if type(device) ~= "table" or not rank_table.is_address(device.ip) then
@@ -128,7 +128,7 @@ return contract {
   doc = "MindSpore by a rank table: numbered workers, a file with all their devices, no scheduler.",
   source = 'MindSpore, documentation "rank table Startup"; HCCL, formats of the rank table',
   notes = {
-    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be left out on a single host, and `first = 4` says that the first of them is device 4. With `--devices 4-7` the table has those of them alone. Format 1.2 also wants `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore wants it, so that 192.0.2.100 comes before 192.0.2.11: muster orders the hosts so. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
+    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be left out on a single host, and `first = 4` says that the first of them is device 4. With `--devices 4-7` the table has those of them alone. Format 1.2 also requires `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore wants it, so that 192.0.2.100 comes before 192.0.2.11: muster orders the hosts so. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
     "`table = \"hccl.json\"` takes a table beside the recipe instead. It is checked (counts, ranks, addresses, super pods), its servers are the hosts in the order of the file, and every worker must get the device that the table has for its rank. Ranks with or without quotes and hosts in the order of their addresses are fine, as merge_hccl.py writes them.",
     "Devices go by their numbers on the host, in the table and in `DEVICE_ID`, so that no variable hides the others.",
     starts.told "mindspore-ranktable",

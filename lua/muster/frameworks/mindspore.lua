@@ -36,7 +36,7 @@ local function warn_of_recovery(job)
               ("MS_ENABLE_RECOVERY=1 is set, because %s: in MindSpore %s %s"):format(
                 by_itself and "processes of role " .. role.name .. " may be started again" or 'recovery = "on"', job.release,
                 table.concat(costs, ", and ")),
-              by_itself and 'scope = "job" starts all of them again without it; framework = { "mindspore", recovery = "on" } says that it is meant'
+              by_itself and 'scope = "job" starts all of them again without it; framework = { "mindspore", recovery = "on" } confirms it'
               or 'mode = context.GRAPH_MODE, or leave recovery = "on" out')
 end
 

@@ -21,9 +21,9 @@ return contract {
   doc = "MPI: workers whose ranks mpirun or srun starts, or the variables alone.",
   source = "Open MPI 4.1, mpirun(1); Slurm, MPI guide",
   notes = {
-    "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. What muster then does: the launcher's end is the job's, a stop reaches the launcher, and on this machine nothing is left behind. What it cannot do: logs, readiness, restarts, environments by `each` and limits are of the launcher, not of a rank; which rank failed first is told by the launcher's last lines; ranks on other hosts are ended by the launcher and not by muster, and it reaches those hosts by its own means.",
+    "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. What muster then does: the launcher's end is the job's, a stop reaches the launcher, and on this machine nothing is left behind. What it cannot do: logs, readiness, restarts, environments by `each` and limits are of the launcher, not of a rank; the first failed rank is printed in the launcher's last lines; ranks on other hosts are stopped by the launcher and not by muster, and it reaches those hosts by its own means.",
     "`start = \"variables\"` starts the workers as ordinary processes with the variables in which programs look for rank and size. A program that calls `MPI_Init` is then alone in its world.",
-    "As root Open MPI wants `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`; these and `OMPI_MCA_*` other than the launcher's own are inherited.",
+    "As root Open MPI requires `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`; these and `OMPI_MCA_*` other than the launcher's own are inherited.",
   },
   example = 'framework = "mpi"\nframework = { "mpi", args = { "--bind-to", "none" } }\nframework = { "mpi", start = "srun" }',
   roles = { worker = { min = 1, doc = "a rank" } },

@@ -33,7 +33,7 @@ return contract {
   prepare = dmlc.interfaces,
   defaults = dmlc.defaults,
   check = function(job)
-    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "ps-lite takes nobody back" end, restarts.all)
+    restarts.at_least("job", job, function(role) return role.plays ~= "other" and "ps-lite does not readmit processes" end, restarts.all)
   end,
   common = function(role, job)
     local env = dmlc.common(role, job)

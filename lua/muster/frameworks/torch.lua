@@ -7,8 +7,8 @@ return contract {
   doc = "PyTorch: numbered workers that meet at the first of them.",
   source = 'PyTorch, documentation "torchrun (Elastic Launch)" and "Distributed communication package"; torch/distributed/elastic',
   notes = {
-    "A process group cannot take a member back, so a worker that is started again needs all others started again too: `restart = { max = 3, scope = \"role\" }` or `\"job\"`. Exceptions that `torch.distributed.elastic.multiprocessing.errors.record` writes are told in the report.",
-    "Roles in different worlds (`world = \"…\"`) are process groups of their own, each with its own ranks and meeting point.",
+    "A process group cannot take a member back, so a worker that is started again needs all others started again too: `restart = { max = 3, scope = \"role\" }` or `\"job\"`. Exceptions that `torch.distributed.elastic.multiprocessing.errors.record` writes are shown in the report.",
+    "Roles in different worlds (`world = \"…\"`) are process groups of their own, each with its own ranks and rendezvous endpoint.",
   },
   example = 'framework = "torch"',
   roles = { worker = { min = 1, doc = "trains" } },

@@ -73,7 +73,7 @@ return {
   { "parallel_speed_up", kind = "dict", since = "2.3.0-rc2", keys = parallel_speed_up,
     doc = "Switches that overlap computing and communication." },
   { "env_config", kind = "dict", since = "1.6", keys = env_config, ignores_unknown = true, only_warns = true,
-    rule = "MindSpore refuses what is no JSON, and nothing else", doc = "Settings of the running data recorder and of memory reuse." },
+    rule = "MindSpore refuses what is not valid JSON, and nothing else", doc = "Settings of the running data recorder and of memory reuse." },
   { "ps_config", kind = "dict", since = "1.6", keys = ps_config, ignores_unknown = true,
     doc = "Recovery of parameter servers, and certificates." },
 }

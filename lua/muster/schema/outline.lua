@@ -3,13 +3,13 @@
 -- themselves; here is what the reference says about these.
 return {
   functions = {
-    { "set_context", doc = "What a process computes on, how it compiles and runs, and what it writes for whoever looks for an error." },
+    { "set_context", doc = "What a process computes on, how it compiles and runs, and what it writes for debugging." },
     { "set_auto_parallel_context", doc = "How data and network are spread over the devices that train together." },
     { "set_ps_context", doc = "Training through parameter servers." },
   },
   groups = {
     { "system", title = "System", of = "set_context", doc = "The device and its memory." },
-    { "debug", title = "Debug", of = "set_context", doc = "What is written for whoever looks for an error." },
+    { "debug", title = "Debug", of = "set_context", doc = "What is written for debugging." },
     { "execution", title = "Executive", of = "set_context", doc = "How networks are compiled and run." },
     { "common", title = "Common", of = "set_auto_parallel_context", doc = "For every way to train on several devices." },
     { "auto_parallel", title = "AUTO_PARALLEL", of = "set_auto_parallel_context",

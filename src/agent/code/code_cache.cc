@@ -159,7 +159,7 @@ std::string CodeCache::Offer(OfferCode& command) {
 // --- the tree, and what it lacks -------------------------------------------------------------------
 
 std::string CodeCache::Open() {
-  if (path_.empty()) return "neither HOME nor XDG_CACHE_HOME says where a cache may be";
+  if (path_.empty()) return "no cache folder: set HOME or XDG_CACHE_HOME";
   if (!cache_) {
     auto cache = OpenCache(path_);
     if (!cache) {

@@ -44,8 +44,8 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& aske
   if (asked.any && asked.given.empty()) {
     for (std::size_t i = 0; i < sight.devices.size(); ++i) positions.push_back(i);
     if (positions.size() >= asked.devices.size()) return positions;
-    return tl::unexpected(
-        fmt::format("{} devices are wanted, and muster may use {}{}", asked.devices.size(), positions.size(), limit));
+    return tl::unexpected(fmt::format("{} devices are required, but only {} are available{}", asked.devices.size(),
+                                      positions.size(), limit));
   }
   std::vector<std::uint32_t> beyond;
   if (asked.any) {
@@ -56,7 +56,7 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const Allot& aske
     if (beyond.empty() && positions.size() >= asked.devices.size()) return positions;
     if (beyond.empty()) {
       return tl::unexpected(
-          fmt::format("{} devices are wanted, and --devices names {}", asked.devices.size(), positions.size()));
+          fmt::format("{} devices are required, but --devices names {}", asked.devices.size(), positions.size()));
     }
     return tl::unexpected(fmt::format("--devices names device{} {}, and muster may use {}{}",
                                       beyond.size() == 1 ? "" : "s", NumberListText(beyond), sight.devices.size(),
@@ -119,7 +119,7 @@ void Allotment::Take() {
   auto taken = patient_ ? leases_->TakeInTurn(wish_, kBriefly) : leases_->Take(wish_);
   if (taken) return GiveDevices(*taken);
   const std::size_t count = asked_.devices.size();
-  const std::string wanted = fmt::format("{} {} wanted", count, count == 1 ? "device is" : "devices are");
+  const std::string wanted = fmt::format("{} {} required", count, count == 1 ? "device is" : "devices are");
   if (!patient_ || !taken.error().passes) {
     return Refuse(
         fmt::format("{}{}{}: {}", wanted, asked_.any ? " and not free" : "",

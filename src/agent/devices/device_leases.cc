@@ -56,7 +56,7 @@ JobText ReadJob(int file) {
   std::istringstream lines(ReadLeaseFile(file));
   std::string line;
   if (std::getline(lines, line)) job.whose = Printable(line.substr(0, kMostHolder));
-  if (job.whose.empty()) job.whose = "somebody who does not say who it is";
+  if (job.whose.empty()) job.whose = "an unknown holder";
   if (!std::getline(lines, line)) return job;
   std::istringstream words(line);
   for (std::string word; words >> word;) {
@@ -295,8 +295,7 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   if (!choosing && errno == ENOENT) choosing = OpenLeaseFile(folder, "choosing");
   if (!choosing) return cannot(Failure("the folder of device leases " + Quoted(folder_), errno));
   if (!LockWithin(choosing.get(), patience_ms)) {
-    return cannot("somebody has been choosing devices for too long: " + Quoted(folder_ + "/choosing") + " is locked",
-                  true);
+    return cannot("timed out waiting for the device lock: " + Quoted(folder_ + "/choosing") + " is locked", true);
   }
 
   Choice choice(folder, ticket_name_);

@@ -349,7 +349,7 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
   if (py_spy) output = WithoutCommandLine(output);
   const std::size_t room = kMostKept - std::min(kept_, kMostKept);
   const std::string_view kept = std::string_view(output).substr(0, room);
-  process.output += fmt::format("what {} said{}:\n{}{}", name, kept.size() < output.size() ? ", in part" : "", kept,
+  process.output += fmt::format("output of {}{}:\n{}{}", name, kept.size() < output.size() ? ", in part" : "", kept,
                                 kept.ends_with('\n') ? "" : "\n");
   kept_ += kept.size();
   std::vector<ThreadStack> stacks = py_spy ? ParsePySpy(output) : ParseGdb(output);

@@ -131,7 +131,7 @@ std::string ErrorText(ShellAccount::End end, const ProcessExited& event) {
       if (event.signalled || event.code != 0) return EndText(event);
       return "it left the shell, with exit code 0";
     case End::kOutsideStep:
-      return fmt::format("the environment could not be told, it may be larger than {} MiB: {}",
+      return fmt::format("the environment could not be read, it may be larger than {} MiB: {}",
                          HostActivation::kMostAccount >> 21, EndText(event));
   }
   return {};

@@ -83,7 +83,7 @@ std::optional<Inspected> LastTold(const std::string& bytes) {
 PythonFact ReadPythonAccount(const std::string& program, std::string_view bytes) {
   PythonFact fact;
   fact.program = program;
-  fact.error = "it did not tell its packages";
+  fact.error = "it did not list its packages";
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     std::string_view line = bytes.substr(0, end);

@@ -348,13 +348,14 @@ void Agent::Do(PlaceFile& file) {
 }
 
 void Agent::Do(OpenPaths& command) {
-  if (finishing_ || started_ > 0) return Fail("ways are looked at before the first start");
+  if (finishing_ || started_ > 0) return Fail("network paths are checked before the first start");
   Send(paths_.Open(command));
 }
 
 void Agent::Do(TryPaths& command) {
-  if (finishing_ || started_ > 0 || paths_.trying()) return Fail("ways are looked at once, before the first start");
-  if (command.targets.size() > PathTrial::kMostTargets) return Fail("too many ways to look at");
+  if (finishing_ || started_ > 0 || paths_.trying())
+    return Fail("network paths are checked only once, before the first start");
+  if (command.targets.size() > PathTrial::kMostTargets) return Fail("too many network paths to check");
   paths_.Try(command, [this](const PathsTried& told) { Send(told); });
 }
 

@@ -50,7 +50,7 @@ itself; there is no need to run one by hand.
   --isolate pid
              be the init of a PID namespace of its own, which the kernel ends with it
   --without NAMES
-             do without these mechanisms of the kernel: see muster run --without; also $MUSTER_WITHOUT
+             disable these kernel mechanisms: see muster run --without; also $MUSTER_WITHOUT
   --fault SITE:ACTION:N
              go wrong on purpose, for tests: see muster docs faults; may be given again
   --collapse LOG

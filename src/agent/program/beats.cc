@@ -53,7 +53,7 @@ void Beats::EndUnlessAnswered() {
   if (!lease_) return;
   if (MonotonicNowNs() < lease_->EndsAt()) return AwaitEnd();
   End();
-  ends_.unheard(fmt::format("the head was not heard of for {} s", static_cast<double>(lease_ms_) * 3 / 4 / 1000));
+  ends_.unheard(fmt::format("no heartbeat from the head for {} s", static_cast<double>(lease_ms_) * 3 / 4 / 1000));
 }
 
 void Beats::End() {

@@ -19,7 +19,7 @@ std::string ConnectErrorText(int error) {
       return kNoAnswer;
     case EHOSTUNREACH:
     case ENETUNREACH:
-      return "there is no way to it";
+      return "no route to it";
     default:
       return std::strerror(error);
   }

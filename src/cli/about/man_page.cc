@@ -15,7 +15,7 @@ namespace {
 
 // Before the commands and after them. Written by hand, in the macros of man(7); what commands say is not repeated here.
 constexpr std::string_view kBefore = R"(.SH NAME
-muster \- from a Lua recipe to running, watched and explained processes
+muster \- launch training jobs from Lua recipes
 .SH SYNOPSIS
 .B muster
 .I COMMAND
@@ -182,7 +182,7 @@ muster run @torch workers=8 \-\- python3 train.py \-\-lr 0.1
 .SH SEE ALSO
 .BR ssh (1)
 .PP
-The pages in docs/ of muster's sources: recipe\-guide.md takes from three lines to a pipeline, glossary.md has the words.
+Documentation: docs/README.md of muster's sources lists all pages; start with docs/recipe\-guide.md.
 )";
 
 // One paragraph of text: nothing in it is a request or an escape, and everything is ASCII.

@@ -8,7 +8,7 @@ CommandOptions AddCommandOptions(CLI::App& app, const Command& command, const In
   if (!command.at_site) return options;
   options.file = std::make_shared<std::string>();
   options.site =
-      app.add_option("--site", *options.file, "the site file, instead of those that are found; none for none")
+      app.add_option("--site", *options.file, "site file to use instead of those that are found; none: no site file")
           ->type_name("FILE|none");
   return options;
 }

@@ -1,4 +1,4 @@
-// What muster exits with. docs/glossary.md has the table for users.
+// What muster exits with. docs/commands.md has the table for users.
 #pragma once
 
 #include "muster/diagnostic.h"

@@ -15,8 +15,9 @@ Result<std::function<bool(std::string_view line)>> LineSearch(const std::string&
   options.set_max_mem(2 << 20);
   auto regex = std::make_shared<const RE2>(expression, options);
   if (!regex->ok()) {
-    return Fail(Error("regex", {}, fmt::format("{} is no regular expression: {}", Quoted(expression), regex->error()),
-                      "put a backslash before characters that are meant as they stand"));
+    return Fail(Error("regex", {},
+                      fmt::format("{} is not a valid regular expression: {}", Quoted(expression), regex->error()),
+                      "escape characters to match literally with a backslash"));
   }
   return
       [regex](std::string_view line) { return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *regex); };

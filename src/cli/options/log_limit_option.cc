@@ -6,7 +6,7 @@
 namespace muster {
 
 void AddLogLimitOption(CLI::App& app, std::string& size) {
-  app.add_option("--log-max", size, "how long each log may become, at least 1MiB; then it loses its beginning. Or none")
+  app.add_option("--log-max", size, "maximum size of each log (at least 1MiB, or none); drops its beginning")
       ->type_name("SIZE");
 }
 
@@ -15,7 +15,7 @@ Result<void> ApplyLogLimit(Plan& plan, const std::string& size) {
   const std::optional<std::int64_t> bytes = size == "none" ? 0 : ParseBytes(size);
   const auto limit = static_cast<std::uint64_t>(bytes.value_or(0));
   if (!bytes || (size != "none" && (limit < kLeastLogBytes || limit > kMostLogBytes))) {
-    return Fail(Error("usage", {}, "--log-max " + Quoted(size) + ": this is no size from 1MiB to 1PiB",
+    return Fail(Error("usage", {}, "--log-max " + Quoted(size) + ": this is not a size from 1MiB to 1PiB",
                       "for example --log-max 1GiB, or none"));
   }
   for (Role& role : plan.roles) role.limits.log_bytes = limit;

@@ -35,7 +35,7 @@ Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || !IsUtf8(word)) {
-      return Fail(Error("override", {}, "--env " + Quoted(word) + " is no NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
+      return Fail(Error("override", {}, "--env " + Quoted(word) + " is not NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
     }
     variables[word.substr(0, equals)] = Value(word.substr(equals + 1));
   }
@@ -91,41 +91,37 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required) {
   auto* recipe = app.add_option(
       "RECIPE", options.recipe,
-      "the recipe, a Lua file, or muster's own: @torch, @mindspore, @ps-lite, @mpi; or a RUN, whose stored "
-      "recipe is meant");
+      "a Lua file, a built-in recipe (@torch, @mindspore, @ps-lite, @mpi), or a RUN for its stored recipe");
   if (recipe_required) recipe->required();
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
-  app.add_option("--env", options.env,
-                 "a variable of all processes, where the recipe has a map `env`, as @torch and its kin have")
+  app.add_option("--env", options.env, "variable of all processes (recipes with a map `env`, as @torch)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   AddPlanningOptions(app, options, invocation);
   if (recipe_required) return;
   CLI::Option* const resume = app.get_option("--resume");
-  resume->description(resume->get_description() + "; RECIPE left out: with its stored recipe");
+  resume->description(resume->get_description() + "; default RECIPE: its stored recipe");
 }
 
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation) {
-  app.add_option("--profile", options.profiles, "a profile of the recipe: values that it has a name for")
+  app.add_option("--profile", options.profiles, "profile of the recipe: a named set of values")
       ->type_name("PROFILE")
       ->allow_extra_args(false);
-  app.add_option("--pin", options.pins, "force a derived value: name=text, name:=json; the plan says so")
+  app.add_option("--pin", options.pins, "override a derived value: name=text, name:=json")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--unset", options.unset, "take again what the recipe itself says of a parameter")
+  app.add_option("--unset", options.unset, "reset a parameter to the recipe's default")
       ->type_name("NAME")
       ->allow_extra_args(false);
   AddHostOptions(app, options);
-  app.add_option("--devices", options.devices,
-                 "the devices of this host that the job may use: 4-7, or free for any that no other run holds")
+  app.add_option("--devices", options.devices, "devices of this host to use: 4-7, or free for unallocated ones")
       ->type_name("LIST|free");
-  app.add_flag("--share-devices", options.share_devices,
-               "other runs that say the same may use these devices at the same time");
-  auto* resume = app.add_option("--resume", options.resume, "go on from the newest checkpoint of this run");
+  app.add_flag("--share-devices", options.share_devices, "share devices with other runs that have this option");
+  auto* resume = app.add_option("--resume", options.resume, "continue from the newest checkpoint of this run");
   resume->type_name("RUN");
-  app.add_option("--checkpoint", options.checkpoint, "with --resume: go on from this checkpoint")
+  app.add_option("--checkpoint", options.checkpoint, "with --resume: continue from this checkpoint")
       ->type_name("PATH")
       ->needs(resume);
   options.args = invocation.words_after_dashes;
@@ -139,12 +135,8 @@ void AddHostOptions(CLI::App& app, RecipeOptions& options) {
   app.add_option("--hostfile", options.hostfile, "the hosts by name, one a line: NAME, NAME:N or NAME slots=N")
       ->type_name("FILE")
       ->excludes(host);
-  app.add_option("--exclude", options.exclude, "hosts of these that are left out")
-      ->type_name("LIST")
-      ->allow_extra_args(false);
-  app.add_option("--spares", options.spares,
-                 "keep the last N of these hosts for the places of hosts that are lost: run nothing on them until then")
-      ->type_name("N");
+  app.add_option("--exclude", options.exclude, "hosts to exclude")->type_name("LIST")->allow_extra_args(false);
+  app.add_option("--spares", options.spares, "keep the last N hosts as spares for lost hosts")->type_name("N");
 }
 
 bool HasRecipeChanges(const RecipeOptions& options) {
@@ -224,7 +216,7 @@ Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
     hosts = std::move(of_site);
     given = hosts.has_value();
   } else if (!options.exclude.empty()) {
-    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it leaves out hosts of a list"));
+    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it excludes hosts of a list"));
   } else if (options.spares > 0) {
     return Fail(Error("usage", {}, "--spares without --host or --hostfile",
                       "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"));
@@ -255,7 +247,7 @@ Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& w
                     fmt::format("{} without --host or --hostfile: the hosts are those of {}",
                                 options.exclude.empty() ? "--spares" : "--exclude", whose),
                     options.exclude.empty() ? "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"
-                                            : "it leaves out hosts of a list: --host n[01-16]:8 --exclude n03"));
+                                            : "it excludes hosts of a list: --host n[01-16]:8 --exclude n03"));
 }
 
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
@@ -309,7 +301,7 @@ Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   if (use.any) return use;
   const auto given = ParseNumberList(options.devices, kMost);
   if (!given) {
-    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is no list of devices",
+    return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is not a list of devices",
                       "--devices 0-3,6, or --devices free"));
   }
   use.given = *given;

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kNameOne = "--checkpoint PATH names one";
 
 tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& why, std::string hint) {
-  return Fail(
-      Error("resume", {}, fmt::format("run {} cannot be gone on with: {}", Printable(run), why), std::move(hint)));
+  return Fail(Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
 }
 
 std::string TextOf(const Value::Map& map, const std::string& key) {
@@ -46,7 +45,7 @@ Result<std::string> ResumedRun(const RecipeOptions& options) {
   auto run_dir = FindRun(options.resume, DirectoryUse::kExecute);
   if (!run_dir) return run_dir;
   if (IsRunLive(*run_dir)) {
-    return Fail(Error("resume", {}, fmt::format("the run {} still goes on: {}", Quoted(*run_dir), HolderOf(*run_dir)),
+    return Fail(Error("resume", {}, fmt::format("run {} is still active: {}", Quoted(*run_dir), HolderOf(*run_dir)),
                       "muster stop " + ShellQuoted(options.resume) + " ends it, after a checkpoint if it writes them"));
   }
   return run_dir;
@@ -70,7 +69,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
   if (!plan) return Fail(plan.error());
   if (plan->checkpoints.dir.marked.empty()) {
     return Cannot(
-        resumption.run, "its recipe does not say where its checkpoints are",
+        resumption.run, "its recipe has no `checkpoint`",
         std::string("checkpoint = { dir = \"checkpoints\", latest = \"step_*.pt\" } in a recipe does; ") + kNameOne);
   }
   const auto place = PlaceInRun(plan->checkpoints, fs::absolute(*run_dir, error));
@@ -87,8 +86,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
   }
   return Cannot(
       resumption.run, "it has no complete checkpoint: " + complete.error(),
-      fmt::format("without --resume the job begins from nothing; {}, and folders of other hosts are not looked "
-                  "into",
+      fmt::format("without --resume the job starts from scratch; {}, and folders of other hosts are not searched",
                   kNameOne));
 }
 
@@ -102,14 +100,14 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
   std::error_code error;
   if (fs::exists(resumption.checkpoint, error)) return std::optional(std::move(resumption));
   return Fail(Error("resume", {},
-                    fmt::format("the run {} went on from {}, which is not there any more", Quoted(run_dir),
+                    fmt::format("run {} continued from {}, which does not exist any more", Quoted(run_dir),
                                 Quoted(resumption.checkpoint)),
-                    "muster run --resume RUN goes on from another one"));
+                    "use muster run --resume RUN to continue from another one"));
 }
 
 Result<void> CheckUsesCheckpoint(const Plan& plan) {
   if (UsesCheckpoint(plan)) return {};
-  return Fail(Error("resume", {}, "the recipe tells its processes of no checkpoint, so they would begin from nothing",
+  return Fail(Error("resume", {}, "the recipe passes no checkpoint to its processes, so they would start from scratch",
                     "in its plan function: command = { \"train.py\", job.resume and { \"--resume\", "
                     "job.resume.checkpoint } or false }"));
 }

@@ -20,13 +20,12 @@
 namespace muster {
 
 void AddRunArgument(CLI::App& app, std::string& run) {
-  app.add_option(
-      "RUN", run,
-      "a path, a name, name~1 (the one before), a prefix of an id, SWEEP:12 or SWEEP:best; left out: the newest");
+  app.add_option("RUN", run,
+                 "path, name, name~1 (the one before), id prefix, SWEEP:12 or SWEEP:best; default: the newest");
 }
 
 void AddSweepArgument(CLI::App& app, std::string& sweep) {
-  app.add_option("SWEEP", sweep, "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
+  app.add_option("SWEEP", sweep, "path, name, name~1 (the one before) or id prefix; default: the newest");
 }
 
 namespace {
@@ -36,7 +35,7 @@ template <class F>
 Result<std::string> DefaultFolder(const F& folder_of) {
   std::error_code error;
   const std::string cwd = std::filesystem::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const char* home = std::getenv("MUSTER_HOME");
   if (home != nullptr && *home != '\0') return folder_of(cwd, home);
   const auto site = GetSite();

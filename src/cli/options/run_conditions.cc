@@ -102,7 +102,7 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
   std::vector<RunCondition> conditions;
   for (std::size_t i = 0; i < tokens->size();) {
     if ((*tokens)[i].kind != Token::Kind::kWord) {
-      return fail(fmt::format("a name is wanted, got {}", Quoted((*tokens)[i].text)));
+      return fail(fmt::format("expected a name, got {}", Quoted((*tokens)[i].text)));
     }
     RunCondition condition;
     condition.name = (*tokens)[i++].text;
@@ -112,7 +112,7 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
         if (known == word) condition.op = op;
       }
       if (i == tokens->size() || (*tokens)[i].kind == Token::Kind::kOperator) {
-        return fail(fmt::format("a value is wanted after {} {}", condition.name, word));
+        return fail(fmt::format("expected a value after {} {}", condition.name, word));
       }
       condition.value = ValueOf((*tokens)[i++]);
       if (condition.op == RunCondition::Op::kMatches) {
@@ -127,11 +127,11 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
       return fail(fmt::format("there is no {}: conditions all have to hold", Quoted((*tokens)[i].text)));
     }
     if ((*tokens)[i].kind != Token::Kind::kWord || (*tokens)[i].text != "and") {
-      return fail(fmt::format("\"and\" is wanted, got {}", Quoted((*tokens)[i].text)));
+      return fail(fmt::format("expected \"and\", got {}", Quoted((*tokens)[i].text)));
     }
     ++i;
   }
-  return fail("a condition is wanted");
+  return fail("expected a condition");
 }
 
 bool Holds(const RunCondition& condition, const RunValue& value_of) {

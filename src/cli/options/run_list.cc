@@ -31,7 +31,7 @@ std::size_t Width(const std::string& text) {
 }  // namespace
 
 void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders) {
-  app.add_option("FOLDERS", folders, "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs");
+  app.add_option("FOLDERS", folders, "folders of runs, or run directories; default: $MUSTER_HOME/runs or ./runs");
 }
 
 bool HasJournal(const std::string& directory) {

@@ -57,8 +57,8 @@ std::string WordForSweep(const std::string& sweep_dir, const std::string& name, 
 
 void AddWorkArgument(CLI::App& app, std::string& word) {
   app.add_option("RUN", word,
-                 "a run or sweep: a path, a name, name~1 (the one before), a prefix of an id; or a trial: SWEEP:12, "
-                 "SWEEP:12.2 (its second attempt), SWEEP:best; left out: the newest");
+                 "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12, "
+                 "SWEEP:12.2 (its second attempt), SWEEP:best; default: the newest");
 }
 
 }  // namespace muster

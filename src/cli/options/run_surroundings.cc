@@ -52,7 +52,7 @@ Result<void> SurroundRun(RunRequest& request) {
   }
   std::error_code error;
   request.cwd = std::filesystem::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) request.search_dirs.push_back(program.parent_path());
   return {};

@@ -47,8 +47,7 @@ Result<void> CheckProjectFile(const fs::path& folder, const std::string& file) {
   if (::stat(file.c_str(), &facts) != 0) return Fail(SystemError("site", "the site file " + Quoted(file), errno));
   const bool trusted = facts.st_uid == ::geteuid() || facts.st_uid == 0;
   if (trusted && (facts.st_mode & S_IWOTH) == 0) return {};
-  return Fail(Error("site", {file, 0},
-                    trusted ? "the site file can be written by everybody" : "the site file is another user's",
+  return Fail(Error("site", {file, 0}, trusted ? "the site file is world-writable" : "the site file is another user's",
                     trusted ? "chmod o-w " + ShellQuoted(file)
                             : "--site " + ShellQuoted(file) + " takes it on purpose, --site none does without"));
 }
@@ -57,7 +56,7 @@ Result<void> CheckProjectFile(const fs::path& folder, const std::string& file) {
 Result<std::vector<SiteFile>> Find() {
   std::error_code error;
   const fs::path cwd = fs::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const std::string home = Variable("HOME");
   const auto file_at = [&](const fs::path& path, const std::string& shown, SiteLevel level) {
     return SiteFile{shown, fs::absolute(path).parent_path().lexically_normal(), home, level};
@@ -117,7 +116,8 @@ Result<SiteFacts> ReadOne(const SiteFile& file, SiteOfCall& site) {
   options.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());
-  if (!evaluated->site_file) return Fail(Error("site", {file.shown, 0}, "the evaluator told nothing of the site file"));
+  if (!evaluated->site_file)
+    return Fail(Error("site", {file.shown, 0}, "the evaluator returned no result for the site file"));
   for (Input& input : evaluated->inputs) {
     if (input.kind == "recipe") input.kind = "site";
     site.inputs.push_back(std::move(input));

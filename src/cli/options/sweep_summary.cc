@@ -161,10 +161,10 @@ void PrintSweep(const OpenedSweep& sweep, const Told& told) {
   Say("directory", Printable(sweep.dir));
   std::string state = sweep.State();
   if (state == "left") state += ": " + Printable(account.ended()->why);
-  if (state == "lost") state += ": its muster ended without a word";
+  if (state == "lost") state += ": its head exited without a record";
   if (state == "running") state += ": " + HolderOf(sweep.dir);
   Say("state", state);
-  Say("started", TimeText(told.began) + (sweep.live ? "" : ", last heard of " + TimeText(told.last)));
+  Say("started", TimeText(told.began) + (sweep.live ? "" : ", last record " + TimeText(told.last)));
   if (!sweep.view.stopped().empty()) Say("journal", "its end is broken: " + sweep.view.stopped());
   Say("trials",
       fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), account.over().size(),

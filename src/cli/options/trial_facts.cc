@@ -62,7 +62,7 @@ void WarnOfDamage(const SweepView& view, const std::string& sweep_dir) {
   PrintDiagnostics({Warning(
       "sweep_index", {},
       fmt::format("the index of {} is damaged, and its journal was read instead: {}", Quoted(sweep_dir), view.damage()),
-      "muster resume makes it anew; index.sqlite may be removed at any time")});
+      "muster resume recreates it; index.sqlite may be removed at any time")});
 }
 
 Result<OpenedSweep> OpenSweepAt(const std::string& sweep_dir) {

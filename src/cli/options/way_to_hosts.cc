@@ -5,7 +5,7 @@
 namespace muster {
 
 void AddAgentOption(CLI::App& app, std::string& agent) {
-  app.add_option("--agent", agent, "where muster-agent is on the other hosts; else beside muster, or on PATH")
+  app.add_option("--agent", agent, "path of muster-agent on the other hosts (default: beside muster, or on PATH)")
       ->type_name("PATH");
 }
 

@@ -5,7 +5,7 @@
 namespace muster {
 
 void AddWrapOption(CLI::App& app, std::vector<std::string>& wraps) {
-  app.add_option("--wrap", wraps, "put words before the command of a role, or of its process N: worker:3='gdb --args'")
+  app.add_option("--wrap", wraps, "prefix the command of a role, or of its process N: worker:3='gdb --args'")
       ->type_name("ROLE[:N]=WORDS")
       ->allow_extra_args(false);
 }

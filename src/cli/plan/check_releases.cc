@@ -112,7 +112,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
     std::fflush(stdout);  // so that the findings follow, where both go to one place
     PrintDiagnostics(check.fresh);
     PrintDefaults(check.defaults);
-    if (!as_it_stands) std::puts("other defaults are told once the recipe is right as it stands");
+    if (!as_it_stands) std::puts("changed defaults are listed once the recipe has no errors");
   }
 }
 

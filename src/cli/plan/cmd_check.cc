@@ -85,13 +85,10 @@ int Run(const Options& options) {
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--mindspore", options->mindspore,
-                 "also tell what would be different on that MindSpore release, or on all of them")
+  app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
       ->type_name("RELEASE|all");
   app.add_flag("--deep", options->deep,
-               "also make the plan again in new interpreters, under other locales, with other variables, on other "
-               "machines and a second later, and tell what leaks into it; check every profile; list parameters that "
-               "change nothing")
+               "also check that the plan is reproducible, all profiles, and parameters without effect")
       ->excludes("--mindspore");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] {

@@ -47,7 +47,7 @@ Result<std::vector<Named>> ReadWords(const std::vector<std::string>& words) {
     if (!IsOverride(word)) {
       things.push_back({word, {}});
     } else if (things.empty()) {
-      return Fail(Error("usage", {}, Quoted(word) + " belongs to nothing: overrides come after what they are for",
+      return Fail(Error("usage", {}, Quoted(word) + " belongs to no recipe: overrides follow what they are for",
                         "muster diff recipes/pipeline.lua layers=64"));
     } else {
       things.back().overrides.push_back(word);
@@ -175,8 +175,8 @@ int Run(const Options& options) {
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   app.add_option("RECIPE", options->words,
-                 "two of: a recipe, a RUN, a file of muster plan --json. Parameters come after the one that they are "
-                 "for; one thing alone with parameters is compared with itself without them")
+                 "two of: recipe, RUN, file of muster plan --json, each followed by its parameters; a single one is "
+                 "compared with itself without parameters")
       ->type_name("A [name=value …] B [name=value …]")
       ->required();
   app.add_option("--ranks", options->ranks, "compare two processes of one plan: ranks, or ROLE:N")

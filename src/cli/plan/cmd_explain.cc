@@ -33,7 +33,7 @@ Result<void> ReadWords(Options& options) {
   if (names.size() != 1) {
     return Fail(Error("usage", {},
                       names.empty()
-                          ? std::string("the name of what is to be explained is wanted")
+                          ? std::string("missing argument NAME: what should be explained?")
                           : "one name is explained at a time, got " + Quoted(names[0]) + " and " + Quoted(names[1]),
                       "muster explain recipes/pipeline.lua layers=64 layers_per_stage"));
   }
@@ -87,10 +87,10 @@ int Run(Options& options) {
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN, whose stored recipe is meant")->required();
+  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN for its stored recipe")->required();
   app.add_option("OVERRIDES", options->words,
-                 "parameters, and the name that is explained: of a parameter, a derived value, an attribute, a "
-                 "variable, or a word of a command (command:--layers)")
+                 "parameters, and the NAME to explain: parameter, derived value, attribute, variable, or word of a "
+                 "command (command:--layers)")
       ->type_name("[name=value …] NAME")
       ->required();
   app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");

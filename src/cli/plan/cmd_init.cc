@@ -115,7 +115,7 @@ Result<void> WriteAll(const Options& options) {
   const auto shown = [&folder](const std::string& name) { return (folder / name).lexically_normal().string(); };
   // Before anything is written: nothing is left half done.
   if (std::filesystem::exists(std::filesystem::symlink_status(folder / recipe_name, error))) {
-    return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " is there already, and nothing was written",
+    return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " already exists; nothing was written",
                       "name another folder: muster init FOLDER"));
   }
   for (const NewFile& file : files) {
@@ -143,7 +143,7 @@ int Run(const Options& options) {
 std::function<int()> SetupInit(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   options->words = invocation.words_after_dashes;
-  app.add_option("FOLDER", options->folder, "where to; it is made if it is not there")->type_name("");
+  app.add_option("FOLDER", options->folder, "target folder, created if missing")->type_name("");
   app.add_option("--from", options->from,
                  "write the recipe of this launcher's command line, after --: " + LauncherNames("shell"))
       ->type_name("LAUNCHER");

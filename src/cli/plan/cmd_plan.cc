@@ -52,7 +52,7 @@ Result<std::string> ExplainedWord(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
   if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
-  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is no rank", "--env worker:3"));
+  return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is not a rank", "--env worker:3"));
 }
 
 std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {
@@ -129,7 +129,7 @@ void PrintWhole(const Evaluation& evaluation) {
   std::fputs(PlanText(evaluation.plan).c_str(), stdout);
   std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);
   for (const Input& input : evaluation.inputs) {
-    if (input.kind == "checkpoint") std::printf("goes on from %s\n", Quoted(input.name).c_str());
+    if (input.kind == "checkpoint") std::printf("continues from %s\n", Quoted(input.name).c_str());
   }
   for (const auto& [field, source] : evaluation.site.sources) {
     std::printf("site %s from %s\n", Printable(field).c_str(), Printable(source).c_str());
@@ -183,18 +183,16 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
-  auto* full =
-      app.add_flag("--full", options->full,
-                   "print every process and variable: the canonical text, which is also what a pipe or a file gets");
+  auto* full = app.add_flag("--full", options->full, "print every process and variable (default for a pipe or file)");
   full->excludes(json)->excludes(id);
-  auto* summary = app.add_flag("--summary", options->summary, "print one screen, which is what a terminal gets");
+  auto* summary = app.add_flag("--summary", options->summary, "print one screen (default on a terminal)");
   summary->excludes(json)->excludes(id)->excludes(full);
   auto* env = app.get_option("--env");
-  env->description("print the variables of one process instead, with who set or removed each; with '=': " +
+  env->description("print the variables of one process, with what set or removed each; with '=': " +
                    env->get_description());
   env->type_name("ROLE[:RANK]|NAME=VALUE");
   auto* shell = app.add_flag("--shell", options->shell.asked,
-                             "print one process as a command line for a shell instead; of a RUN, as it was bound");
+                             "print one process as a shell command line; of a RUN, as it was bound");
   shell->excludes(json)->excludes(id)->excludes(full)->excludes(summary);
   app.add_option("--rank", options->shell.rank,
                  "with --shell: the process of this rank; in roles without ranks, of this number")

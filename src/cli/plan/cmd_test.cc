@@ -195,7 +195,7 @@ class Tester {
     if (wanted.empty() || is_kept) {
       all.push_back(plain);
     } else {
-      outcome_.skipped.push_back({file, "as it stands it wants a value for " + wanted});
+      outcome_.skipped.push_back({file, "it needs a value for " + wanted});
     }
     std::set<std::string> names;
     for (const ProfileFacts& profile : described->profiles) {
@@ -264,16 +264,16 @@ class Tester {
     const std::string problems = DiagnosticsText(tested.problems);
     if (!evaluation && !must_fail) {
       tested.verdict = Verdict::kFails;
-      tested.why =
-          "it gives no plan; if it must not: " + (kept ? "rm " + Shown(options_, one.plan()) + " && " : std::string()) +
-          "touch " + Shown(options_, one.problems());
+      tested.why = "it gives no plan; if that is intended: " +
+                   (kept ? "rm " + Shown(options_, one.plan()) + " && " : std::string()) + "touch " +
+                   Shown(options_, one.problems());
       tested.detail = problems;
       return {};
     }
     if (evaluation && must_fail) {
       tested.verdict = Verdict::kWorks;
-      tested.why = "it must fail, says " + Shown(options_, one.problems()) +
-                   ", and it gives a plan; if it may: remove that file";
+      tested.why = "it must fail, according to " + Shown(options_, one.problems()) +
+                   ", but it gives a plan; if that is intended, remove that file";
       return {};
     }
     const std::string plan = evaluation ? KeptPlan(evaluation->plan) : "";
@@ -294,7 +294,7 @@ class Tester {
     }
     if (problems != kept_problems.value_or("")) {
       if (plan == kept.value_or(""))
-        tested.detail += "its " + std::string(evaluation ? "warnings" : "errors") + " are not those that are kept\n";
+        tested.detail += "its " + std::string(evaluation ? "warnings" : "errors") + " differ from the golden file\n";
       tested.detail += LinesOfDiff(kept_problems.value_or(""), problems, kMostLines);
     }
     return {};
@@ -320,7 +320,7 @@ class Tester {
     for (PlanCause& cause : diff.causes) {
       const auto kept = cause.before && cause.after ? ValueFromJsonText(*cause.before) : tl::unexpected(std::string());
       if (!kept) {
-        cause.why_not = cause.before && cause.after ? "its kept value cannot be read back" : "";
+        cause.why_not = cause.before && cause.after ? "its golden value cannot be read" : "";
         continue;
       }
       Tick(one.name + ": what " + cause.name + " changes");
@@ -471,13 +471,12 @@ int Run(const Options& options) {
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   (void)invocation;
-  app.add_option("DIR", options->folder, "a folder of recipes; the plans that are kept of them are in DIR/golden")
+  app.add_option("DIR", options->folder, "folder of recipes; their golden files are in DIR/golden")
       ->type_name("")
       ->required();
-  app.add_option("CASES", options->names,
-                 "only these: gpt for everything of gpt.lua, gpt.smoke for one of its profiles or cases")
+  app.add_option("CASES", options->names, "only these: gpt (all of gpt.lua), gpt.smoke (one profile or case)")
       ->type_name("NAME");
-  app.add_flag("--update", options->update, "keep what the recipes give now, and remove what belongs to none of them");
+  app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -85,7 +85,7 @@ Result<std::vector<GoldenCase>> WrittenCases(const std::string& recipe) {
       continue;
     }
     if (!IsCaseName(name)) {
-      refuse(Quoted(name) + " is no name of a case", "letters, digits, '_' and '-'");
+      refuse(Quoted(name) + " is not a case name", "letters, digits, '_' and '-'");
       continue;
     }
     if (!names.insert(name).second) {

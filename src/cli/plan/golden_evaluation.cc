@@ -59,7 +59,7 @@ Result<CaseOptions> ReadWords(const GoldenCase& one) {
   if (!options.memory.empty()) {
     const auto bytes = ParseBytes(options.memory);
     if (!bytes)
-      return Fail(Error("cases", one.place, "--host-memory " + Quoted(options.memory) + " is no size", "64GiB"));
+      return Fail(Error("cases", one.place, "--host-memory " + Quoted(options.memory) + " is not a size", "64GiB"));
     site.host_memory_bytes = static_cast<std::uint64_t>(*bytes);
   }
   options.recipe.believed = site;

@@ -92,7 +92,7 @@ int AwaitBeginning(const UniqueFd& line, const std::string& what) {
   }
   const std::optional<Beginning> beginning = Unarchived<Beginning>(bytes);
   if (!beginning) {
-    PrintDiagnostics({MachineError("spawn", "the head in the background ended before the " + what + " began")});
+    PrintDiagnostics({MachineError("spawn", "the head in the background exited before the " + what + " began")});
     return kExitMachine;
   }
   PrintDiagnostics(beginning->problems);

@@ -119,11 +119,10 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
 void Tell(const Cleaned& cleaned, const Options& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
-    std::printf("%s: its run goes on, held by pid %d; this directory is not the one that it writes to\n", where.c_str(),
-                cleaned.head);
+    std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
     return;
   }
-  if (cleaned.live) return static_cast<void>(std::printf("%s: a muster is at it\n", where.c_str()));
+  if (cleaned.live) return static_cast<void>(std::printf("%s: in use by another muster process\n", where.c_str()));
   if (!cleaned.unreadable.empty()) std::printf("%s: %s\n", where.c_str(), Printable(cleaned.unreadable).c_str());
   for (const Leftover& one : cleaned.end.found) {
     std::printf("%s: %s %s, pid %d, %s\n", where.c_str(), one.name.empty() ? "a process" : Printable(one.name).c_str(),
@@ -186,7 +185,7 @@ int Run(const Options& options) {
   const bool remove = !options.older_than.empty();
   const auto grace = ParseDuration(options.grace);
   if (!grace || *grace > 3600) {
-    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is no time up to an hour")});
+    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is not a time up to an hour")});
   }
   const auto chosen = Chosen(options);
   if (!chosen) return Refuse(chosen.error());
@@ -223,7 +222,7 @@ int Run(const Options& options) {
     std::puts(remove ? "there are no runs of that age" : "there are no runs here");
   }
   if (!options.json && chosen->foreign > 0) {
-    std::printf("%zu runs of other users are left alone\n", chosen->foreign);
+    std::printf("skipped %zu runs of other users\n", chosen->foreign);
   }
   return exit_code;
 }
@@ -232,14 +231,14 @@ int Run(const Options& options) {
 
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  auto* run = app.add_option("RUN", options->run,
-                             "a path, a name, name~1, a prefix of an id; left out: every run that is kept here");
-  app.add_option("--older-than", options->older_than, "runs of that age only, and remove their run directories")
+  auto* run = app.add_option("RUN", options->run, "path, name, name~1 or id prefix; default: every run here");
+  app.add_option("--older-than", options->older_than,
+                 "only runs of at least that age; also remove their run directories")
       ->type_name("TIME")
       ->excludes(run);
-  app.add_option("--grace", options->grace, "the time between SIGTERM and SIGKILL (5s)")->type_name("TIME");
+  app.add_option("--grace", options->grace, "time between SIGTERM and SIGKILL (default: 5s)")->type_name("TIME");
   app.add_flag("--dry-run", options->dry_run, "only show what would be done");
-  app.add_flag("--yes", options->yes, "remove run directories without asking back");
+  app.add_flag("--yes", options->yes, "remove run directories without confirmation");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -59,7 +59,7 @@ Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan)
   for (const PlanHost& host : plan.hosts) hosts.push_back({host.name, {}, {}});
   const bool named = std::all_of(hosts.begin(), hosts.end(), [](const SiteHost& host) { return !host.name.empty(); });
   if (!named && hosts.size() > 1) {
-    return Fail(Error("hosts", {}, "the plan wants " + std::to_string(hosts.size()) + " hosts, and none is named",
+    return Fail(Error("hosts", {}, "the plan needs " + std::to_string(hosts.size()) + " hosts, and none is named",
                       "--host n[01-04]"));
   }
   hosts.insert(hosts.end(), spares->begin(), spares->end());
@@ -95,7 +95,7 @@ int Run(const Options& options) {
   if (!hosts) return Refuse(options, hosts.error());
   std::error_code error;
   const std::string cwd = std::filesystem::current_path(error);
-  if (error) return Refuse(options, {SystemError("cwd", "the current folder cannot be told", error.value())});
+  if (error) return Refuse(options, {SystemError("cwd", "cannot determine the current folder", error.value())});
 
   const bool here = IsHereAlone(*hosts);
   if (here && !options.agent.empty()) {
@@ -151,7 +151,7 @@ std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
   app.add_option_function<std::string>(
          "--write-site",
          [options](const std::string& file) { options->site_file = file.empty() ? kSiteFileName : file; },
-         "write what was found to a new site file, muster.site.lua if none is named")
+         "write what was found to a new site file (default: muster.site.lua)")
       ->type_name("[FILE]")
       ->expected(0, 1);
   return [options] {

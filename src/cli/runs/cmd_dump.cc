@@ -121,7 +121,8 @@ Result<int> ShowSweep(const std::string& folder, const DumpFilter& filter, bool 
   const auto look = LookAtSweep(folder);
   if (!look) return Fail(look.error());
   if (look->running.empty()) {
-    return Fail(Error("dump", {}, "no trial of the sweep runs", "muster dump SWEEP:12 shows the last dump of a trial"));
+    return Fail(
+        Error("dump", {}, "no trial of the sweep is running", "muster dump SWEEP:12 shows the last dump of a trial"));
   }
   const std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
   nlohmann::ordered_json object = {

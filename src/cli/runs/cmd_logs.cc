@@ -180,7 +180,7 @@ Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
   }
   if (without_times > 0) {
     PrintDiagnostics({Warning("log_times", {},
-                              fmt::format("of {} logs no times are known: they are shown {}", without_times,
+                              fmt::format("times of {} logs are unknown: they are shown {}", without_times,
                                           options.merge ? "first" : "from their beginning"))});
   }
   return spans;
@@ -198,9 +198,9 @@ bool Print(const View& view, const LogFile& log, std::string_view piece, bool co
 // Dropped while it was being shown, or a hole in it.
 void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
   std::fflush(stdout);
-  PrintDiagnostics({Warning(
-      "log_dropped", {},
-      fmt::format("{} bytes of {} cannot be shown: its limit dropped them, or nobody ever wrote them", bytes, log))});
+  PrintDiagnostics(
+      {Warning("log_dropped", {},
+               fmt::format("{} bytes of {} are missing: dropped by its size limit, or never written", bytes, log))});
 }
 
 bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw) {
@@ -356,7 +356,7 @@ Result<int> FollowSweep(Options& options, const std::string& folder, const std::
   follower.ExpectMore(true);
   const auto live = feed.Start(folder, {take, {}, [&] { follower.ExpectMore(false); }});
   if (!live) return Fail(live.error());
-  if (!*live) return Fail(Error("logs", {}, "nobody is at the sweep: there is nothing to follow"));
+  if (!*live) return Fail(Error("logs", {}, "the sweep is not running: there is nothing to follow"));
   began = true;
   for (const auto& [number, open] : account.open()) {
     if (open.running) follow(number);
@@ -414,11 +414,9 @@ std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   app.add_option("--since", options->since, "only what was written since then: 5m before the end, or a time in UTC")
       ->type_name("T");
   app.add_option("--tail", options->tail, "only the last N lines of each")->type_name("N");
-  app.add_flag("--follow,-f", options->follow, "go on with what is written, new attempts too, until the run ends");
-  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by when lines were written");
-  app.add_flag("--raw", options->raw, "the bytes as they were written, without prefix")
-      ->excludes(grep)
-      ->excludes(merge);
+  app.add_flag("--follow,-f", options->follow, "follow new output, also of new attempts, until the run ends");
+  auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by time of writing");
+  app.add_flag("--raw", options->raw, "raw bytes, without prefix")->excludes(grep)->excludes(merge);
   return [options] { return Run(*options); };
 }
 

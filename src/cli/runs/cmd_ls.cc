@@ -136,7 +136,7 @@ int SayNothing(const Options& options, const std::string& what) {
   for (const std::string& folder : options.folders) {
     text += separator + Quoted(folder);
     std::error_code error;
-    if (!std::filesystem::exists(folder, error)) text += " (there is no such folder)";
+    if (!std::filesystem::exists(folder, error)) text += " (no such folder)";
     separator = ", ";
   }
   std::fprintf(stderr, "muster: %s\n", text.c_str());
@@ -203,28 +203,27 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddFoldersArgument(app, options->folders);
   app.get_option("FOLDERS")->description(
-      "folders of runs, or run directories; left out: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
+      "folders of runs, or run directories; default: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
       "compare "
       "them");
   app.add_option("--where", options->where,
-                 "only runs of which this holds: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
+                 "only runs that match: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
                  "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
   app.add_option("--columns", options->columns,
-                 "these instead: name, id, started, took, outcome, exit, why, plan, dir, tags; parameters, derived "
+                 "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags; parameters, derived "
                  "values, tags and metrics by their names")
       ->type_name("NAME,…");
-  app.add_option("--sort", options->sort, "by these columns; -NAME: the greatest first")->type_name("[-]NAME,…");
-  app.add_option("-n,--limit", options->limit, "the first N of them only")->type_name("N");
+  app.add_option("--sort", options->sort, "sort by these columns; -NAME: descending")->type_name("[-]NAME,…");
+  app.add_option("-n,--limit", options->limit, "only the first N")->type_name("N");
   app.add_flag("--json", options->json, "print JSON for programs");
-  app.add_flag("--recipes", options->recipes,
-               "the recipes that there are to run instead: muster's own, those here, libraries")
+  app.add_flag("--recipes", options->recipes, "list recipes instead: built-in ones, those here, libraries")
       ->excludes(app.get_option("FOLDERS"))
       ->excludes("--where")
       ->excludes("--columns")
       ->excludes("--sort");
-  app.add_flag("--sweeps", options->sweeps, "the sweeps that there have been instead; muster ls SWEEP lists its trials")
+  app.add_flag("--sweeps", options->sweeps, "list sweeps instead; muster ls SWEEP lists its trials")
       ->excludes(app.get_option("FOLDERS"))
       ->excludes("--where")
       ->excludes("--columns")

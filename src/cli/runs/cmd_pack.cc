@@ -124,7 +124,7 @@ int Run(const Options& options) {
   if (!options.most.empty()) {
     const auto bytes = ParseBytes(options.most);
     if (!bytes) {
-      return Refuse({Error("usage", {}, "--most " + Quoted(options.most) + ": this is no size", "--most 64MiB")});
+      return Refuse({Error("usage", {}, "--most " + Quoted(options.most) + ": this is not a size", "--most 64MiB")});
     }
     most = *bytes;
   }
@@ -134,7 +134,7 @@ int Run(const Options& options) {
   const std::string run_dir = fs::canonical(*found, error);
   if (error) return Refuse({SystemError("file", *found, error.value())});
   if (IsRunLive(run_dir)) {
-    return Refuse({Error("run", {}, fmt::format("the run {} still goes on: {}", Quoted(*found), HolderOf(run_dir)),
+    return Refuse({Error("run", {}, fmt::format("run {} is still active: {}", Quoted(*found), HolderOf(run_dir)),
                          "muster watch " + ShellQuoted(options.run) + " waits for its end")});
   }
   const std::string top = fs::path(run_dir).filename();
@@ -153,7 +153,7 @@ int Run(const Options& options) {
   const std::string why = PackWithTar(order, [&](unsigned seconds) { waiting.Show(seconds); });
   waiting.Clear();
   if (!why.empty()) return Refuse({MachineError("pack", "the run cannot be packed: " + why)});
-  for (const std::string& line : choice->left) std::fprintf(stderr, "left out: %s\n", Printable(line).c_str());
+  for (const std::string& line : choice->left) std::fprintf(stderr, "omitted: %s\n", Printable(line).c_str());
   std::printf("%s\n", Printable(out).c_str());
   return kExitOk;
 }
@@ -165,7 +165,7 @@ std::function<int()> SetupPack(CLI::App& app, const Invocation&) {
   AddRunArgument(app, options->run);
   app.add_option("-o,--output", options->out, "the archive: FILE.tar.gz (the usual), FILE.tar.zst or FILE.tar")
       ->type_name("FILE");
-  app.add_option("--most", options->most, "files larger than this are left out; 64MiB unless given")->type_name("SIZE");
+  app.add_option("--most", options->most, "omit files larger than this (default: 64MiB)")->type_name("SIZE");
   app.add_flag("--all", options->all, "everything, checkpoints and large logs too; never a file with a secret");
   return [options] { return Run(*options); };
 }

@@ -136,11 +136,9 @@ int Run(const Options& options) {
 
 std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
-  app.add_option(
-      "FOLDERS", options->folders,
-      "folders of runs or sweeps, or their directories; left out: runs and sweeps below $MUSTER_HOME or here");
-  app.add_flag("--all,-a", options->all,
-               "also those that are over; and, without FOLDERS, all of yours that run on this machine, in any folder");
+  app.add_option("FOLDERS", options->folders,
+                 "folders of runs or sweeps, or their directories; default: below $MUSTER_HOME or here");
+  app.add_flag("--all,-a", options->all, "include those that ended and, without FOLDERS, all of yours on this machine");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

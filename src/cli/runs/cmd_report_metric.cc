@@ -84,8 +84,7 @@ std::function<int()> SetupReportMetric(CLI::App& app, const Invocation&) {
   app.add_option("--file", options->file, "the file that gets the line (default: $MUSTER_METRICS)")->type_name("FILE");
   app.add_option(
          "METRIC", options->words,
-         "NAME=VALUE: a number, true, false, else a text; a number that is not finite becomes null. All that are "
-         "given together are one report")
+         "NAME=VALUE: number, true, false, else text; non-finite numbers become null. All arguments form one report")
       ->type_name("NAME=VALUE …")
       ->required();
   return [options] { return Run(*options); };

@@ -145,7 +145,7 @@ Result<void> FillPlan(const Options& options, RunRequest& request) {
     }
     if (!options.recipe.devices.empty() || options.recipe.share_devices) {
       return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
-                        "a plan says already which devices it uses: give them to muster plan"));
+                        "the plan already selects its devices: use --devices with muster plan"));
     }
     if (HasRecipeChanges(options.recipe)) {
       return Fail(Error("usage", {}, "--plan and --profile, --unset or --pin are given",
@@ -231,7 +231,7 @@ Result<void> CheckTerminal(const Options& options) {
   }
   for (const auto& [descriptor, name] : {std::pair{STDIN_FILENO, "stdin"}, std::pair{STDOUT_FILENO, "stdout"}}) {
     if (::isatty(descriptor) == 1) continue;
-    return Fail(Error("usage", {}, fmt::format("--pty {}: {} is no terminal", Quoted(*options.pty), name),
+    return Fail(Error("usage", {}, fmt::format("--pty {}: {} is not a terminal", Quoted(*options.pty), name),
                       "call it at a terminal, without a pipe or file at stdin and stdout; over ssh, with ssh -t"));
   }
   return {};
@@ -247,7 +247,7 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
       *seconds * 1000 <= static_cast<double>(kMostLeaseMs)) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
-  return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is no time from 1s to 1h",
+  return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is not a time from 1s to 1h",
                     "for example --host-lease 10s"));
 }
 
@@ -257,7 +257,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const Ru
     const auto site = GetSite();
     if (!options.replay && site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
       return Fail(Error("hosts", site->facts.places.at("transport"),
-                        "the site's transport is ssh, and nobody names hosts",
+                        "the site's transport is ssh, but no hosts are named",
                         "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
     }
     for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
@@ -405,33 +405,26 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("TAG")
       ->allow_extra_args(false);
   app.add_flag("--detach,-d", options->detach,
-               "go into the background once the processes have been started; prints the run's id and folder");
+               "run in the background once processes have started; prints the run's id and folder");
   auto* quiet = app.add_flag("--quiet,-q", options->quiet, "show only failures");
   app.add_flag("--verbose,-v", options->verbose,
-               "end with the whole report where the run succeeded, too: receipt, times, start-up")
+               "print the whole report of a successful run too: receipt, times, start-up")
       ->excludes(quiet);
-  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
-  app.add_option("--tee", options->tee,
-                 "show the output of this role (or these ranks of it) however many processes run")
+  app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
+  app.add_option("--tee", options->tee, "show the output of this role or ranks, however many processes run")
       ->type_name("ROLE[:RANK]")
       ->allow_extra_args(false);
-  app.add_option("--pty", options->pty,
-                 "give this process a terminal, yours: a debugger works, deadlines of the job pause")
+  app.add_option("--pty", options->pty, "connect your terminal to this process; time limits pause")
       ->type_name("ROLE[:RANK]");
-  app.add_option("--isolate", options->isolate,
-                 "pid: the processes run in a PID namespace, which the kernel ends as a whole")
+  app.add_option("--isolate", options->isolate, "pid: run in a PID namespace, which the kernel kills as a whole")
       ->type_name("KIND");
   AddAgentOption(app, options->agent);
-  app.add_option("--host-lease", options->lease,
-                 "how long another host may be silent before it is lost; 10s unless given")
-      ->type_name("TIME");
+  app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
   AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
   // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
-  app.add_option("--without", options->without, "do without these mechanisms of the kernel")
-      ->type_name("NAME,…")
-      ->group("");
-  app.add_option("--fault", options->faults, "go wrong on purpose")
+  app.add_option("--without", options->without, "disable these kernel mechanisms")->type_name("NAME,…")->group("");
+  app.add_option("--fault", options->faults, "inject a fault")
       ->type_name("SITE:ACTION:N")
       ->allow_extra_args(false)
       ->group("");
@@ -442,7 +435,7 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "run exactly this plan (what muster plan --json printed)")
+  app.add_option("--plan", options->plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddStartOptions(app, options);
   return [options] {
@@ -454,13 +447,13 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<Options>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (what muster plan --json printed)")
+  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddRehearseOptions(app, options->rehearse.emplace());
   app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
       ->type_name("DIR");
   AddWrapOption(app, options->wraps);
-  app.add_flag("--no-progress", options->no_progress, "on a terminal: no rows that tell how far each role is");
+  app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
   AddAgentOption(app, options->agent);
   AddElsewhereOptions(app, options->elsewhere);

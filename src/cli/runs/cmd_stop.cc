@@ -33,8 +33,8 @@ int TellSweepOver(const std::string& folder, const char* words) {
   }
   const std::string shown = Printable(sweep->file.name) + " " + sweep->file.sweep_id;
   if (!sweep->view.account().ended()) {
-    const Diagnostics gone = {MachineError("control", "the muster of sweep " + shown + " is gone",
-                                           "muster resume " + ShellQuoted(sweep->file.sweep_id) + " goes on with it")};
+    const Diagnostics gone = {MachineError("control", "the head of sweep " + shown + " is no longer running",
+                                           "continue with: muster resume " + ShellQuoted(sweep->file.sweep_id))};
     PrintDiagnostics(gone);
     return ExitCodeFor(gone);
   }
@@ -50,9 +50,9 @@ int TellOver(const std::string& folder) {
     return ExitCodeFor(over.error());
   }
   if (over->outcome == "lost") {
-    const Diagnostics gone = {MachineError("control",
-                                           "the muster of run " + over->run + " is gone: " + Printable(over->why),
-                                           "muster report tells what is known of its processes")};
+    const Diagnostics gone = {
+        MachineError("control", "the head of run " + over->run + " is no longer running: " + Printable(over->why),
+                     "see muster report")};
     PrintDiagnostics(gone);
     return ExitCodeFor(gone);
   }
@@ -105,7 +105,7 @@ int Run(const Options& options) {
   const RunStatus& status = answer->status;
   std::printf("%s %s: %s\n", Printable(status.name).c_str(), Printable(status.run).c_str(),
               answer->already     ? "is stopping already"
-              : answer->dump != 0 ? "is stopped once it is known what its processes are doing"
+              : answer->dump != 0 ? "is stopped after the dump of its processes"
               : options.now       ? "ends at once"
                                   : "is stopping");
   return kExitOk;
@@ -116,10 +116,9 @@ int Run(const Options& options) {
 std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddWorkArgument(app, options->run);
-  app.add_flag("--now", options->now, "kill its processes at once, without their grace");
-  app.add_flag("--dump", options->dump,
-               "first take down what every process of the run or trial is doing, for the report");
-  app.add_flag("--wait", options->wait, "return when the run or sweep is over");
+  app.add_flag("--now", options->now, "kill its processes at once, without grace period");
+  app.add_flag("--dump", options->dump, "first record the stacks of all processes for the report");
+  app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");
   return [options] { return Run(*options); };
 }
 

@@ -46,9 +46,7 @@ int Run(const Options& options) {
 std::function<int()> SetupTag(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   app.add_option("RUN", options->words,
-                 "a RUN or SWEEP:12, then the changes: TAG adds one, a word or NAME=VALUE, and NAME- takes one away; "
-                 "the tags that the "
-                 "run has then are printed")
+                 "a RUN or SWEEP:12, then changes: TAG or NAME=VALUE adds, NAME- removes; prints the resulting tags")
       ->type_name("RUN [TAG …]")
       ->required();
   return [options] { return Run(*options); };

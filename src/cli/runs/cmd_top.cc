@@ -53,8 +53,8 @@ Result<NamedWork> FindRunning(const std::string& word) {
   const auto sweep = NewestLive(*sweeps, kSweepDirectories);
   if (sweep && (!run || run->Age() < sweep->Age())) return NamedWork{sweep->path, true};
   if (run) return NamedWork{run->path, false};
-  return Fail(Error("run", {}, fmt::format("no run is going on in {}", Quoted(*runs)),
-                    "muster ls shows those that are over; name one, and its end is shown"));
+  return Fail(Error("run", {}, fmt::format("no active run in {}", Quoted(*runs)),
+                    "muster ls lists runs that have ended; name one to show its outcome"));
 }
 
 Result<TopState> LookOnceAtSweep(const std::string& folder) {
@@ -96,13 +96,13 @@ std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddWorkArgument(app, options->run);
   app.get_option("RUN")->description(
-      "a run or sweep: a path, a name, name~1 (the one before), a prefix of an id; or a trial: SWEEP:12; left out: the "
-      "newest that goes on");
+      "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12; default: the newest "
+      "active one");
   app.add_option("--role", options->view.role, "only processes of this role");
-  app.add_flag("--odd", options->view.odd_only, "only processes that failed, were started again or lag behind");
+  app.add_flag("--odd", options->view.odd_only, "only outliers: processes that failed, were restarted or lag behind");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
   auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
-  app.add_flag("--once", options->once, "print one table, as it is done where there is no terminal")->excludes(json);
+  app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);
   return [options] { return Run(*options); };
 }
 

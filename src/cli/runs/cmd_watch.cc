@@ -50,7 +50,7 @@ std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   AddWorkArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
   app.add_flag("--verbose,-v", options->verbose,
-               "end with the whole report where the run succeeded, too: receipt, times, start-up");
+               "print the whole report of a successful run too: receipt, times, start-up");
   return [options] { return Run(*options); };
 }
 

@@ -68,11 +68,11 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
   std::string text =
       "-- Facts about the machines of this site, as muster doctor --write-site found them. Parameters are the "
       "recipes'.\n"
-      "-- docs/site.md tells what may stand here. Nearer files win: this one if it lies above the folder that muster "
+      "-- docs/site.md lists the fields. Nearer files win: this one if it lies above the folder that muster "
       "is\n"
       "-- called in, then ~/.config/muster/site.lua, then /etc/muster/site.lua.\n"
       "local muster = require \"muster\"\n\nreturn muster.site {\n"
-      "  -- The hosts that there are, and how many devices each has. Recipes say how many of them they take.\n";
+      "  -- Available hosts with their numbers of devices. Recipes set how many they use.\n";
   text += Fact("hosts", here || reached.empty() ? "" : fmt::format("\"{}\"", HostListText(reached)), "\"n[01-04]:8\"");
   if (!others.empty()) text += fmt::format("  -- not reached: {}\n", HostListText(others));
   text += "\n  -- Devices of a host without a number of its own.\n";
@@ -88,8 +88,8 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
 Result<void> WriteNewSite(const std::string& file, const std::string& text) {
   const UniqueFd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!made && errno == EEXIST) {
-    return Fail(Error("site", {}, Quoted(file) + " is there already, and is not written over",
-                      "name another: --write-site FILE"));
+    return Fail(
+        Error("site", {}, Quoted(file) + " already exists, and is not overwritten", "name another: --write-site FILE"));
   }
   if (!made) return Fail(SystemError("site", "cannot write " + Quoted(file), errno));
   if (const int error = WriteAll(made.get(), text); error != 0) {

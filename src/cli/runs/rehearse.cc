@@ -25,7 +25,7 @@ int Refuse(const RehearseOptions& options, const Diagnostics& problems) {
 }  // namespace
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
-  app.add_option("--within", options.within, "how long stubs wait for each other; 5s unless given")->type_name("TIME");
+  app.add_option("--within", options.within, "how long stubs wait for each other (default: 5s)")->type_name("TIME");
   app.add_flag("--json", options.json, "print JSON for programs: every check, and every failure with ranks and hosts");
 }
 
@@ -35,7 +35,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
       return Refuse(options,
-                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is no time from 1s to 10m",
+                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
                            "for example --within 20s")});
     }
     wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);

@@ -54,7 +54,7 @@ void Tell(const CodeTree& tree) {
         "ship", {}, fmt::format("{} {}: {}", names.size(), names.size() == 1 ? one : many, SomeNames(names)), hint)});
   };
   tell(tree.untracked, "file that git does not know is not shipped", "files that git does not know are not shipped",
-       "git add FILE ships it, .gitignore says that it need not be");
+       "git add FILE ships it, .gitignore excludes it");
   tell(tree.leading_out, "link leads out of the code and is shipped as it is",
        "links lead out of the code and are shipped as they are", "");
   tell(tree.passed_over, "entry is neither file nor link and is not shipped",
@@ -79,7 +79,7 @@ Result<void> ReadCode(const ElsewhereOptions& options, RunRequest& request) {
   if (!options.ship_limit.empty()) {
     const auto bytes = ParseBytes(options.ship_limit);
     if (!bytes || *bytes <= 0) {
-      return Fail(Error("usage", {}, "--ship-limit " + Quoted(options.ship_limit) + ": this is no size",
+      return Fail(Error("usage", {}, "--ship-limit " + Quoted(options.ship_limit) + ": this is not a size",
                         "for example --ship-limit 2GB"));
     }
     limits.bytes = static_cast<std::uint64_t>(*bytes);
@@ -118,12 +118,10 @@ void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
 }  // namespace
 
 void AddElsewhereOptions(CLI::App& app, ElsewhereOptions& options) {
-  app.add_flag("--no-preflight", options.no_preflight, "on several hosts: do not compare them before anything starts");
-  app.add_option("--ship-code", options.ship_code,
-                 "bring the code in this folder (what git knows of it, else all) to every host, into a cache there")
+  app.add_flag("--no-preflight", options.no_preflight, "skip the checks of hosts before the start");
+  app.add_option("--ship-code", options.ship_code, "copy this folder (files that git tracks, else all) to every host")
       ->type_name("DIR");
-  app.add_option("--ship-limit", options.ship_limit, "how large that code may be; 500MB unless given")
-      ->type_name("SIZE");
+  app.add_option("--ship-limit", options.ship_limit, "maximum size of that code (default: 500MB)")->type_name("SIZE");
 }
 
 Result<void> RefuseElsewhereOptions(const ElsewhereOptions& options) {

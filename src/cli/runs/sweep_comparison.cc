@@ -254,7 +254,7 @@ Result<std::vector<std::string>> SweepsMeant(const std::vector<std::string>& wor
     }
   }
   if (sweeps.empty() || other.empty()) return sweeps;
-  return Fail(Error("usage", {}, fmt::format("{} names no sweep, and another word does", Quoted(other)),
+  return Fail(Error("usage", {}, fmt::format("{} names no sweep, but another argument does", Quoted(other)),
                     "muster ls SWEEP SWEEP compares sweeps; muster ls --sweeps lists them"));
 }
 

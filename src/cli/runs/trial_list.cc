@@ -84,7 +84,7 @@ Result<TrialFacts> LastAttempt(const OpenedSweep& sweep, TrialNumber trial) {
   auto attempts = sweep.view.AttemptsOf(trial);
   if (!attempts) return Fail(std::move(attempts.error()));
   if (!attempts->empty()) return TrialFacts(sweep, std::move(attempts->back()));
-  return Fail(MachineError("sweep", fmt::format("the rows of trial {} are gone", trial)));
+  return Fail(MachineError("sweep", fmt::format("the rows of trial {} are missing", trial)));
 }
 
 // A column in which no row has anything; `from_end` counts from the last column, which is 0.

@@ -60,9 +60,10 @@ int Run(const Options& options) {
   });
   if (!read) return Refuse(options, read.error());
   if (trials.empty()) {
-    return Refuse(options, {Error("trial", {}, "no trial of the sweep has ended well with a value of its objective",
-                                  sweep->live ? "it still goes on: muster show " + ShellQuoted(sweep->file.name)
-                                              : "muster show " + ShellQuoted(sweep->file.name) + " tells why")});
+    return Refuse(options,
+                  {Error("trial", {}, "no trial has succeeded with a value of the objective",
+                         sweep->live ? "the sweep is still running: muster show " + ShellQuoted(sweep->file.name)
+                                     : "reason: muster show " + ShellQuoted(sweep->file.name))});
   }
   if (!options.json) {
     Print(*sweep, trials);
@@ -84,7 +85,7 @@ int Run(const Options& options) {
 std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("-n,--number", options->most, "the best N; 1 unless given")
+  app.add_option("-n,--number", options->most, "number of trials (default: 1)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_flag("--json", options->json, "print JSON for programs");

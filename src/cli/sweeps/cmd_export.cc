@@ -60,8 +60,7 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
 
 int Run(const Options& options) {
   if (options.csv + options.json_lines + options.sqlite != 1) {
-    return Refuse(
-        {Error("usage", {}, "what the trials are written as has to be said, once", "--csv, --jsonl or --sqlite")});
+    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
   }
   const bool to_terminal = options.file.empty() || options.file == "-";
   if (options.sqlite && to_terminal) {
@@ -83,7 +82,7 @@ int Run(const Options& options) {
   const fs::file_status there = fs::status(options.file, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe, a terminal: nothing can take its place
     if (options.sqlite)
-      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is no file")});
+      return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is not a file")});
     const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
     if (!file) return failed(errno);
     const auto written = Write(*sweep, choice, file.get(), problem);
@@ -113,7 +112,7 @@ int Run(const Options& options) {
 std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("FILE", options->file, "where it is written, over what is there; left out or -: the standard output");
+  app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
   CLI::Option* csv =
       app.add_flag("--csv", options->csv, "comma-separated values by RFC 4180, the first line has the names");
   CLI::Option* lines = app.add_flag("--jsonl", options->json_lines, "a JSON object for each trial, one a line");

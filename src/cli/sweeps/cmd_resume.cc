@@ -19,10 +19,8 @@ namespace muster {
 namespace {
 
 void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
-  app.add_option("SWEEP", options.sweep,
-                 "a path, a name, name~1 (the one before), a prefix of an id; left out: the newest");
-  app.add_flag("--accept", options.accept,
-               "the recipe or its inputs have changed: go on with what is there now, and keep all results");
+  app.add_option("SWEEP", options.sweep, "path, name, name~1 (the one before) or id prefix; default: the newest");
+  app.add_flag("--accept", options.accept, "continue although the recipe or its inputs have changed");
   AddHostOptions(app, options.hosts);
   AddSweepStartOptions(app, options.start);
 }
@@ -37,10 +35,10 @@ Result<void> CheckIsOver(TrialNumber trial, const SweepAccount& account) {
   if (account.over().Has(trial)) return {};
   const bool is_one = trial < account.trials();
   const std::string what = !is_one                           ? "there is none"
-                           : account.impossible().Has(trial) ? "its point is impossible (muster show SWEEP tells why)"
+                           : account.impossible().Has(trial) ? "its point is impossible (reason: muster show SWEEP)"
                                                              : "it is not over";
   return Fail(Error("usage", {}, fmt::format("--trial {}: {}", trial, what),
-                    is_one ? "muster resume goes on with what is not over"
+                    is_one ? "muster resume continues unfinished trials"
                            : fmt::format("the sweep has {} trials, from 0 on", account.trials())));
 }
 
@@ -83,11 +81,11 @@ std::function<int()> SetupResume(CLI::App& app, const Invocation&) {
 std::function<int()> SetupRetry(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<RetryOptions>();
   AddContinuationOptions(app, options->sweep);
-  app.add_option("--class", options->classes, "trials that ended so, instead of all that failed: oom_device,crash")
+  app.add_option("--class", options->classes, "trials of these classes, instead of all failed ones: oom_device,crash")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("CLASS,…");
-  app.add_option("--trial", options->trials, "this trial, by its number, however it ended")
+  app.add_option("--trial", options->trials, "number of a trial to repeat, whatever its outcome")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N,…");

@@ -120,8 +120,7 @@ std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<Options>();
   AddSweepArgument(app, options->word);
   app.get_option("SWEEP")->description(
-      "a path, a name, name~1, a prefix of an id; left out: the newest. SWEEP:12, SWEEP:3f9a or SWEEP:best: that "
-      "trial");
+      "path, name, name~1 or id prefix (default: the newest), or a trial: SWEEP:12, SWEEP:3f9a, SWEEP:best");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return Run(*options); };
 }

@@ -44,11 +44,12 @@ void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
   options.start.words = invocation.words;
   AddSweepOptions(app, options.sweep, invocation);
   AddSweepStartOptions(app, options.start);
-  auto* preview = app.add_flag("--preview", options.preview,
-                               "show what the sweep comes to instead: points, those that are impossible and why, cost");
+  auto* preview =
+      app.add_flag("--preview", options.preview,
+                   "print the points of the sweep, impossible ones with reasons, and its cost; run nothing");
   app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
   app.add_flag("--detach,-d", options.start.detach,
-               "return once a trial has begun; the sweep goes on in the background")
+               "return once a trial has begun; the sweep continues in the background")
       ->excludes(preview);
 }
 

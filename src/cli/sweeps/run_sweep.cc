@@ -174,7 +174,7 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   const auto outcome = Carry(std::move(start), options, without);
   if (!outcome) return Refuse(outcome.error());
   if (!outcome->complete && !options.quiet) {
-    std::fprintf(stderr, "muster: to go on: muster resume %s\n", ShellQuoted(id).c_str());
+    std::fprintf(stderr, "muster: continue with: muster resume %s\n", ShellQuoted(id).c_str());
   }
   return outcome->exit_code;
 }
@@ -191,7 +191,7 @@ Result<void> KeepWords(const RunDirectory& directory) {
 
 void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
   app.add_flag("--quiet,-q", options.quiet, "show only failures");
-  app.add_flag("--no-progress", options.no_progress, "on a terminal: no rows that tell how far it is");
+  app.add_flag("--no-progress", options.no_progress, "no progress rows on a terminal");
   AddAgentOption(app, options.agent);
 }
 
@@ -215,7 +215,7 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   file.objective = sweep.objective;
   file.words = call.start.words;
   file.cwd = std::filesystem::current_path(error);
-  if (error) return Fail(SystemError("cwd", "the current folder cannot be told", error.value()));
+  if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
   file.names = space->names();
@@ -322,8 +322,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (!changes->empty() && !continuation.accept) {
     std::fputs(changes->c_str(), stderr);
     return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
-                         "muster resume --accept goes on with what is there now and keeps all results; else put it "
-                         "back as it was")});
+                         "continue with muster resume --accept, which keeps all results, or restore the recipe")});
   }
   Evaluator evaluator;
   auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);

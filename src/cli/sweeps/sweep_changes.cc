@@ -120,13 +120,13 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
       const Value* const said = FieldOf(*now, name);
       if ((then == nullptr ? Value() : *then) == (said == nullptr ? Value() : *said)) continue;
       return Fail(Error("rules_changed", {}, fmt::format("{} is another one than when the sweep began", name),
-                        "trials that are over were compared by it; put it back as it was, or begin another sweep"));
+                        "finished trials were compared by it; restore it, or start another sweep"));
     }
     return {};
   }
-  return Fail(Error("points_changed", {}, "the space or the sampler is another one than when the sweep began",
-                    "its trials are known by their numbers; put it back as it was (muster resume --accept), or begin "
-                    "another sweep"));
+  return Fail(
+      Error("points_changed", {}, "the space or the sampler differs from when the sweep began",
+            "its trials are identified by their numbers; restore it (muster resume --accept), or start another sweep"));
 }
 
 }  // namespace muster

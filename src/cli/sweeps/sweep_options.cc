@@ -72,7 +72,7 @@ Result<void> ReadShard(const std::string& text, SamplerChoice& sampler) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos || !ReadNumber(std::string_view(text).substr(0, slash), sampler.shard) ||
       !ReadNumber(std::string_view(text).substr(slash + 1), sampler.shards)) {
-    return Fail(UsageError("--shard " + Quoted(text) + " is no number of a part", "--shard 0/4 to --shard 3/4"));
+    return Fail(UsageError("--shard " + Quoted(text) + " is not a number of a part", "--shard 0/4 to --shard 3/4"));
   }
   return {};
 }
@@ -113,7 +113,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
   if (options.retry_on.empty()) return {};
   retry.on.clear();
   Diagnostics problems;
-  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is tried again", "--retry 2"));
+  if (retry.max == 0) problems.push_back(UsageError("--retry-on without --retry: nothing is retried", "--retry 2"));
   for (const std::string& list : options.retry_on) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -124,7 +124,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
         if (std::find(retry.on.begin(), retry.on.end(), *named) == retry.on.end()) retry.on.push_back(*named);
         continue;
       }
-      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is no class of failures",
+      problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is not a failure class",
                                     DidYouMean(word, TrialClassesThereAre(true))));
     }
   }
@@ -151,7 +151,7 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   const auto seconds = ParseDuration(options.max_time);
   constexpr double kLongest = 1e9;
   if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
-    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is no duration", "--max-time 36h"));
+    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is not a duration", "--max-time 36h"));
   }
   budget.time_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
   return {};
@@ -221,17 +221,15 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->allow_extra_args(false);
   app.add_option("--zip", options.zips, "try these values of several parameters together: a=1,2 b=8,4")
       ->type_name("NAME=VALUES …");
-  app.add_option("--where", options.where,
-                 "try only points for which this is true: an expression over parameters and derived values")
+  app.add_option("--where", options.where, "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
-  auto* random = app.add_option("--random", options.random, "draw so many trials")->type_name("N");
-  app.add_option("--sobol", options.sobol, "spread so many trials evenly; a power of two is best")
+  auto* random = app.add_option("--random", options.random, "number of random trials")->type_name("N");
+  app.add_option("--sobol", options.sobol, "number of Sobol trials (best a power of two)")
       ->type_name("N")
       ->excludes(random);
-  app.add_option("--seed", options.seed, "of --random and --sobol: another number, other trials; 0 unless given")
-      ->type_name("N");
-  app.add_option("--shard", options.shard, "try only this part of the trials: 0/4 to 3/4")->type_name("I/N");
+  app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")->type_name("N");
+  app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
       app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
   minimize->type_name("METRIC");
@@ -242,9 +240,9 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->type_name("NAME=PATTERN")
       ->allow_extra_args(false);
   auto* asha = app.add_option("--asha", options.asha,
-                              "stop trials early that are not among the best 1/ETA at MIN, MIN·ETA, … of this metric");
+                              "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
-  app.add_option("--median", options.median, "stop trials early that are worse than the median of those that finished")
+  app.add_option("--median", options.median, "stop trials early that are worse than the median of finished trials")
       ->type_name("METRIC[:WARMUP]")
       ->excludes(asha);
   app.add_option("--max-time", options.max_time, "start no trial after this time")->type_name("DURATION");
@@ -253,23 +251,23 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--slots", options.slots, "run no more trials than this at once")->type_name("N");
   app.add_option("--per-device", options.per_device, "run up to N trials at once on a device; implies --share-devices")
       ->type_name("N");
-  app.add_option("--retry", options.retry, "start a trial that failed so many times again")->type_name("N");
-  app.add_option("--retry-on", options.retry_on, "the classes of failures that are tried again: timeout,host_lost")
+  app.add_option("--retry", options.retry, "maximum retries of a failed trial")->type_name("N");
+  app.add_option("--retry-on", options.retry_on, "failure classes to retry: timeout,host_lost")
       ->type_name("CLASSES")
       ->allow_extra_args(false);
-  app.add_option("--name", options.name, "call the sweep so; else, as its file or recipe does")->type_name("NAME");
+  app.add_option("--name", options.name, "name of the sweep (default: that of its file or recipe)")->type_name("NAME");
 }
 
 Result<void> CheckNoSpares(const RecipeOptions& options) {
   if (options.spares == 0) return {};
-  return Fail(UsageError("--spares: the trials of a host that is lost are tried again on the others",
-                         "name all hosts, without --spares"));
+  return Fail(
+      UsageError("--spares: the trials of a lost host are retried on the others", "name all hosts, without --spares"));
 }
 
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator) {
   if (!options.recipe.resume.empty() || !options.recipe.checkpoint.empty()) {
     return Fail(UsageError("--resume and --checkpoint are for one run, not for a sweep",
-                           "muster resume SWEEP goes on with a sweep"));
+                           "muster resume SWEEP continues a sweep"));
   }
   if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
   auto evaluation = PrepareEvaluation(options.recipe);

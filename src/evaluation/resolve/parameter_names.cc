@@ -59,8 +59,7 @@ Diagnostic ParameterNames::Unknown(const Override& override, std::span<const std
   if (!found.candidates.empty()) {
     std::string list;
     for (const std::string& name : found.candidates) list += (list.empty() ? "" : ", ") + name;
-    return Error("ambiguous", override.place, override.name + " could mean " + list + origin,
-                 "write more of the name that is meant");
+    return Error("ambiguous", override.place, override.name + " could mean " + list + origin, "write more of the name");
   }
   std::vector<std::string> known(names_.begin(), names_.end());
   known.insert(known.end(), derived.begin(), derived.end());

@@ -95,7 +95,7 @@ int MakeMesh(lua_State* lua) {
     read.push_back({*(*axis)[0].AsString(), static_cast<std::uint32_t>(size)});
   }
   if (list == nullptr) {
-    StopWith(lua, {Error("type", place, "job:mesh wants a list of axes: { { \"pp\", 4 }, { \"tp\", 2 } }")});
+    StopWith(lua, {Error("type", place, "job:mesh expects a list of axes: { { \"pp\", 4 }, { \"tp\", 2 } }")});
   }
   auto mesh = Mesh::Make(std::move(read), place);
   if (!mesh) StopWith(lua, mesh.error());
@@ -141,7 +141,7 @@ int MeshRank(lua_State* lua) {
   Value named;
   std::string why;
   if (!ToValue(lua, 3, named, why) || named.AsMap() == nullptr || named.AsMap()->size() != mesh.axes().size()) {
-    StopWith(lua, {Error("type", place, "mesh:rank wants a coordinate for every axis")});
+    StopWith(lua, {Error("type", place, "mesh:rank expects a coordinate for every axis")});
   }
   std::vector<std::uint32_t> coords;
   for (const MeshAxis& axis : mesh.axes()) {
@@ -183,8 +183,8 @@ int Size(lua_State* lua) {
   const auto factor = unit.empty() ? std::nullopt : ParseBytes("1" + unit);
   if (!factor || bytes < 0) {
     StopWith(lua, {Error("type", place,
-                         "muster.size wants bytes and a unit such as \"GB\" or \"GiB\", got " + std::to_string(bytes) +
-                             " and " + Quoted(unit),
+                         "muster.size expects bytes and a unit such as \"GB\" or \"GiB\", got " +
+                             std::to_string(bytes) + " and " + Quoted(unit),
                          "units are B KB MB GB TB PB, of 1000, and KiB MiB GiB TiB PiB, of 1024")});
   }
   // Never with an exponent: programs that read sizes seldom read those.

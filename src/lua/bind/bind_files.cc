@@ -32,7 +32,7 @@ int Beside(lua_State* lua) {
   const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 1)));
   const std::string name = ArgumentText(lua, 2);
   if (lua_type(lua, 2) != LUA_TSTRING || name.empty() || name.find('\0') != std::string::npos) {
-    host.Report(Error("type", place, "muster.here wants the name of a file beside the recipe"));
+    host.Report(Error("type", place, "muster.here expects the name of a file beside the recipe"));
     Stop(lua);
   }
   const Reply reply = (*host.ask)({Question::Kind::kExists, name});
@@ -82,7 +82,7 @@ int Ship(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 1)));
   if (lua_type(lua, 2) != LUA_TSTRING) {
-    host.Report(Error("type", place, "muster.file wants the name of a file beside the recipe"));
+    host.Report(Error("type", place, "muster.file expects the name of a file beside the recipe"));
     Stop(lua);
   }
   const std::string name = ArgumentText(lua, 2);
@@ -171,7 +171,7 @@ int ValueOfYaml(lua_State* lua) {
     host.Report(Warning(
         "yaml_1_1", {file, trap.line},
         trap.plain + " is " + trap.meaning + " here, and " + trap.old_meaning + " to programs that read YAML 1.1",
-        "write what is meant: true, false, a number as it is, or a text in quotes"));
+        "write true, false, a plain number, or a text in quotes"));
   }
   PushValue(lua, yaml->value);
   return 1;

@@ -87,7 +87,7 @@ class Part {
   std::optional<TrialClass> Failure(const std::string& name) const {
     const auto named = ParseTrialClass(name);
     if (named && IsFailure(*named)) return named;
-    Report("enum", what_ + ": " + Quoted(name) + " is no class of failures",
+    Report("enum", what_ + ": " + Quoted(name) + " is not a failure class",
            DidYouMean(name, TrialClassesThereAre(true)));
     return std::nullopt;
   }

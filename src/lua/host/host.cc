@@ -118,9 +118,9 @@ std::string Host::PathBeside(const std::string& path) const {
 void Host::Report(Diagnostic diagnostic) {
   if (diagnostics.size() > kMaxDiagnostics) return;
   if (diagnostics.size() == kMaxDiagnostics) {
-    diagnostics.push_back(Error("limit", {request->recipe_file, 0},
-                                "the recipe has more than " + std::to_string(kMaxDiagnostics) +
-                                    " different problems; the others are left out"));
+    diagnostics.push_back(Error(
+        "limit", {request->recipe_file, 0},
+        "the recipe has more than " + std::to_string(kMaxDiagnostics) + " different problems; the others are omitted"));
     return;
   }
   Shorten(diagnostic.message);
@@ -157,8 +157,7 @@ void CheckPlanText(Host& host, const std::string& text, const std::string& what,
   }
   for (const TextPiece& piece : *pieces) {
     if (piece.hole && (piece.hole->kind == Hole::Kind::kInheritedPath || piece.hole->kind == Hole::Kind::kInherited)) {
-      host.Report(
-          Error("hole", place, what + " goes on with an inherited value, which only muster's own variables do"));
+      host.Report(Error("hole", place, what + " appends an inherited value, which only muster's own variables do"));
     }
     if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
     if (!secret_allowed) {

@@ -119,7 +119,7 @@ class Validation {
       if (hole.kind == Hole::Kind::kSweep && !IsSweepFact(hole.name))
         Wrong(what + " names nothing of a sweep: " + hole.name);
       if (hole.kind == Hole::Kind::kInheritedPath && inherited == Inherited::kNo)
-        Wrong(what + " is no variable and cannot go on with an inherited value");
+        Wrong(what + " is no variable and cannot append an inherited value");
       if (hole.kind == Hole::Kind::kInherited && (inherited == Inherited::kNo || pieces->size() != 1))
         Wrong(what + " is no variable or not the whole of one, and cannot be inherited");
       if (hole.kind != Hole::Kind::kSecret) continue;
@@ -205,9 +205,10 @@ class Validation {
     if (place.dir.marked.empty()) return;
     static const std::string kBelowRun = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/';
     if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
-      Wrong("the place of checkpoints is no path from '/' on");
+      Wrong("the place of checkpoints is not a path from '/' on");
     Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
-    if (place.latest.empty() == place.file.empty()) Wrong("the newest checkpoint is told by nothing, or by two things");
+    if (place.latest.empty() == place.file.empty())
+      Wrong("exactly one of `latest` and `file` must define the newest checkpoint");
     for (const std::string* path : {&place.latest, &place.file, &place.complete}) {
       Plain(*path, "a path of checkpoints");
       if (path->starts_with('/') || ("/" + *path + "/").find("/../") != std::string::npos)
@@ -236,7 +237,7 @@ class Validation {
       const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
       Plain(step.what, "the activation " + what);
       if (step.what.find(kHoleOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
-      if (!IsActivation(step)) Wrong("the activation " + what + " is no path from '/' on, or no name");
+      if (!IsActivation(step)) Wrong("the activation " + what + " is not a path from '/' on, or no name");
     }
   }
 

@@ -32,7 +32,7 @@ Result<Wrapping> ParseWrapping(std::string_view text) {
     std::uint32_t index = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
     if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-      return bad(Quoted(digits) + " is no number of a process");
+      return bad(Quoted(digits) + " is not a number of a process");
     }
     wrapping.index = index;
   }

@@ -139,7 +139,7 @@ class Merge {
       return false;
     };
     if (!IsVariableKey(key, unset)) {
-      return refuse("\"" + key.substr(0, 100) + "\" is no name of a variable", "a name is not empty and has no '='");
+      return refuse("\"" + key.substr(0, 100) + "\" is not a variable name", "a name is not empty and has no '='");
     }
     if (unset && layer.layer == Layer::kEach) {
       return refuse(key + " can not be unset for one process", "unset it for the whole role");

@@ -39,7 +39,7 @@ class Reader {
   Result<SiteFacts> Read(const Value& table) {
     const Value::Map* map = table.AsMap();
     if (map == nullptr) {
-      Wrong("type", "", "muster.site wants names and values, got " + ToText(table), "hosts = \"n[01-04]:8\"");
+      Wrong("type", "", "muster.site expects names and values, got " + ToText(table), "hosts = \"n[01-04]:8\"");
       return Fail(std::move(problems_));
     }
     for (const auto& [name, value] : *map) {

@@ -70,7 +70,7 @@ class Reader {
     if (auto expanded = Expand(entry, name, names); !expanded) return expanded;
     for (std::string& each : names) {
       if (!IsHostName(each)) {
-        return Bad(each, "is no name of a host: letters, digits, '.', '_' and '-', not beginning with '-'");
+        return Bad(each, "is not a host name: letters, digits, '.', '_' and '-', not beginning with '-'");
       }
       if (auto added = Add(std::move(each), devices); !added) return added;
     }

@@ -38,7 +38,7 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
         filled += std::to_string(attempt);
         break;
       case Hole::Kind::kCheckpoint:
-        if (binding.checkpoint.empty()) return Unbound(text, "there is no checkpoint to go on from");
+        if (binding.checkpoint.empty()) return Unbound(text, "there is no checkpoint to continue from");
         [[fallthrough]];
       case Hole::Kind::kNewestCheckpoint:
         filled += binding.checkpoint;
@@ -79,7 +79,7 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
         break;
       }
       case Hole::Kind::kInheritedPath: {
-        if (!inherited) return Unbound(text, "only a variable can go on with an inherited value");
+        if (!inherited) return Unbound(text, "only a variable can append an inherited value");
         const std::optional<std::string> value = inherited(hole.name);
         // An empty entry of a search path would be the working folder.
         if (value && !value->empty()) filled += ':' + *value;

@@ -362,7 +362,7 @@ class PlanReader {
 
 Result<Plan> PlanFromJson(std::string_view bytes) {
   const auto fail = [](std::string why, std::string hint = {}) {
-    return Fail(Error("plan_json", {}, "this is no plan that muster can read: " + std::move(why), std::move(hint)));
+    return Fail(Error("plan_json", {}, "this is not a plan that muster can read: " + std::move(why), std::move(hint)));
   };
   if (bytes.size() > kMaxPlanJsonBytes)
     return fail("it is larger than " + std::to_string(kMaxPlanJsonBytes >> 20) + " MiB");
@@ -374,8 +374,8 @@ Result<Plan> PlanFromJson(std::string_view bytes) {
   Fold(plan);
   if (Diagnostics problems = ValidatePlan(plan); !problems.empty()) return Fail(std::move(problems));
   if (const std::string own = PlanId(plan); id != own) {
-    return fail("it was changed after it was written: it says that its id is " + Printable(id.substr(0, own.size())) +
-                    ", and that is " + own,
+    return fail("it was changed after it was written: its recorded id is " + Printable(id.substr(0, own.size())) +
+                    ", the computed one " + own,
                 "write the recipe's plan again");
   }
   return plan;

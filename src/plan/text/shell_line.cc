@@ -129,7 +129,7 @@ class Line {
       case Hole::Kind::kSecret:
         return OfSecret(hole.name);
       case Hole::Kind::kInheritedPath:
-        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can go on with an inherited value");
+        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can append an inherited value");
         return OfInherited(hole.name, {}, ":+:$" + hole.name);
       case Hole::Kind::kInherited:
         if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can be inherited");

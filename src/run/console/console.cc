@@ -259,7 +259,7 @@ void Console::Failed(const FirstFailure& failure) {
 }
 
 void Console::Dumping(const DumpOrdered& order) {
-  impl_->logger.warn("{}looking at what every process is doing (dump {}) …",
+  impl_->logger.warn("{}taking a dump of all processes (dump {}) …",
                      order.why == "silent"       ? "a role is silent; "
                      : order.why == "silent_job" ? "the job is silent; "
                                                  : "",
@@ -268,7 +268,7 @@ void Console::Dumping(const DumpOrdered& order) {
 
 void Console::Stopping(std::uint32_t times, bool here) {
   if (times <= 1) {
-    impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "muster stop asked for it");
+    impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "requested by muster stop");
   } else {
     impl_->logger.warn("killing at once");
   }

@@ -47,7 +47,7 @@ Result<std::string> UserTerminal::Read(std::size_t most) const {
     return bytes;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::string();
-  return Fail(SystemError("terminal", "the terminal is gone", got < 0 ? errno : EIO));
+  return Fail(SystemError("terminal", "the terminal was closed", got < 0 ? errno : EIO));
 }
 
 }  // namespace muster

@@ -30,8 +30,8 @@ tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::str
 // The object of a line, its format known to be ours.
 tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
-  if (!json) return No("the line is no JSON: " + json.error());
-  if (json->AsMap() == nullptr) return No("the line is no JSON object");
+  if (!json) return No("the line is not valid JSON: " + json.error());
+  if (json->AsMap() == nullptr) return No("the line is not a JSON object");
   const auto format = json->AsMap()->find("format");
   if (format == json->AsMap()->end()) return No("the object has no format; this muster speaks format 1");
   const std::int64_t* number = format->second.AsInt();
@@ -175,7 +175,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       }
       if (!asked) {
         const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
-        return No(fmt::format("{} cannot be asked; {}", Quoted(word), DidYouMean(word, known)));
+        return No(fmt::format("unknown request {}; {}", Quoted(word), DidYouMean(word, known)));
       }
     } else if (key == "now" && value.AsBool() != nullptr) {
       request.now = *value.AsBool();
@@ -187,7 +187,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
     }
   }
-  if (!asked) return No("the object does not say what is asked: status, stop, watch, dump, processes or open");
+  if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes or open");
   if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
   if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
   if (request.trial.has_value() != (request.ask == Ask::kOpen)) return No("open, and only open, names a trial");

@@ -106,7 +106,7 @@ tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const bool leads_out = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (path.is_absolute() || leads_out || name.find('\0') != std::string_view::npos ||
       name.find('\n') != std::string_view::npos) {
-    return tl::unexpected(fmt::format("{} holds {}, which is no path below its folder", Quoted(file), Quoted(name)));
+    return tl::unexpected(fmt::format("{} holds {}, which is not a path below its folder", Quoted(file), Quoted(name)));
   }
   return std::string(name);
 }

@@ -115,7 +115,7 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
   if (facts.devices > 0 && facts.devices < needs.devices) {
     faults.Add(
         host, "devices",
-        fmt::format("there are {} devices ({}), the plan wants {}", facts.devices, facts.device_kind, needs.devices),
+        fmt::format("there are {} devices ({}), the plan needs {}", facts.devices, facts.device_kind, needs.devices),
         "devices_per_host=" + std::to_string(facts.devices) + ", or another host");
   }
 }

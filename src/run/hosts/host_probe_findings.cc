@@ -28,7 +28,7 @@ constexpr std::array<KnownTrial, 7> kMechanisms = {{
      "a kernel with CONFIG_SECCOMP_FILTER"},
     {"user_namespaces", "--isolate pid is for root only",
      "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1"},
-    {"subreaper", "daemonised processes cannot be told from others", "a kernel from 3.4"},
+    {"subreaper", "daemonised processes cannot be identified", "a kernel from 3.4"},
 }};
 
 // What devices of that kind are reached through.
@@ -50,7 +50,7 @@ std::string BreaksOf(std::string_view kind) {
       {{"unreachable", "nothing can be started there"},
        {"clock", "logs and events of hosts come in the wrong order, and tokens expire early"},
        {"unseen", "a start there may hang as this did"},
-       {"version", "the agent may refuse what this muster says, or not know it"},
+       {"version", "agent and head may be incompatible"},
        {"limit", "some processes of the plan cannot be started there"},
        {"program", "its processes fail at their start, at spawn stage exec"},
        {"devices", "processes are given devices that are not there"}}};
@@ -103,12 +103,13 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
     } else if (trial.kind == "cgroup") {
       lacks.push_back(
           Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
-                  "what is left is ended by walking over children instead of at one blow",
+                  "leftovers are killed process by process instead of all at once",
                   "systemd-run --user --scope -p Delegate=yes muster …, or a cgroup of version 2 that this user owns"));
     } else if (trial.kind == "name") {
-      lacks.push_back(Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
-                              "gloo, MPI and whatever else looks up its own name fails or listens where nobody comes",
-                              fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
+      lacks.push_back(
+          Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
+                  "gloo, MPI and whatever else looks up its own name fails or listens on an unreachable address",
+                  fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
     } else if (trial.kind == "ports") {
       lacks.push_back(Finding(host, trial.kind, "few ports for connections: " + trial.error,
                               "jobs of many processes run out of ports",
@@ -120,8 +121,7 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
   }
   const bool tried = !facts.trials.empty();
   if (tried && facts.devices > 0 && !facts.drivers.contains(facts.device_kind)) {
-    lacks.push_back(Finding(host, "driver",
-                            fmt::format("the version of the driver of {} is not told", facts.device_kind),
+    lacks.push_back(Finding(host, "driver", fmt::format("unknown driver version of {}", facts.device_kind),
                             "hosts with different drivers are not told apart", DriverOf(facts.device_kind)));
   }
   for (const LimitFact& limit : facts.limits) {

@@ -34,8 +34,8 @@ std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDiffe
 
 std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fault) {
   std::string text = fmt::format("  {}\n", HostFaultLine(hosts, fault));
-  if (!fault.breaks.empty()) text += "    breaks: " + Printable(fault.breaks) + '\n';
-  if (!fault.hint.empty()) text += "    mend: " + Printable(fault.hint) + '\n';
+  if (!fault.breaks.empty()) text += "    effect: " + Printable(fault.breaks) + '\n';
+  if (!fault.hint.empty()) text += "    fix: " + Printable(fault.hint) + '\n';
   return text;
 }
 
@@ -140,14 +140,14 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   } else {
     text = fmt::format("{} hosts, {} of them reached\n", hosts.size(), reached);
   }
-  text += comparison.faults.empty() ? "nothing is wrong\n" : "wrong\n";
+  text += comparison.faults.empty() ? "no faults\n" : "faults\n";
   for (const HostFault& fault : comparison.faults) text += FaultText(hosts, fault);
-  if (!comparison.lacks.empty()) text += "missing, and done without\n";
+  if (!comparison.lacks.empty()) text += "missing, optional\n";
   for (const HostFault& lack : comparison.lacks) text += FaultText(hosts, lack);
   if (!remembered.empty()) text += "remembered\n";
   for (const std::string& line : remembered) text += "  " + line + '\n';
   if (reached < 2) return text;
-  text += comparison.differences.empty() ? "nothing differs\n" : "different\n";
+  text += comparison.differences.empty() ? "no differences\n" : "differences\n";
   for (const HostDifference& difference : comparison.differences) text += DifferenceText(hosts, difference);
   return text;
 }

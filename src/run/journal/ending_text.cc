@@ -23,13 +23,13 @@ std::string EndingText(const LimitPassed& event) {
   const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
   if (event.limit == "ready") return fmt::format("was not ready within {}", time);
   if (event.limit == "time") return fmt::format("ran longer than {}", time);
-  return fmt::format("was the first to fall silent, and nobody of its {} wrote anything for {}",
+  return fmt::format("was the first to stop writing; none of its {} wrote for {}",
                      event.limit == "silent_job" ? "job" : "role", time);
 }
 
 std::string TakenText(const PortTaken& event) {
   return fmt::format("port {} ({}) is taken by {}", Printable(event.port), event.number,
-                     event.holder.empty() ? "somebody else" : Printable(event.holder));
+                     event.holder.empty() ? "another process" : Printable(event.holder));
 }
 
 }  // namespace muster

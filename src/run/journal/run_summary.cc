@@ -105,7 +105,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
   } else {
     summary.outcome = OutcomeName(Cause::kLost);
     summary.exit_code = 3;
-    summary.why = "muster itself ended before the run did";
+    summary.why = "muster itself exited before the run ended";
   }
   return summary;
 }

@@ -163,8 +163,7 @@ void LogFollower::SkipTo(const std::string& name, File& file, std::uint64_t offs
   if (options_.dropped) {
     options_.dropped(name, left_out);
   } else if (!options_.raw) {
-    Show(file,
-         fmt::format("… {} bytes cannot be shown: the log's limit dropped them, or nobody ever wrote them", left_out),
+    Show(file, fmt::format("… {} bytes are missing: dropped by the log's size limit, or never written", left_out),
          false);
   }
 }

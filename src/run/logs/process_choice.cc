@@ -23,7 +23,7 @@ Result<std::set<ProcessId>> Chosen(const Plan& plan, std::string_view kind, cons
     ranks = RankSet::Parse(std::string_view(word).substr(colon + 1));
     if (!ranks) {
       return Fail(Error(std::string(kind), {},
-                        fmt::format("--{} {}: what follows the colon is no rank", kind, Quoted(word)),
+                        fmt::format("--{} {}: what follows the colon is not a rank", kind, Quoted(word)),
                         fmt::format("for example --{} {}", kind, example)));
     }
   }

@@ -116,12 +116,10 @@ Result<DumpReport> FindDump(const std::string& run_dir, std::uint32_t number, co
   for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
     if (number != 0 && dump->number != number) continue;
     if (!dump->groups.empty() || !dump->unheard.empty()) return std::move(*dump);
-    return Fail(Error("dump", {}, "no such process ran when the dump was taken",
-                      "muster report tells which processes there are"));
+    return Fail(Error("dump", {}, "no such process ran when the dump was taken", "muster report lists the processes"));
   }
-  return Fail(
-      Error("dump", {}, "of this run no dump was taken",
-            "muster dump takes one while the run goes on; limits.silent and muster stop --dump before its end"));
+  return Fail(Error("dump", {}, "no dump of this run was taken",
+                    "muster dump takes one during the run; limits.silent and muster stop --dump before its end"));
 }
 
 }  // namespace muster

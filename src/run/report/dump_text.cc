@@ -31,7 +31,7 @@ std::string KernelText(const ThreadState& thread) {
   if (!waits && thread.state == "sleeping") text = "waiting";
   if (thread.state == "uninterruptible") text += text.empty() ? "stuck in the kernel" : ", uninterruptible";
   if (thread.state == "stopped" || thread.state == "traced") text = thread.state;
-  if (thread.state == "zombie" || thread.state == "dead") text = "ended, and not waited for";
+  if (thread.state == "zombie" || thread.state == "dead") text = "zombie";
   if (!thread.call.empty()) {
     const bool plain = thread.target == "pipe" || thread.target == "socket" || thread.target == "eventpoll";
     text += fmt::format("{}{}{}{})", text.empty() ? "(" : " (", thread.call,
@@ -45,7 +45,7 @@ std::string KernelText(const ThreadState& thread) {
 
 std::string PlaceText(const DumpGroup& group) {
   const ThreadState* thread = group.thread();
-  if (thread == nullptr) return group.state() == nullptr ? "gone before it could be looked at" : "nothing to be seen";
+  if (thread == nullptr) return group.state() == nullptr ? "exited before it could be inspected" : "nothing to be seen";
   std::string text;
   if (!thread->frames.empty()) text = fmt::format("in {}", FrameText(thread->frames.front()));
   if (const std::string kernel = KernelText(*thread); !kernel.empty()) text += (text.empty() ? "" : ", ") + kernel;
@@ -107,8 +107,8 @@ std::string NoteText(const DumpNote& note) {
     return "no py-spy on the PATH of the processes, so Python's own frames are not seen; pip install py-spy";
   }
   if (note.kind == "refused") {
-    return "the kernel allows no look into processes: " + note.detail +
-           "; it wants the same user, CAP_SYS_PTRACE in a container, and kernel.yama.ptrace_scope = 0";
+    return "the kernel does not allow inspecting processes: " + note.detail +
+           "; it requires the same user, CAP_SYS_PTRACE in a container, and kernel.yama.ptrace_scope = 0";
   }
   if (note.kind == "late") return "the time was over before tools had shown the stacks of " + note.detail;
   if (note.kind == "file") return "a file could not be written: " + note.detail;
@@ -132,9 +132,9 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
   if (dump.groups.size() > most) {
     text += fmt::format("    … and {} more places, in report.json\n", dump.groups.size() - most);
   }
-  if (!dump.unheard.empty()) text += fmt::format("    {}: not told of\n", Printable(MembersText(dump.unheard)));
+  if (!dump.unheard.empty()) text += fmt::format("    {}: no data\n", Printable(MembersText(dump.unheard)));
   if (!dump.ended) text += "    it is still being taken, or was cut off\n";
-  if (dump.ended && !dump.complete) text += "    it was ended before every host had told all\n";
+  if (dump.ended && !dump.complete) text += "    it ended before all hosts had reported\n";
   // What holds for several hosts is said once.
   std::map<std::string, std::string> hosts;
   std::vector<std::string> order;

@@ -53,7 +53,7 @@ std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
 }
 
 std::string DoubtText(const Doubt& doubt) {
-  const std::string who = fmt::format("it cannot be told whether {}{} failed first: ", MembersText(doubt.who),
+  const std::string who = fmt::format("unknown whether {}{} failed first: ", MembersText(doubt.who),
                                       doubt.host.empty() ? "" : " on " + doubt.host);
   if (doubt.host.empty()) return who + "they ended too close together";
   if (!doubt.after) return who + "the clocks of the hosts have not been compared";

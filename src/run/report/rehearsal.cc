@@ -135,14 +135,14 @@ class Judge {
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       if (accounts_[i]) continue;
       const Fate& fate = told_.fates[i];
-      made_.failures.push_back(
-          {Check::kStart,
-           {i},
-           {},
-           fate.started       ? fate.why.empty() ? "it has told nothing" : fate.why + " before it told what it found"
-           : fate.why.empty() ? "it was not started"
-                              : fate.why,
-           "muster logs and muster report tell more"});
+      made_.failures.push_back({Check::kStart,
+                                {i},
+                                {},
+                                fate.started
+                                    ? fate.why.empty() ? "no report from its stub" : fate.why + " before its report"
+                                : fate.why.empty() ? "it was not started"
+                                                   : fate.why,
+                                "see muster logs and muster report"});
     }
   }
 
@@ -277,7 +277,7 @@ class Judge {
     if (StubsThatTold() == 0 && !accounts_.empty()) {
       const bool started =
           std::any_of(told_.fates.begin(), told_.fates.end(), [](const Fate& fate) { return fate.started; });
-      return {check, Outcome::kNotChecked, started ? "no stub told what it found" : "no stub started"};
+      return {check, Outcome::kNotChecked, started ? "no stub reported" : "no stub started"};
     }
     const Count& count = counts_[static_cast<std::size_t>(check)];
     if (check == Check::kStart) {
@@ -326,7 +326,7 @@ class Judge {
   // Why nothing was told of it. That there is nothing to tell is known only if every stub has told what it found.
   std::string NothingToCheck(Check check) const {
     if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
-    if (StubsThatTold() < accounts_.size()) return "the stubs that told found nothing of it";
+    if (StubsThatTold() < accounts_.size()) return "no stub reported it";
     switch (check) {
       case Check::kRanks:
         return "no process has a rank";
@@ -337,7 +337,7 @@ class Judge {
       case Check::kDevices:
         return "no process has devices";
       default:
-        return "nothing was told of it";
+        return "not reported";
     }
   }
 
@@ -379,7 +379,7 @@ Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const RunBegan* began = records.empty() ? nullptr : std::get_if<RunBegan>(&records.front().entry);
   const bool rehearsal = began != nullptr && began->rehearsal;
   if (!rehearsal)
-    return Fail(Error("run", {}, fmt::format("{} is no rehearsal", Quoted(run_dir)), "muster report tells of a run"));
+    return Fail(Error("run", {}, fmt::format("{} is not a rehearsal", Quoted(run_dir)), "use muster report for a run"));
   std::vector<std::optional<StubAccount>> accounts;
   for (std::uint32_t i = 0; i < plan.processes.size(); ++i)
     accounts.push_back(AccountIn(run->folder.get(), LogPath(plan, i, 0), i));

@@ -181,7 +181,7 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
                       {},
                       fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others),
                                   DurationText(static_cast<double>(by) / 1e9)),
-                      "timedatectl on both tells whether their time is kept"}});
+                      "check with timedatectl on both whether their time is synchronized"}});
   }
   return found;
 }

@@ -117,8 +117,8 @@ std::string RehearsalText(const Rehearsal& rehearsal) {
       if (!failure.hint.empty()) text += fmt::format("    hint: {}\n", Printable(failure.hint));
     }
   };
-  list("wrong", rehearsal.failures);
-  list("to know", rehearsal.notes);
+  list("faults", rehearsal.failures);
+  list("notes", rehearsal.notes);
   text += fmt::format("run {}\n", Printable(rehearsal.run_dir));
   return text;
 }

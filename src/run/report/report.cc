@@ -328,7 +328,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   } else {
     report.outcome = live ? "running" : OutcomeName(Cause::kLost);
     report.exit_code = live ? 0 : 3;
-    report.why = live ? "" : "muster itself ended before the run did";
+    report.why = live ? "" : "muster itself exited before the run ended";
   }
   std::vector<AttemptEnd> ends;
   const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;

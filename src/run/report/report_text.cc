@@ -140,8 +140,8 @@ std::string ReceiptLine(const Report& report) {
   if (report.outcome == "running") left = "running";
   if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
   if (report.outcome != "running" && !report.replacements.empty() && receipt.left > 0) left = "lost with their host";
-  return fmt::format("{} started, {} reaped, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
-                     receipt.adopted > 0 ? fmt::format(", {} adopted and ended", receipt.adopted) : "",
+  return fmt::format("{} started, {} exited, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
+                     receipt.adopted > 0 ? fmt::format(", {} orphans cleaned up", receipt.adopted) : "",
                      by.empty() ? "" : fmt::format(" (by {})", by));
 }
 

@@ -236,8 +236,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
 void Session::OnStray(std::uint32_t host, const StrayMessage& stray) {
   Record(HostStray{host, stray.what});
   if (std::exchange(agents_[host].warned_of_strays, true)) return;
-  console_.Warn(fmt::format("{} told what it was not asked, or what is not its own; it is not believed: {}",
-                            NameOf(host), stray.what));
+  console_.Warn(fmt::format("unexpected message from {}, ignored: {}", NameOf(host), stray.what));
 }
 
 void Session::OnReady(std::uint32_t host, const AgentReady& ready) {

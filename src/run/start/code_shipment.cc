@@ -32,14 +32,14 @@ void CodeShipment::Offer() {
 std::string CodeShipment::Wanted(const CodeWanted& wanted) {
   if (std::adjacent_find(wanted.entries.begin(), wanted.entries.end(), std::greater_equal<>()) !=
       wanted.entries.end()) {
-    return "it wants code twice";
+    return "it requested code twice";
   }
   queue_.assign(wanted.entries.begin(), wanted.entries.end());
   file_.reset();
   wanted_ = sent_;
   for (const std::uint32_t entry : queue_) {
     if (entry >= tree_->entries.size() || tree_->entries[entry].link || tree_->entries[entry].size == 0) {
-      return "it wants code that was not offered";
+      return "it requested code that was not offered";
     }
     wanted_ += tree_->entries[entry].size;
   }

@@ -278,7 +278,7 @@ Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt)
       const char* const end = what->data() + what->size();
       const auto [stopped, error] = std::from_chars(what->data(), end, when.port);
       if (error != std::errc() || stopped != end || when.port == 0) {
-        return Fail(Error("ready", {}, fmt::format("{} is no port to wait for", Quoted(*what))));
+        return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
       }
       return when;
     }

@@ -87,7 +87,7 @@ void Supervisor::On(const Event& event, MonotonicNs now) {
           OnEnd({e.process, e.attempt}, {kind, e.code}, EndingText(e), now);
           TraceFailure(e);
         } else if constexpr (std::is_same_v<E, AgentEmpty>) {
-          OnHostOver(e.host, true, "the agent ended unasked", now);
+          OnHostOver(e.host, true, "the agent exited unexpectedly", now);
         } else if constexpr (std::is_same_v<E, AgentLost>) {
           OnHostOver(e.host, false, e.why, now);
         } else if constexpr (std::is_same_v<E, StopRequested>) {

@@ -137,14 +137,14 @@ std::optional<std::vector<Supervisor::Relocation>> Supervisor::PlanRelocation(st
   }
   if (!told) return relocations;
   if (relocations.empty()) {
-    why_ += fmt::format(", {} was told where it is, and nothing that ran there can be started again", NameOf(*told));
+    why_ += fmt::format(", {} knows its address, and its processes cannot be restarted", NameOf(*told));
     return std::nullopt;
   }
   Relocation all = relocations.front();
   all.scope = Scope::kJob;
   all.members = RestartMembers(all.ended, Scope::kJob);
-  all.because = fmt::format("; the whole job begins again, since {} {}", NameOf(*told),
-                            in_files ? "has a file that tells of it" : "was told where it is");
+  all.because = fmt::format("; restarting the whole job, because {} {}", NameOf(*told),
+                            in_files ? "has a file with its address" : "knows its address");
   return std::vector{all};
 }
 

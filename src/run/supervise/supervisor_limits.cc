@@ -67,11 +67,11 @@ void Supervisor::OnDeadline(std::uint64_t timer, MonotonicNs now) {
     const auto stuck = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Progress& p) { return p.state == ProcessState::kStopping; });
     if (stuck != processes_.end()) {
-      why_ = fmt::format("{} did not end after SIGKILL", NameOf(static_cast<ProcessId>(stuck - processes_.begin())));
+      why_ = fmt::format("{} did not exit after SIGKILL", NameOf(static_cast<ProcessId>(stuck - processes_.begin())));
     }
     Apply(JobInput::kStopOverdue, now);
   } else if (timer == kFinishTimer) {
-    why_ = "an agent did not answer the end of the run";
+    why_ = "an agent did not confirm the end of the run";
     Apply(JobInput::kFinishOverdue, now);
   } else {
     linger_role_ = static_cast<std::uint32_t>(timer - kLingerTimers);

@@ -281,7 +281,7 @@ class Check {
       const auto [end, error] =
           std::to_chars(digits.data(), digits.data() + digits.size(), gigabytes, std::chars_format::fixed);
       if (error != std::errc() || !(value_.Number() >= kLeastBytes)) {
-        return Refuse("range", Shown() + " is no size: a number of bytes is at least 1048576 (1 MiB)",
+        return Refuse("range", Shown() + " is not a size: a number of bytes is at least 1048576 (1 MiB)",
                       "write text such as \"3.5GB\" for gigabytes");
       }
       text = std::string(digits.data(), end) + "GB";
@@ -292,7 +292,7 @@ class Check {
     if (!gigabytes) {
       std::string hint = "write a number and GB without a blank, such as \"3.5GB\"";
       if (text.ends_with("iB") || text.ends_with("MB")) hint += "; MindSpore's GB is 2^30 bytes";
-      return Refuse("format", Shown() + " is no size that " + InRelease() + " takes", std::move(hint));
+      return Refuse("format", Shown() + " is not a size that " + InRelease() + " takes", std::move(hint));
     }
     const std::string shown = value_.IsNumber() ? Shown() + " bytes (" + text + ")" : Shown();
     if (attribute_.whole && *gigabytes != std::floor(*gigabytes)) {

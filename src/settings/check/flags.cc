@@ -61,7 +61,7 @@ void CheckFlags(const Attribute& attribute, std::string_view flags, const std::s
   std::vector<std::string> seen;
   for (const Flag& flag : FlagsOf(flags)) {
     if (flag.name.empty()) {
-      warn(Quoted(flag.word) + " is no option, so " + version + " ignores it", "write --name or --name=value");
+      warn(Quoted(flag.word) + " is not an option, so " + version + " ignores it", "write --name or --name=value");
       continue;
     }
     if (Contains(seen, flag.name)) {

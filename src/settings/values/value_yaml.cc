@@ -97,7 +97,7 @@ class Reader {
 
   bool Sound(const Event& event) {
     if (event.ok()) return true;
-    const std::string_view what = parser_.problem == nullptr ? "it is no YAML" : parser_.problem;
+    const std::string_view what = parser_.problem == nullptr ? "it is not valid YAML" : parser_.problem;
     const std::string_view context = parser_.context == nullptr ? "" : parser_.context;
     Refuse(static_cast<std::uint32_t>(parser_.problem_mark.line + 1),
            std::string(what) + (context.empty() ? "" : " " + std::string(context)));
@@ -134,7 +134,8 @@ class Reader {
         const auto found = anchors_.find(TextOf((*event).data.alias.anchor));
         const std::string name = "*" + std::string(TextOf((*event).data.alias.anchor));
         if (found == anchors_.end()) return Refuse(line, name + " is used before it is complete, or is nowhere");
-        if (as_key && found->second.value.AsString() == nullptr) return Refuse(line, "the key " + name + " is no text");
+        if (as_key && found->second.value.AsString() == nullptr)
+          return Refuse(line, "the key " + name + " is not text");
         made = found->second;
         break;
       }

@@ -135,7 +135,7 @@ tl::expected<Value, std::string> YamlScalarValue(std::string_view plain) {
     return Value(number);
   }
   if (OneOf(WithoutSign(plain), kInfinity) || OneOf(plain, kNan)) {
-    return tl::unexpected(std::string(plain) + " is no finite number");
+    return tl::unexpected(std::string(plain) + " is not a finite number");
   }
   return Value(plain);
 }

@@ -110,7 +110,7 @@ class Loop {
     if (!listening) {
       Told(Check::kPorts, Outcome::kFailed,
            fmt::format("port {} cannot be listened at: {}", port, std::strerror(listening.error())),
-           "another program has it: ss -ltnp tells which; or let muster choose the port");
+           "another program has it: find it with ss -ltnp; or let muster choose the port");
       return false;
     }
     socket = std::move(*listening);
@@ -290,7 +290,7 @@ class Loop {
     GreetingSaid said;
     if (!ReadGreeting(*line, facts_.run, said) || said.process != call.peer) {
       Failed(call, ECONNRESET);
-      call.error = "somebody else answers there";
+      call.error = "another program answers there";
       return;
     }
     HangUp(call);
@@ -329,8 +329,8 @@ class Loop {
       }
       if (call.to_meeting) {
         Told(Check::kMeeting, Outcome::kFailed,
-             fmt::format("the meeting point at {} port {} cannot be reached: {}", call.address, call.port, call.error),
-             "who listens there has to have come up; then look for a firewall, or an address of another network",
+             fmt::format("cannot reach the rendezvous endpoint at {} port {}: {}", call.address, call.port, call.error),
+             "check that the process that listens there has started; then check for a firewall or a wrong network",
              {call.peer});
       } else {
         failed[call.error].push_back(call.peer);

@@ -53,11 +53,8 @@ void LookAtPlaces(const std::vector<PlaceWritten>& places, StubAccount& account)
       continue;
     }
     failed = true;
-    account.findings.push_back({Check::kDisk,
-                                StubFinding::Outcome::kFailed,
-                                std::move(why),
-                                "make room there: df -h and df -i on that host tell what is left",
-                                {}});
+    account.findings.push_back(
+        {Check::kDisk, StubFinding::Outcome::kFailed, std::move(why), "free space there: see df -h and df -i", {}});
   }
   if (!failed && !seen.empty()) account.findings.push_back({Check::kDisk, StubFinding::Outcome::kOk, seen, {}, {}});
 }

@@ -247,7 +247,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
       if (*number >= std::int64_t{count}) {
         fail(fmt::format("there {} {} device{} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",
                          count, count == 1 ? "" : "s", kind),
-             "muster doctor tells what a host has; the driver may not be loaded");
+             "see muster doctor; the driver may not be loaded");
       } else if (!node.empty() && ::access(path.c_str(), R_OK | W_OK) != 0) {
         fail(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)),
              "this user needs the right to it: often a group, such as HwHiAiUser or video");

@@ -157,7 +157,7 @@ void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& accoun
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), greeting.meeting_port);
   if (error != std::errc() || end != port.data() + port.size() || greeting.meeting_port == 0) {
     greeting.meeting_port = 0;
-    return failed(fmt::format("{} is {}, and that is no port", port_name, port.empty() ? "empty" : port));
+    return failed(fmt::format("{} is {}, and that is not a port", port_name, port.empty() ? "empty" : port));
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
     greeting.meeting_port = 0;
@@ -239,7 +239,7 @@ int InRehearsal(const Options& options) {
 int StubMain(std::span<char* const> words) {
   const auto options = ParseOptions(words);
   if (!options) {
-    std::fputs("muster stub: wrong words; muster stub --help tells more\n", stderr);
+    std::fputs("muster stub: invalid arguments; see muster stub --help\n", stderr);
     return kWrongUsage;
   }
   if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotTell : 0;

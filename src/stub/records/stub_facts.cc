@@ -86,7 +86,7 @@ tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text) {
   for (const StubPeer& peer : facts.processes) {
     if (peer.host >= facts.addresses.size()) return tl::unexpected<std::string>(peer.name + " is on no host");
     if (!IsPort(peer.hello) || !std::all_of(peer.ports.begin(), peer.ports.end(), IsPort))
-      return tl::unexpected<std::string>("a port of " + peer.name + " is no number");
+      return tl::unexpected<std::string>("a port of " + peer.name + " is not a number");
   }
   return facts;
 }

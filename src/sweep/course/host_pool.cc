@@ -124,8 +124,7 @@ std::string HostPool::WhyNever(const TrialNeeds& needs) const {
     return fmt::format("it needs {} devices of a host, and no host of the sweep has more than {}", largest->devices,
                        most);
   }
-  return fmt::format("it needs {} hosts with {} devices each, and the sweep has not so many", needs.size(),
-                     largest->devices);
+  return fmt::format("it needs {} hosts with {} devices each, more than the sweep has", needs.size(), largest->devices);
 }
 
 void HostPool::Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts) {

@@ -51,7 +51,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   if (!Note(progress, report)) {
     progress.diverged_ = true;
     outcome.stop = true;
-    outcome.why = objective_->metric + " is no finite number";
+    outcome.why = objective_->metric + " is not a finite number";
     return outcome;
   }
   if (!objective_ || !report.contains(objective_->metric)) return outcome;
@@ -67,7 +67,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
       outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
       outcome.stop = decision.stop;
       if (decision.stop) {
-        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} go on", rung + 1, rungs.size(),
+        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} continue", rung + 1, rungs.size(),
                                   decision.rank, decision.results, decision.threshold);
       }
     }

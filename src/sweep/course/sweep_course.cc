@@ -42,7 +42,7 @@ void SweepCourse::TakeUp(const SweepBegan& began,
     if (!end) {
       end.emplace();
       end->interrupted = true;
-      end->why = "the head that ran it was gone";
+      end->why = "its head was lost";
     }
     Ended(trial, *std::move(end));
   }
@@ -287,7 +287,7 @@ void SweepCourse::Ended(TrialNumber trial, AttemptEnd end) {
 void SweepCourse::Follow(const std::string& host, TrialNumber trial, TrialClass trial_class) {
   const std::vector<TrialNumber> failed = hosts_.Failed(host, trial, trial_class);
   if (failed.empty()) return;
-  Quarantine(host, fmt::format("{} trials failed there in a row, and others went well elsewhere", failed.size()));
+  Quarantine(host, fmt::format("{} trials failed there in a row while others succeeded elsewhere", failed.size()));
   // What it spoilt is tried again elsewhere, and does not count.
   TrialsReopened reopened;
   for (const TrialNumber one : failed) {

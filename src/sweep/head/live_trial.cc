@@ -177,7 +177,7 @@ SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialPro
   end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
   if (progress != nullptr && progress->diverged() && interrupted_.empty()) {
     end.trial_class = TrialClass::kDiverged;
-    end.why = stopped_early_.empty() ? "its objective is no finite number" : stopped_early_;
+    end.why = stopped_early_.empty() ? "its objective is not a finite number" : stopped_early_;
   } else if (outcome.outcome != "ok" && !interrupted_.empty()) {
     end.interrupted = true;
     end.why = interrupted_;

@@ -41,7 +41,7 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        .processes = [] { return ProcessStatuses{}; },
        .open = [shared](TrialNumber trial) -> tl::expected<void, std::string> {
          if (shared->open(trial)) return {};
-         return tl::make_unexpected(fmt::format("trial {} does not run", trial));
+         return tl::make_unexpected(fmt::format("trial {} is not running", trial));
        }});
 }
 

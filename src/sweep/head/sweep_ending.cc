@@ -10,12 +10,12 @@ SweepOutcome OutcomeOf(const SweepCourse& course, const ImpossibleReasons& reaso
   const std::string hopeless = course.Hopeless();
   outcome.exit_code = exit_code;
   outcome.why = why;
-  if (outcome.why.empty() && outcome.complete) outcome.why = "all trials are over";
+  if (outcome.why.empty() && outcome.complete) outcome.why = "all trials have ended";
   if (outcome.why.empty() && !hopeless.empty()) {
     outcome.why = hopeless;
     outcome.exit_code = 3;
   }
-  if (outcome.why.empty()) outcome.why = "so many trials were asked for";
+  if (outcome.why.empty()) outcome.why = "--max-trials reached";
   if (outcome.exit_code == 0 && account.failed() > 0) outcome.exit_code = 4;
   if (outcome.complete && account.trials() == 0) {
     outcome.why = "there is no trial in this part";

@@ -172,7 +172,7 @@ void SweepHead::Show(const SweepEntry& entry) {
                       *ended));
     }
   } else if (const auto* quarantined = std::get_if<HostQuarantined>(&entry)) {
-    Say(fmt::format("host {} is left alone: {}", Printable(quarantined->host), Printable(quarantined->why)));
+    Say(fmt::format("host {} is quarantined: {}", Printable(quarantined->host), Printable(quarantined->why)));
   }
   rows_.Changed();
 }
@@ -224,7 +224,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
   if (!index_.damage().empty()) {
-    Say(fmt::format("warning: the index was damaged and is made anew from the journal: {}",
+    Say(fmt::format("warning: the index was damaged and is recreated from the journal: {}",
                     Printable(index_.damage())));
   }
   Keep();
@@ -376,7 +376,7 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
 void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (++stops_asked_ == 1) Say("stopping; what runs is tried again when the sweep goes on (once more: at once)");
+    if (++stops_asked_ == 1) Say("stopping; running trials are retried after muster resume (again: stop at once)");
     Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
@@ -413,7 +413,7 @@ void SweepHead::Keep() {
   for (const auto& [trial, live] : live_) live->FollowMetrics();
   if (!std::exchange(kept_, true)) {
     if (const int error = journal_.Sync(); error != 0) {
-      Stop(fmt::format("the journal cannot be brought to the disk: {}", ::strerror(error)), 3, false);
+      Stop(fmt::format("the journal cannot be synced to disk: {}", ::strerror(error)), 3, false);
     }
     index_.Commit(course_.account(), journal_.position());
     if (!index_.problem().empty() && !std::exchange(index_told_, true)) {
@@ -477,9 +477,8 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   SweepBegan began = request.began;
   const bool differs = !loaded.account.recipe().empty() && loaded.account.recipe() != began.recipe;
   if (differs && !began.accepted) {
-    return Fail(Error("recipe_changed", {},
-                      "the sweep's folder keeps another recipe than the one that it was begun with",
-                      "another one was being accepted as muster was ended: muster resume --accept does so again"));
+    return Fail(Error("recipe_changed", {}, "the sweep's folder has another recipe than the one that it began with",
+                      "muster exited while accepting another one: repeat muster resume --accept"));
   }
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};

@@ -59,7 +59,7 @@ struct SweepRequest {
 };
 
 struct SweepOutcome {
-  // As in docs/glossary.md: 0, 3 for the machine, 4 if trials failed, 128+n for signal n.
+  // As in docs/commands.md: 0, 3 for the machine, 4 if trials failed, 128+n for signal n.
   int exit_code = 0;
   bool complete = false;
   std::string why;

@@ -34,7 +34,7 @@ Result<void> CheckFiles(const std::string& path) {
     const bool there = ::lstat(file.c_str(), &status) == 0;
     if (!there && errno != ENOENT) return Fail(SystemError("database", "cannot open " + Quoted(file), errno));
     if (there && !S_ISREG(status.st_mode)) {
-      return Fail(MachineError("database", fmt::format("cannot open {}: it is no regular file", Quoted(file))));
+      return Fail(MachineError("database", fmt::format("cannot open {}: it is not a regular file", Quoted(file))));
     }
   }
   return {};

@@ -148,14 +148,14 @@ Result<SweepAccount> KeptAccount(Database& database, const std::string& name) {
       });
   if (!kept) return Fail(kept.error());
   if (!*kept) return SweepAccount();
-  if (!account) return Damaged("the account of the sweep does not fit its checksum");
+  if (!account) return Damaged("the sweep's summary has a wrong checksum");
   return *std::move(account);
 }
 
 Result<std::uint64_t> IndexBytes(int folder) {
   struct stat index {};
   if (::fstatat(folder, kFiles[0], &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
-  if (!S_ISREG(index.st_mode)) return Damaged("it is no regular file");
+  if (!S_ISREG(index.st_mode)) return Damaged("it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(index.st_size);
   struct stat journal {};
   if (bytes == 0 || ::fstatat(folder, "journal.jsonl", &journal, AT_SYMLINK_NOFOLLOW) != 0) return 0;

@@ -311,9 +311,9 @@ Result<std::vector<std::string>> SweepView::DecisionsOn(TrialNumber trial) const
       "SELECT attempt, resource, loss, rung, rank, results, threshold, stop FROM all_rungs WHERE trial = ?1");
   rungs.Bind(1, trial);
   auto decisions = ListOf<std::string>(std::move(rungs), [](const Statement& row) {
-    return fmt::format("attempt {}: rung {} at {}: loss {} is {} of {}, the first {} go on: {}", row.Integer(0) + 1,
+    return fmt::format("attempt {}: rung {} at {}: loss {} is {} of {}, the first {} continue: {}", row.Integer(0) + 1,
                        row.Integer(3) + 1, NumberText(row.Number(1)), NumberText(row.Number(2)), row.Integer(4),
-                       row.Integer(5), row.Integer(6), row.Integer(7) != 0 ? "stopped" : "goes on");
+                       row.Integer(5), row.Integer(6), row.Integer(7) != 0 ? "stopped" : "continues");
   });
   if (!decisions) return decisions;
   Statement medians =

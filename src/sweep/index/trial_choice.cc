@@ -28,8 +28,7 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   const SweepAccount& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
-    return None("no trial of the sweep has ended well with a value of its objective",
-                "muster ls SWEEP lists its trials");
+    return None("no trial has succeeded with a value of the objective", "muster ls SWEEP lists its trials");
   }
   const auto number = Number<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;
@@ -92,7 +91,7 @@ Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& swe
     return None(fmt::format("trial {} was not tried: it is impossible", chosen.trial),
                 ((*reason)->place.empty() ? "" : (*reason)->place + ": ") + (*reason)->text);
   }
-  return None(fmt::format("trial {} has not begun", chosen.trial), "muster show SWEEP tells how far the sweep is");
+  return None(fmt::format("trial {} has not begun", chosen.trial), "see muster show SWEEP");
 }
 
 }  // namespace muster

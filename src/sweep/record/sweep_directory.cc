@@ -24,7 +24,7 @@ Value Texts(const std::vector<std::string>& texts) {
 }
 
 Result<SweepFile> Unreadable(const std::string& sweep_dir, const std::string& why) {
-  return Fail(Error("sweep", {}, fmt::format("{} is no sweep that can be read: {}", Quoted(sweep_dir), why),
+  return Fail(Error("sweep", {}, fmt::format("{} is not a readable sweep: {}", Quoted(sweep_dir), why),
                     "a sweep directory holds sweep.json and journal.jsonl"));
 }
 
@@ -78,7 +78,7 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   const auto text = ReadWholeFile(sweep_dir + "/sweep.json", kMostBytes);
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
-  if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is no JSON object");
+  if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is not a JSON object");
   const Value* format = FieldOf(*json, "format");
   if (format == nullptr || *format != Value(1)) return Unreadable(sweep_dir, "sweep.json is of another format");
   SweepFile file;

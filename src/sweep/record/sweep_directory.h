@@ -20,7 +20,7 @@ namespace muster {
 
 inline constexpr DirectoryKind kSweepDirectories = {
     "sweep", "sweep.json", "start one with muster sweep, or name its folder",
-    "muster ls tells how far it is; wait for it to end, or stop it with ctrl-c where it runs"};
+    "see muster ls; wait for it to end, or stop it with ctrl-c where it runs"};
 
 // Where sweeps are kept: below $MUSTER_HOME (its value, may be empty) or else below `cwd`.
 std::string SweepsFolder(const std::string& cwd, std::string_view muster_home);

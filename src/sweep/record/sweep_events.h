@@ -122,7 +122,7 @@ struct TrialsReopened {
 // The head leaves. `complete`: nothing is left to try.
 struct SweepEnded {
   bool complete = false;
-  std::string why;  // "all trials are over", "ctrl-c", "36h are over", …
+  std::string why;  // "all trials have ended", "ctrl-c", "36h are over", …
   std::int32_t exit_code = 0;
   bool operator==(const SweepEnded&) const = default;
 };

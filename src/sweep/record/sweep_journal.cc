@@ -88,7 +88,7 @@ Result<SweepJournalWriter> SweepJournalWriter::Continue(int folder, JournalPosit
   }
   if (!S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) < end.bytes) {
     return Fail(MachineError("sweep_journal", "the sweep's journal is shorter than what was read of it",
-                             "somebody else is writing in the sweep's folder"));
+                             "another process writes to the sweep's journal"));
   }
   if (::ftruncate(file.get(), static_cast<off_t>(end.bytes)) != 0) {
     return Fail(

@@ -80,7 +80,7 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   }
   if (!point.empty()) line += " (" + Printable(PointText(point)) + ")";
   if (!ended.why.empty()) line += ": " + Printable(ended.why);
-  if (ended.again && !ended.interrupted) line += "; it is tried again";
+  if (ended.again && !ended.interrupted) line += "; it is retried";
   return line;
 }
 
@@ -99,7 +99,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
     }
   }
   for (const std::string& host : account.quarantined()) {
-    text += fmt::format("  host {} was left alone\n", Printable(host));
+    text += fmt::format("  host {} was quarantined\n", Printable(host));
   }
   if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";
   if (status.sweep->objective && account.count(TrialClass::kOk) > 0 && !account.best()) {

@@ -25,10 +25,10 @@ Result<Pattern> Compile(const std::string& pattern, const std::string& what, con
   options.set_max_mem(2 << 20);
   auto compiled = std::make_unique<const RE2>(pattern, options);
   if (compiled->ok()) return compiled;
-  return Fail(Error(
-      "pattern", place,
-      fmt::format("the pattern of {}, {}, is no regular expression: {}", what, Quoted(pattern), compiled->error()),
-      "put a backslash before characters that are meant as they stand; in Lua, write it between [[ and ]]"));
+  return Fail(Error("pattern", place,
+                    fmt::format("the pattern of {}, {}, is not a valid regular expression: {}", what, Quoted(pattern),
+                                compiled->error()),
+                    "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
 }
 
 // The number that all of the text is, or nothing. "1e5", "+3", ".5"; "nan" and "inf", too.
@@ -128,7 +128,7 @@ Result<ClassPatterns> ClassPatterns::Of(const std::map<TrialClass, std::string>&
   for (const auto& [trial_class, text] : patterns) {
     const std::string name(TrialClassName(trial_class));
     if (!IsFailure(trial_class)) {
-      problems.push_back(Error("pattern", place, name + " is no failure, so no words tell it"));
+      problems.push_back(Error("pattern", place, name + " is not a failure, so it has no patterns"));
       continue;
     }
     auto pattern = Compile(text, "the class " + name, place);

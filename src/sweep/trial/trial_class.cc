@@ -162,7 +162,7 @@ TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const 
   const Verdict verdict = Of(facts, patterns);
   TrialEnding ending{verdict.trial_class, {}, {}};
   if (verdict.trial_class == TrialClass::kOk) return ending;
-  ending.why = facts.why.empty() ? "the run ended without a word" : facts.why;
+  ending.why = facts.why.empty() ? "the run ended without a reason" : facts.why;
   if (!verdict.words.empty()) ending.why += ": " + verdict.words;
   if (!verdict.host_to_blame) return ending;
   std::optional<std::uint32_t> machine = facts.lost;

@@ -48,7 +48,7 @@ class SweepWatch {
     rows_.End();
     const int code = account_.ended() ? account_.ended()->exit_code : kLost;
     if (!options_.json) {
-      out_.Write(SummaryText(Status(), account_.ended() ? account_.ended()->why : "its muster ended without a word"));
+      out_.Write(SummaryText(Status(), account_.ended() ? account_.ended()->why : "its head exited without a record"));
     }
     io_.restart();
     while (!out_.empty() && io_.run_one() > 0) {
@@ -65,7 +65,7 @@ class SweepWatch {
       const Point point = open == account_.open().end() ? Point{} : open->second.point;
       out_.Write("muster: " + AttemptLine(description_, point, *ended) + "\n");
     } else if (const auto* host = std::get_if<HostQuarantined>(&record.entry)) {
-      out_.Write(fmt::format("muster: host {} is left alone: {}\n", Printable(host->host), Printable(host->why)));
+      out_.Write(fmt::format("muster: host {} is quarantined: {}\n", Printable(host->host), Printable(host->why)));
     }
     account_.Take(record.entry);
     if (out_.gone()) io_.stop();

@@ -47,7 +47,7 @@ std::string CodeTreeError(const std::vector<CodeEntry>& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const CodeEntry& entry = entries[i];
     if (entry.path.size() > kLongestCodePath || !IsPathBelow(entry.path)) {
-      return Quoted(entry.path) + " is no path below a folder";
+      return Quoted(entry.path) + " is not a path below a folder";
     }
     if (i > 0 && entries[i - 1].path >= entry.path) return Quoted(entry.path) + " is not in order";
     const bool sound = entry.link ? !entry.target.empty() && entry.target.size() <= kLongestCodePath &&

@@ -52,7 +52,7 @@ local function read(given, complain)
   end
   if not hetero then
     if given.status == "initializing" then
-      refuse("status is \"initializing\": whoever fills it is not done")
+      refuse("status is \"initializing\": the file is not complete yet")
     elseif given.status ~= "completed" then
       refuse("status is \"completed\", got %s", shown(given.status))
     end
