@@ -153,7 +153,7 @@ TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
   EXPECT_EQ(told_[1].states[0].by, "gdb");
   EXPECT_EQ(told_[1].states[0].threads[0].frames, (std::vector<StackFrame>{{"pause", "/lib/libc.so", 0}}));
   const std::string text = Content(folder_ / "1.txt");
-  EXPECT_NE(text.find("what gdb said:\n  Thread 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("output of gdb:\n  Thread 1"), std::string::npos) << text;
   EXPECT_NE(text.find("PATH="), std::string::npos) << text;
   EXPECT_EQ(text.find("HOME="), std::string::npos) << "a tool gets no environment but where programs are";
   const std::string python = Content(folder_ / "0.txt");
@@ -212,7 +212,7 @@ TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
   for (int i = 0; i < 2; ++i) Start({"await", folder_ / "never"}, false, std::vector<std::string>(7, "child"));
   Take(std::chrono::minutes(1));
   const std::string files = Content(folder_ / "0.txt") + Content(folder_ / "1.txt");
-  EXPECT_NE(files.find("what gdb said, in part:"), std::string::npos);
+  EXPECT_NE(files.find("output of gdb, in part:"), std::string::npos);
 }
 
 // Whoever is to end before tools have been chosen is not held by one later.

@@ -66,7 +66,7 @@ std::string Named(json plan) {
   const auto text = [&] { return plan.dump(-1, ' ', false, json::error_handler_t::replace); };
   const auto read = PlanFromJson(text());
   if (read) return text();
-  constexpr std::string_view kBefore = ", and that is ";
+  constexpr std::string_view kBefore = ", the computed one ";
   const std::string& message = read.error().front().message;
   const std::size_t at = message.rfind(kBefore);
   if (at != std::string::npos && plan.is_object()) plan["id"] = message.substr(at + kBefore.size());

@@ -1,5 +1,5 @@
 -- expect: command
--- message: hole
+-- message: word 2 is nil
 local muster = require "muster"
 local context = require "muster.context"
 

@@ -104,7 +104,7 @@ TEST(Clean, LeavesARunAloneThatIsGoingOn) {
   StartWhole(muster, fifos);
   const CommandResult busy = muster.Muster({"clean", muster.run_dir()});
   EXPECT_EQ(busy.exit_code, 75);
-  EXPECT_NE(busy.out.find("a muster is at it"), std::string::npos) << busy.out;
+  EXPECT_NE(busy.out.find("in use by another muster process"), std::string::npos) << busy.out;
   EXPECT_FALSE(muster.Left().empty());
   ::kill(muster.head(), SIGTERM);
   EXPECT_EQ(muster.End(), 128 + SIGTERM);

@@ -32,7 +32,7 @@ UniqueFd Take(int number, bool listening = true) {
 }
 
 std::string Taken(int number, const std::string& name, bool seen = true) {
-  const std::string by = seen ? "process " + std::to_string(::getpid()) + " (" : "somebody else";
+  const std::string by = seen ? "process " + std::to_string(::getpid()) + " (" : "another process";
   return "port " + name + " (" + std::to_string(number) + ") is taken by " + by;
 }
 
