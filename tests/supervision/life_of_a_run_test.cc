@@ -205,7 +205,8 @@ TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
   ASSERT_TRUE(AwaitReadable(gone.get()));
   const CommandResult stop = Muster({"stop", RunDir()});
   EXPECT_EQ(stop.exit_code, 3);
-  EXPECT_NE(stop.err.find("is no longer running: muster itself exited before the run ended"), std::string::npos) << stop.err;
+  EXPECT_NE(stop.err.find("is no longer running: muster itself exited before the run ended"), std::string::npos)
+      << stop.err;
   EXPECT_EQ(Muster({"watch", RunDir()}).exit_code, 3);
   EXPECT_EQ(json::parse(Muster({"ls", RunDir(), "--json"}).out)["runs"][0]["outcome"], "lost");
   // Its agent ends what it started, by itself: the fixture waits for that.
