@@ -66,11 +66,15 @@ TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
 }
 
 TEST(Failure, IsToldWithVictimsAndBystanders) {
-  const Job job(R"(
+  const TempDir armed;  // a file of each worker that has its handler
+  const Job job("local armed = \"" + armed.path() + "/\"" + R"(
     job:role "prepare" { command = { probe, "exit", "0" }, ready = { done = true } }
-    job:workers { count = 4, command = { probe, "print", "steady", "on-term", "5", "wait" }, after = "prepare",
+    job:workers { count = 4, after = "prepare",
       each = function(process) if process.rank == 2 then
-        process.command = muster.shell('echo step 7; exit 9')
+        process.command = muster.shell(probe .. " await " .. armed .. "0 await " .. armed .. "1 await " .. armed ..
+                                       "3; echo step 7; exit 9")
+      else
+        process.command = { probe, "print", "steady", "on-term", "5", "file", armed .. process.rank, "wait" }
       end end,
       ready = { line = "ste", timeout = "60s" } })");
   EXPECT_EQ(job.result.exit_code, 1);
