@@ -214,7 +214,7 @@ struct HostDumped {
 struct DevicesAwaited {
   std::uint32_t host = 0;
   std::uint32_t count = 0;  // how many are needed
-  std::string holders;      // a phrase for people, not trusted: who has which
+  std::string holders;      // which device is held by which job, for people; untrusted text
 
   bool operator==(const DevicesAwaited&) const = default;
 };

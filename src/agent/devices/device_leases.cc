@@ -369,7 +369,7 @@ void DeviceLeases::Withdraw() {
 
 void DeviceLeases::GiveUp() {
   Withdraw();
-  // Others are told of the close, and are to find the lock gone then.
+  // inotify reports the close to waiting jobs: the lock must be released before.
   for (const UniqueFd& file : held_) ::flock(file.get(), LOCK_UN);
   held_.clear();
   open_folder_.reset();

@@ -12,9 +12,9 @@
 namespace muster {
 
 // The file of that name, created if there is none, with mode 0666; open for writing as far as its owner lets us.
-// Empty, with errno set, if it cannot be opened or is no plain file with one name (EINVAL).
+// Empty, with errno set, if it cannot be opened or is not a regular file with exactly one link (EINVAL).
 UniqueFd OpenLeaseFile(int folder, const std::string& name);
-// The same to read, and not created: closing it is told to nobody who watches for IN_CLOSE_WRITE.
+// The same for reading, and not created: closing it raises no IN_CLOSE_WRITE for those that watch the folder.
 UniqueFd LookAtLeaseFile(int folder, const std::string& name);
 
 // Whether the name still leads to the file: a lock on one that was removed is worth nothing.

@@ -1,8 +1,8 @@
-// When it is worth to ask for a lease again: as soon as a lock file of the folder was let go of.
+// Decides when to retry taking a lease: as soon as a lock file of the folder has been closed.
 //
-// Knows files and time; knows no leases. The kernel tells of a file that is closed (inotify(7)), and of one whose
-// holder was killed it does so just before the lock goes: so there are further looks after each change, ever more
-// seldom. Where it tells nothing those are all there is.
+// Knows files and time; knows no leases. inotify(7) reports that a file was closed; if its holder was killed, shortly
+// before the lock is released. So each change is followed by further retries at growing intervals. Without inotify
+// there are only those.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// The mechanisms of the kernel that muster can do without, and the set of those that it shall do without: for old
-// kernels that have them but not well, and for tests of what stands in for them.
+// The mechanisms of the kernel that muster can do without, and the set of those that are switched off: for old kernels
+// on which they are faulty, and for tests of their substitutes.
 //
-// Knows names only; what stands in for a mechanism is told where it is used (spawn/start/launcher.h,
+// Knows names only; the substitute of a mechanism is described where it is used (spawn/start/launcher.h,
 // evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
 #pragma once
 

@@ -23,8 +23,8 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use = Direc
 void AddSweepArgument(CLI::App& app, std::string& sweep);
 
 // The folder of the run that the user named (run/directory/run_directory.h, ResolveRun), below $MUSTER_HOME or here;
-// with SWEEP:TRIAL that of the trial's last attempt (sweep/index/trial_choice.h). One of another user that is to be
-// executed is told on stderr, with whose it is, once for each.
+// with SWEEP:TRIAL that of the trial's last attempt (sweep/index/trial_choice.h). If it is to be executed
+// and belongs to another user, a warning on stderr names the owner, once for each.
 Result<std::string> FindRun(const std::string& run, DirectoryUse use = DirectoryUse::kRead);
 
 }  // namespace muster

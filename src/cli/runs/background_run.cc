@@ -24,7 +24,7 @@ struct Beginning {
   Diagnostics problems;
   std::string run_id;
   std::string run_dir;
-  std::string waits;  // for devices: who has them
+  std::string waits;  // which devices it waits for and who holds them
 };
 
 template <class A>

@@ -16,7 +16,7 @@ int RunInBackground(RunRequest request, Transport& transport);
 class BackgroundLine {
  public:
   virtual ~BackgroundLine() = default;
-  // Once; later calls do nothing. `waits`: for devices, who has them.
+  // Once; later calls do nothing. `waits`: which devices it waits for and who holds them.
   virtual void Begun(const std::string& id, const std::string& folder, const std::string& waits) = 0;
   virtual void Failed(int exit_code, Diagnostics why) = 0;
 };

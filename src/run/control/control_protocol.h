@@ -49,7 +49,7 @@ struct RunStatus {
   std::uint64_t records = 0;
   std::uint32_t stops = 0;  // how often an end was asked for: 0, 1 gracefully, 2 and more at once
   std::vector<RoleStatus> roles;
-  std::string waits = {};  // the devices that it waits for, and who has them; empty: it waits for none
+  std::string waits = {};  // which devices it waits for and who holds them; empty if it waits for none
 
   bool operator==(const RunStatus&) const = default;
 };

@@ -1,5 +1,5 @@
-// The files of a run directory that say what is to run: written at one blow at the beginning, and the plan read
-// back. What they hold is told in docs/run_directory.md. The journal, the logs and the binding are others'.
+// The files of a run directory that define the run: written together at the beginning, and the plan read back.
+// docs/run_directory.md describes their content. The journal, the logs and the binding are written elsewhere.
 #pragma once
 
 #include <map>

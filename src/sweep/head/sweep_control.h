@@ -18,7 +18,7 @@ namespace muster {
 struct SweepControlCalls {
   const SweepAccount& account;  // outlives the server
   std::function<std::size_t()> running;
-  std::function<std::string()> waits;  // for devices: who has them; empty: no trial does
+  std::function<std::string()> waits;  // which devices it waits for and who holds them; empty if no trial waits
   std::function<bool()> stopping;
   std::function<std::uint64_t()> records;
   std::function<std::uint32_t()> stops;

@@ -42,7 +42,7 @@ struct SweepLook {
   std::uint64_t over = 0;
   std::uint64_t failed = 0;
   std::uint64_t waiting = 0;  // possible, neither over nor running
-  std::string waits;          // for devices: who has them; empty if no trial does
+  std::string waits;          // which devices it waits for and who holds them; empty if no trial waits
   std::optional<BestTrial> best;
   std::vector<RunningTrial> running;  // by number; none if nobody is at the sweep
 
