@@ -56,6 +56,11 @@ class ArchiveWriter {
   void operator()(T&&... values) {
     (One(values), ...);
   }
+  // A field with the name that it has in JSON, which an archive does not need.
+  template <std::size_t N, class T>
+  void operator()(const char (&)[N], T&& value) {
+    One(value);
+  }
 
   std::string Take() { return std::move(bytes_); }
   const std::string& bytes() const { return bytes_; }
@@ -89,6 +94,11 @@ class BasicArchiveReader {
   template <class... T>
   void operator()(T&&... values) {
     (One(values), ...);
+  }
+  // A field with the name that it has in JSON, which an archive does not need.
+  template <std::size_t N, class T>
+  void operator()(const char (&)[N], T&& value) {
+    One(value);
   }
 
   void Fail() {
