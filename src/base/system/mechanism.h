@@ -1,7 +1,7 @@
-// The mechanisms of the kernel that muster can do without, and the set of those that are switched off: for old kernels
-// on which they are faulty, and for tests of their substitutes.
+// The optional kernel mechanisms, and the set of those that are switched off: for old kernels on which they are faulty,
+// and for tests of their substitutes.
 //
-// Knows names only; the substitute of a mechanism is described where it is used (spawn/start/launcher.h,
+// Only names and descriptions; each substitute is documented where it is used (spawn/start/launcher.h,
 // evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
 #pragma once
 
@@ -29,8 +29,8 @@ enum class Mechanism : std::uint8_t {
 
 struct MechanismFact {
   std::string_view name;
-  std::string_view what;     // what it is for
-  std::string_view instead;  // what is done without it, and how the journal names that
+  std::string_view what;     // its purpose
+  std::string_view instead;  // its substitute, and the substitute's name in the journal
 };
 
 // In the order of Mechanism; `muster docs mechanisms` shows it.
@@ -67,14 +67,14 @@ class Without {
   unsigned bits_ = 0;
 };
 
-// "pidfd,cgroup": what ParseWithout takes.
+// "pidfd,cgroup": the format that ParseWithout reads.
 std::string WithoutText(const Without& without);
 
-// Names joined by commas; the error is the first word that is none. Empty text: nothing is done without.
+// Parses names joined by commas; the error is the first unknown word. An empty text switches nothing off.
 tl::expected<Without, std::string> ParseWithout(std::string_view names);
 
 inline constexpr const char* kWithoutVariable = "MUSTER_WITHOUT";
-// What the variable asks for; nothing if it is not set or holds a word that is no name.
+// Reads the environment variable; empty if it is not set or holds an unknown word.
 Without WithoutByEnvironment();
 
 }  // namespace muster

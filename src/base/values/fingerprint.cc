@@ -45,7 +45,7 @@ void Sha256::Add(std::string_view bytes) {
 }
 
 std::string Sha256::Hex() const {
-  SHA2_CTX context = state_->context;  // that which ends it can take no more
+  SHA2_CTX context = state_->context;  // finishing a context makes it unusable, so finish a copy
   std::uint8_t digest[SHA256_DIGEST_LENGTH];
   SHA256Final(digest, &context);
   return muster::Hex(digest, sizeof digest);
@@ -54,7 +54,7 @@ std::string Sha256::Hex() const {
 #if defined(__x86_64__)
 namespace {
 
-// By the processor's own instruction, which has this very polynomial: journals of millions of lines are read by it.
+// Uses the CPU instruction for this polynomial, since it is run over journals of millions of lines.
 __attribute__((target("sse4.2"))) std::uint32_t Crc32cByInstruction(std::string_view bytes) {
   std::uint64_t sum = 0xFFFFFFFF;
   while (bytes.size() >= sizeof(std::uint64_t)) {
@@ -86,7 +86,7 @@ std::string RandomHex(std::size_t bytes) {
   std::size_t filled = 0;
   while (filled < bytes) {
     const ssize_t got = getrandom(random.data() + filled, bytes - filled, 0);
-    if (got < 0) std::abort();  // only EINTR is possible for so few bytes, and it cannot be (getrandom(2))
+    if (got < 0) std::abort();  // EINTR cannot happen for so few bytes (getrandom(2))
     filled += static_cast<std::size_t>(got);
   }
   return Hex(random.data(), bytes);

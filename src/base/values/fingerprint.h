@@ -1,4 +1,4 @@
-// Identities and checksums of bytes.
+// Hashes, checksums and random identifiers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace muster {
 // SHA-256 in lower-case hex, 64 characters.
 std::string Sha256Hex(std::string_view bytes);
 
-// The same of bytes that come in parts.
+// The same, for bytes that are added in parts.
 class Sha256 {
  public:
   Sha256();
@@ -20,7 +20,7 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
 
   void Add(std::string_view bytes);
-  std::string Hex() const;  // of what was added until now
+  std::string Hex() const;  // of everything added so far
 
  private:
   struct State;
@@ -30,7 +30,7 @@ class Sha256 {
 // CRC-32C (Castagnoli), as in RFC 3720 appendix B.4.
 std::uint32_t Crc32c(std::string_view bytes);
 
-// `bytes` random bytes of the kernel as lower-case hex.
+// `bytes` random bytes from the kernel as lower-case hex.
 std::string RandomHex(std::size_t bytes);
 
 }  // namespace muster

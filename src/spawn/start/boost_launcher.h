@@ -1,14 +1,14 @@
-// The launcher as Boost.Process v2 wants one: a callable that starts a process and returns v2's handle.
+// A launcher in the form that Boost.Process v2 expects: a callable that starts a process and returns v2's handle.
 //
-// Knows Boost.Process and Asio. v2's own launchers are not used (in 1.81 they leak descriptors, leave
-// zombies and cost quadratic time), nor is its async_wait, which may block and tells exit 9 from SIGKILL
-// not at all: the pidfd is watched here, and spawn/start/reap.h says how the process ended.
+// Depends on Boost.Process and Asio. v2's own launchers are not used (in 1.81 they leak descriptors, leave zombies and
+// take quadratic time), nor is its async_wait, which may block and cannot distinguish exit 9 from SIGKILL: here the
+// loop watches a pidfd, and spawn/start/reap.h returns the exit status.
 #pragma once
 
 // clang-format off
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
-#include <boost/optional.hpp>       // v2 with std::filesystem forgets these two
+#include <boost/optional.hpp>       // v2 with std::filesystem lacks these two includes
 #include <boost/type_traits.hpp>
 #include <boost/process/v2/process.hpp>
 // clang-format on
@@ -28,14 +28,14 @@ namespace muster {
 using LoopExecutor = boost::asio::io_context::executor_type;
 using WatchedFd = boost::asio::posix::basic_stream_descriptor<LoopExecutor>;
 
-// Kills and reaps its process when destroyed, by pid: detach() it before the process is reaped by other
-// means, or a stranger that got the number is killed.
+// Kills and reaps its process by pid when destroyed: detach() it before the process is reaped by other means, or a
+// foreign process that reuses the pid is killed.
 using ProcessHandle = boost::process::v2::basic_process<LoopExecutor>;
 
-// A process with the watch over its end. Killed and reaped when destroyed, unless Detach() was called.
+// A process whose end is watched. Killed and reaped when destroyed, unless Detach() was called.
 class LaunchedProcess {
  public:
-  // Without a pidfd nothing is watched: SIGCHLD tells whoever asks HasEnded(ref()) then.
+  // Without a pidfd nothing is watched: call HasEnded(ref()) on SIGCHLD instead.
   explicit LaunchedProcess(pid_t pid) : pid_(pid) {}
   LaunchedProcess(ProcessHandle handle, WatchedFd ended)
       : pid_(handle.id()), handle_(std::move(handle)), ended_(std::move(ended)) {}
@@ -57,14 +57,14 @@ class LaunchedProcess {
   pid_t pid() const { return pid_; }
 
   bool watched() const { return ended_.has_value(); }
-  // Calls back once the process has ended (it is not reaped by that), with an error if the watch was given up. Only if
-  // it is watched.
+  // Calls back once the process has ended (without reaping it), with an error if the watch was cancelled. Requires a
+  // watch.
   template <class Callback>
   void AwaitEnd(Callback&& callback) {
     ended_->async_wait(WatchedFd::wait_read, std::forward<Callback>(callback));
   }
 
-  // It has been reaped by other means, or will be: from here on its pid is not to be used. Ends the watch.
+  // Ends the watch and releases the process, which is reaped by other means: its pid must not be used any more.
   void Detach() {
     if (handle_) handle_->detach();
     boost::system::error_code ignored;
@@ -87,7 +87,7 @@ class BoostLauncher {
     if (!spawned) return tl::unexpected<SpawnError>(std::move(spawned.error()));
     if (!spawned->pidfd) return LaunchedProcess(spawned->pid);
     int error = 0;
-    // Two descriptors: the handle keeps its own to itself, and one number cannot be in an epoll set twice.
+    // Two descriptors: the handle does not share its own, and a descriptor cannot be in an epoll set twice.
     UniqueFd watched(::fcntl(spawned->pidfd.get(), F_DUPFD_CLOEXEC, 0));
     if (!watched) error = errno;
     if (error == 0) {
@@ -102,7 +102,7 @@ class BoostLauncher {
         error = refused.code().value();
       }
     }
-    // It runs, but its end could not be watched.
+    // The process runs, but its end could not be watched.
     KillChild(spawned->ref());
     ReapAtEnd(spawned->ref());
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, error, "to watch the process"});
