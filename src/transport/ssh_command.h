@@ -17,7 +17,7 @@ struct SshSettings {
   std::string program = "ssh";  // a path, or a name to be looked up on PATH
   std::string config;           // ssh's -F, which replaces the user's and the system's configuration; empty: those
   std::string agent;            // path of muster-agent on the hosts, …
-  bool agent_given = false;     // … given by the user; else the agent on the host's PATH is used if there is none at that path
+  bool agent_given = false;     // … given by the user; else the PATH is searched too
   std::uint32_t connect_seconds = 10;
   std::vector<std::string> agent_words = {};  // further arguments of the agent
 };
