@@ -145,7 +145,7 @@ class ClusterResolver {
 
   // The value of a number that neither the recipe nor an override sets.
   struct Defaults {
-    std::optional<std::size_t> named = std::nullopt;  // counted from a host list, which takes precedence over the recipe's number
+    std::optional<std::size_t> named = std::nullopt;  // from a host list, which overrides the recipe
     std::optional<std::size_t> site = std::nullopt;   // from a site file, or found on this machine
     std::string site_text = {};                       // which of the two, for messages
     std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given

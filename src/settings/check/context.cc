@@ -1,5 +1,5 @@
-// One context: calls applied whole or not at all, values kept with their source. What an argument must be is said in
-// call.cc, how it reads back in read_back.cc, what needs the whole job in together.cc.
+// One context: applies calls as a whole or not at all, and keeps the source of each value. Arguments are validated in
+// call.cc, read back in read_back.cc, and compared over the whole job in together.cc.
 #include "muster/context.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ Diagnostics Context::Reset(std::string_view api, const Place& place) {
 }
 
 const Setting* Context::Find(std::string_view api, std::string_view name) const {
-  // Asked for every process and attribute; a process has two or three settings of its own, and no key is made for them.
+  // Called for every process and attribute; a process has only two or three settings of its own, so no key is built.
   constexpr std::size_t kFew = 16;
   if (own_.size() <= kFew) {
     for (const auto& [key, setting] : own_) {

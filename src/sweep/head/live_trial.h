@@ -34,7 +34,7 @@ class LiveTrial {
  public:
   struct Calls {
     std::function<void(const MetricReport& report)> report;
-    std::function<void(const std::string& holders)> waits;  // which processes hold the devices; empty: not waiting any more
+    std::function<void(const std::string& holders)> waits;  // for devices; empty: no longer
     std::function<void(const RunOutcome& outcome)> ended;   // the object may be destroyed in it
   };
 
