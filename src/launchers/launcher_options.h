@@ -74,8 +74,8 @@ struct LauncherFacts {
   std::string_view subcommand = {};  // follows the program's name
   std::string_view local_rank = {};  // option that passes the local rank to the program
   bool calls_python = false;         // for programs that end in .py
-  bool any_dashes = false;           // name and --name are equivalent
-  bool underscores = false;          // and _ are equivalent in names
+  bool any_dashes = false;           // -name and --name are equivalent
+  bool underscores = false;          // - and _ are equivalent in names
   bool beginnings = false;           // a unique prefix of a long option is accepted
 };
 

@@ -134,7 +134,7 @@ class Top {
     Draw();
   }
 
-  // the terminal ---
+  // --- the terminal ---
   void AwaitKeys() {
     tty_.async_wait(Descriptor::wait_read, [this](const Error& error) {
       if (error) return;

@@ -65,7 +65,7 @@ std::string_view GivenToAgent::Below(std::string_view path) const {
   return path.substr(run_dir_.size() + 1);
 }
 
-// commands to the agent ---------------------------------------------------------------------------
+// --- commands to the agent -----------------------------------------------------------------------
 
 void GivenToAgent::Note(const Hello& command) {
   run_dir_ = command.run_dir;
@@ -158,7 +158,7 @@ void GivenToAgent::Note(const OfferCode& command) {
 
 void GivenToAgent::Note(const OpenAgent& command) { agents_.insert(command.number); }
 
-// messages from the agent -------------------------------------------------------------------------
+// --- messages from the agent ---------------------------------------------------------------------
 
 template <class Message>
 GivenToAgent::Attempt* GivenToAgent::Of(const Message& message) {

@@ -76,7 +76,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     gate->Enter(host.index, host.name, Later([](Connection& self) { self.Begin(); }));
   }
 
-  // one connection attempt ---
+  // --- one connection attempt ---
 
   void Begin() {
     state = State::kConnecting;
@@ -146,7 +146,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     }
   }
 
-  // incoming ---
+  // --- incoming ---
 
   void OnFrame(const std::string& payload) {
     auto message = DecodeMessage(payload);
@@ -314,7 +314,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     if (wire) wire->Close();
   }
 
-  // outgoing ---
+  // --- outgoing ---
 
   void Send(const AgentCommand& command) {
     if (state == State::kOver) return;

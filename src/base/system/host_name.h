@@ -9,8 +9,7 @@ namespace muster {
 // gethostname(2); "localhost" if that is empty or not a valid host name (IsHostName).
 std::string OwnHostName();
 
-// Whether the name is this machine's own, in full or up to the first dot, "localhost" or a loopback
-// address.
+// Whether the name is this machine's own (in full or up to the first dot), "localhost" or a loopback address.
 bool IsThisMachine(std::string_view name);
 
 // Whether the text is an IPv4 or IPv6 literal.

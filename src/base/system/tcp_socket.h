@@ -13,8 +13,7 @@ namespace muster {
 // Whether others may bind the port at the same time (SO_REUSEPORT), if they set the option too.
 enum class PortUse : std::uint8_t { kAlone, kShared };
 
-// A socket that listens on every IPv4 and IPv6 address, or errno. `port` 0 is set to one that the kernel
-// chose.
+// A socket that listens on every IPv4 and IPv6 address, or errno. `port` 0 is set to one of the kernel's choice.
 tl::expected<UniqueFd, int> ListenAt(std::uint16_t& port, PortUse use);
 
 // A socket whose connection is in progress, or errno; EINVAL if the address is no IP literal. Closing it leaves no

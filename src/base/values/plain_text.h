@@ -5,8 +5,7 @@
 
 namespace muster {
 
-// Whether the text has only letters, digits, bytes beyond ASCII, "_-./:,+@%" and those of `also`, or is
-// empty.
+// Whether the text has only letters, digits, bytes beyond ASCII, "_-./:,+@%" and those of `also`; true if empty.
 bool IsPlain(std::string_view text, std::string_view also = {});
 
 }  // namespace muster

@@ -194,7 +194,7 @@ class Loop {
     }
   }
 
-  // incoming connections ---
+  // --- incoming connections ---
 
   void Accept(int listening, bool at_meeting) {
     for (;;) {
@@ -239,7 +239,7 @@ class Loop {
     }
   }
 
-  // outgoing connections ---
+  // --- outgoing connections ---
 
   void Begin(Call& call) {
     auto socket = ConnectTo(call.address, call.port);
@@ -310,7 +310,7 @@ class Loop {
     account_.clocks.push_back({call.peer, static_cast<std::int64_t>(theirs) - mine, half});
   }
 
-  // results ---
+  // --- results ---
 
   void Tell() {
     std::map<std::string, std::vector<std::uint32_t>> failed;  // by error
