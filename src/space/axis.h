@@ -39,8 +39,7 @@ std::string_view AxisKindName(Axis::Kind kind);
 // `repeats`: values may occur more than once.
 Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats = false);
 
-// The number of values; nothing for axes without a grid: continuous ones, and those whose values are not equally
-// likely.
+// The number of values; nothing without a grid: continuous axes, and those with values that are not equally likely.
 std::optional<std::uint64_t> CountOf(const Axis& axis);
 
 // `index` is below CountOf.

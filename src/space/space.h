@@ -45,8 +45,7 @@ using Coordinate = std::function<double(const std::string& dimension)>;
 class CompiledSpace {
  public:
   // Kind "space": an axis that CheckAxis refuses, a name twice in one product or zip, parts of a zip that differ in
-  // size or are uncountable, a condition on a name that is no axis of the product, an empty union, more than 2^53
-  // points.
+  // size or are uncountable, a condition on a name that is no axis of the product, an empty union, over 2^53 points.
   static Result<CompiledSpace> Of(const Space& space);
   CompiledSpace(CompiledSpace&&) noexcept;
   CompiledSpace& operator=(CompiledSpace&&) noexcept;

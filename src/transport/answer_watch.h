@@ -1,6 +1,5 @@
-// Detects a local agent that does not answer: when something depends on it, the agent is asked for a heartbeat
-// (HeadBeat), which must arrive in time. For agents that send no heartbeats because their exit is seen, but which may
-// be stopped (SIGSTOP) or hang.
+// Detects a local agent that does not answer: when needed, it is asked for a heartbeat (HeadBeat), which must arrive in
+// time. For agents that send no heartbeats as their exit is seen, but which may be stopped (SIGSTOP) or hang.
 //
 // Depends on the loop's time only; the owner sends the question and handles an agent that does not answer. While a run
 // works, nothing is asked, nor when it ends within a second after it was ordered to.

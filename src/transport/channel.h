@@ -42,8 +42,7 @@ class Channel {
   virtual ~Channel() = default;
   // Queues the command; never blocks. Does nothing after the connection has ended.
   virtual void Send(const AgentCommand& command) = 0;
-  // The receiver is called on the io_context's thread for every message, in order. Set once, before control returns to
-  // the loop.
+  // Called on the io_context's thread for every message, in order. Set it once, before control returns to the loop.
   virtual void SetReceiver(Receiver receiver) = 0;
   // The agent must answer within the lease: one that does not (it may be stopped, or hang) is killed with all that it
   // started, and AgentLost reports that. With `at_once` it must answer within a second. Does nothing for transports

@@ -1,5 +1,4 @@
-// Limits the number of connections being established, and schedules retries of those that were refused: a pure state
-// machine.
+// Limits the number of concurrent connection attempts, and schedules retries of refused ones: a pure state machine.
 //
 // Handles numbers of hosts and times; opens no connection. An sshd, or a jump host, accepts a limited number of
 // unauthenticated connections (MaxStartups, 10 by default); the window stays below that if there is a jump host, and

@@ -19,8 +19,7 @@ namespace muster {
 
 class HostAgents {
  public:
-  // Called from the loop; errors that occur before a connection begins come from within Connect(). The object must not
-  // be destroyed in a callback.
+  // Called from the loop, or from within Connect() if that fails at once. Must not destroy the object.
   struct Events {
     std::function<void(std::uint32_t host, const AgentReady& ready)> ready;
     std::function<void(std::uint32_t host, const AgentUnreachable& why)> refused;  // there is none, or none any more

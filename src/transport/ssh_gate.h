@@ -26,8 +26,7 @@ class SshGate : public std::enable_shared_from_this<SshGate> {
   // `io` must outlive it.
   SshGate(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, SshSettings settings);
 
-  // Calls `begin`, from the loop, when the connection of that number may begin, and again for each retry after
-  // TurnedAway().
+  // Calls `begin`, from the loop, when the connection of that number may begin, and for each retry (TurnedAway()).
   void Enter(std::uint32_t connection, const std::string& host, std::function<void()> begin);
   // The connection was established, or has ended.
   void Passed(std::uint32_t connection);

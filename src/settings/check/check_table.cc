@@ -120,7 +120,6 @@ class TableCheck {
 
   // A known sub-key without the sibling value that it needs. A sibling that is required or invalid itself is reported
   // elsewhere.
-  // reported where it stands.
   void NeedsSibling(const std::string& name) {
     for (const Attribute& key : attribute_.keys) {
       if (key.name != name || !key.ExistsIn(where_.release)) continue;

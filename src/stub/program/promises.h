@@ -20,8 +20,7 @@ using StubVariable = std::function<const char*(const char* name)>;
 void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
                    const std::optional<std::string>& context, StubAccount& account);
 
-// Adds the finding of kDevices; none for a process without devices. `root` contains /dev and /sys and ends with a
-// slash.
+// Adds the finding of kDevices; none without devices. `root` contains /dev and /sys, and ends with a slash.
 void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccount& account,
                   const std::string& root = "/");
 

@@ -20,8 +20,7 @@ class Asha {
   Asha(Asha&&) noexcept;
   ~Asha();
 
-  // Resources of the rungs, ascending: min, min · eta, … up to max. No trial is stopped at the last one, which is the
-  // end.
+  // Resources of the rungs, ascending: min, min · eta, … up to max. No trial is stopped at the last one, the end.
   const std::vector<double>& rungs() const { return rungs_; }
 
   // Adds a trial's report at the rung, which replaces that of an earlier attempt. O(log n).

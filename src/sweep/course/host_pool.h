@@ -51,8 +51,7 @@ class HostPool {
   void Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
   void Give(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
 
-  // Marks hosts on which a trial waits for devices held by other jobs, so that no other one waits behind it; or unmarks
-  // them.
+  // Marks hosts on which a trial waits for devices of other jobs, so that no other waits behind it; or unmarks them.
   void Await(const std::vector<std::uint32_t>& hosts);
   void AwaitNoMore(const std::vector<std::uint32_t>& hosts);
 
