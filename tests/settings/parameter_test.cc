@@ -140,9 +140,9 @@ TEST(ParameterTexts, ThatAreNoneOfTheTypeSayWhatIsWanted) {
   }
   EXPECT_EQ(Read(Declared("bytes"), "-1"),
             "parameter x must be a size such as \"30GiB\" or \"3.5GB\", got string \"-1\" (from the command line)");
-  EXPECT_EQ(
-      Read(Declared("duration"), "1x"),
-      "parameter x must be a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command line)");
+  EXPECT_EQ(Read(Declared("duration"), "1x"),
+            "parameter x must be a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command "
+            "line)");
   EXPECT_EQ(Read(Declared("list"), "[1"),
             "parameter x must be a list in JSON, got \"[1\": not valid JSON at byte 3 (from the command line)");
 }

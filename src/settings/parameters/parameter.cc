@@ -304,7 +304,8 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
     case ParameterType::kMap: {
       auto value = ValueFromJsonText(text);
       if (!value) {
-        return bad("must be " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " + value.error());
+        return bad("must be " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " +
+                   value.error());
       }
       return *value;
     }
