@@ -1,9 +1,8 @@
-// The two tables of the supervisor. Changing what happens when a process dies is changing a cell here.
-#include <array>
-#include <cassert>
-#include <cstddef>
+// Changing what happens when a process dies is changing a cell here.
+#include "run/supervise/policy_table.h"
 
-#include "run/supervise/supervisor.h"
+#include <array>
+#include <cstddef>
 
 namespace muster {
 namespace {
