@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job get
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
 inline constexpr std::uint32_t kDumpMs = 10'000;          // for tools that show stacks, all of them together
-inline constexpr std::uint32_t kDumpMarginMs = 3'000;     // after that, for every agent to tell
+inline constexpr std::uint32_t kDumpMarginMs = 3'000;     // after that, for every agent to answer
 inline constexpr std::uint32_t kTraceMs = 250;            // how much later than the first failure its cause may be seen
 
 // Timers by number (docs/journal.md).

@@ -55,7 +55,7 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kStopping, E::kSignal},
         {S::kRunning, E::kNothing},
         {S::kRunning, E::kNothing}}},
-      // stopping: it was told to end, so no way of ending is a failure; one signal is enough
+      // stopping: it was ordered to stop, so no way of ending is a failure; one signal is enough
       {{{S::kStopping, E::kNothing},
         {S::kStopping, E::kNothing},
         {S::kEnded, E::kOver},

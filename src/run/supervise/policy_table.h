@@ -12,7 +12,7 @@ enum class ProcessState : std::uint8_t {
   kWaiting,   // to be started; its role may have to wait for others
   kStarting,  // ordered
   kRunning,
-  kStopping,  // told to end
+  kStopping,  // ordered to stop
   kResting,   // ended, to be started again
   kEnded
 };
@@ -78,7 +78,7 @@ enum JobEffect : std::uint32_t {
   kStopRole = 1U << 4,   // stop the role whose linger time passed
   kStopAll = 1U << 5,    // stop all by their policies
   kKillAll = 1U << 6,    // SIGKILL to all
-  kFinishAll = 1U << 7,  // tell the agents to end
+  kFinishAll = 1U << 7,  // order the agents to end
   kEnd = 1U << 8
 };
 
