@@ -1,9 +1,8 @@
-// The two tables of the supervisor. Changing what happens when a process dies is changing a cell here.
-#include <array>
-#include <cassert>
-#include <cstddef>
+// Changing what happens when a process dies is changing a cell here.
+#include "run/supervise/policy_table.h"
 
-#include "run/supervise/supervisor.h"
+#include <array>
+#include <cstddef>
 
 namespace muster {
 namespace {
@@ -56,7 +55,7 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kStopping, E::kSignal},
         {S::kRunning, E::kNothing},
         {S::kRunning, E::kNothing}}},
-      // stopping: it was told to end, so no way of ending is a failure; one signal is enough
+      // stopping: it was ordered to stop, so no way of ending is a failure; one signal is enough
       {{{S::kStopping, E::kNothing},
         {S::kStopping, E::kNothing},
         {S::kEnded, E::kOver},
