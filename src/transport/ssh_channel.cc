@@ -3,6 +3,7 @@
 #include <csignal>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
@@ -12,6 +13,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/watched_child.h"
@@ -158,11 +160,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    std::visit(
-        [this](auto& held) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(held)>, AgentBeat>) Tell(std::move(held));
-        },
-        *message);
+    std::visit(Overloaded{[](AgentBeat&) {}, [this](auto& held) { Tell(std::move(held)); }}, *message);
   }
 
   void Open() {
