@@ -24,7 +24,7 @@
 #include "run/session/host_setup.h"
 #include "run/session/lent_terminal.h"
 #include "run/session/live_run.h"
-#include "run/session/port_rebinding.h"
+#include "run/session/port_replacement.h"
 #include "run/session/process_orders.h"
 #include "run/session/run_binding.h"
 #include "run/session/run_checkpoints.h"
@@ -99,7 +99,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   DeviceQueue devices_;
   std::vector<HostSetup> setups_;
   HostPreflight preflight_;
-  PortRebinding rebinding_;
+  PortReplacement rebinding_;
   RunCheckpoints checkpoints_;
   LentTerminal terminal_;
   ProcessOrders orders_;

@@ -1,4 +1,4 @@
-#include "run/session/port_rebinding.h"
+#include "run/session/port_replacement.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace muster {
 
-void PortRebinding::Begin() {
+void PortReplacement::Begin() {
   before_ = run_.binding;
   for (std::uint32_t place = 0; place < run_.plan.hosts.size(); ++place) {
     HoldPorts ports = PortsOfHost(run_.plan, place, PortChoice::kAuto);
@@ -19,7 +19,7 @@ void PortRebinding::Begin() {
   }
 }
 
-void PortRebinding::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
+void PortReplacement::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
   const std::optional<std::uint32_t> place = run_.supervisor.slots().host(host);
   if (!place) return;  // it was not asked
   const std::string error = bound_.SetPorts(host, *place, held, PortChoice::kAuto);

@@ -15,9 +15,9 @@ class AgentLinks;
 class RunBinding;
 struct LiveRun;
 
-class PortRebinding {
+class PortReplacement {
  public:
-  PortRebinding(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
+  PortReplacement(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
 
   // Asks all hosts of the plan; PlanRebound follows.
   void Begin();
