@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 // One text on either side; nothing where there is none. Of processes: folded (plan/text/folded_texts.h).
 struct ChangedText {
