@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "evaluation/exchange/judgement.h"
-#include "muster/context.h"
 #include "muster/diagnostic.h"
 #include "muster/plan.h"
+#include "muster/setting_source.h"
 #include "muster/site.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/topology.h"

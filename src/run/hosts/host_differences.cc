@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "muster/plan.h"
 #include "plan/hosts/host_list.h"
 #include "run/hosts/host_probe_findings.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 // What a trial takes of one host.
 struct HostShare {

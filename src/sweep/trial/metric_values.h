@@ -8,12 +8,13 @@
 #include <string>
 
 #include "muster/event.h"
-#include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/metrics_line.h"
 #include "space/sweep_description.h"
 
 namespace muster {
+
+struct Plan;
 
 // A number that can be compared; `given` but none: it is not finite, or no number. A trial whose objective is such has
 // diverged.
