@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   kTuple,    // a list of lists of whole numbers
   kDict,     // a table with the sub-keys `keys`
   kTextMap,  // a table of free names, each with a text (out of `choices`, if there are any)
+  kWords,    // a text: words out of `choices`, separated by commas without blanks
   kAny,
 };
 
@@ -87,6 +88,7 @@ struct Attribute {
   std::optional<double> above;             // strictly greater
   std::optional<double> documented_max;    // more than this is a warning
   std::optional<double> no_effect_up_to;   // numbers up to this are ignored by MindSpore: a warning
+  std::vector<Value> also;                 // whole numbers outside the range that are accepted nevertheless
   bool whole = false;                      // sizes: a whole number of GB
   bool ascending = false;                  // lists: strictly ascending, hence no duplicates
   bool not_empty = false;                  // strings, lists, tables

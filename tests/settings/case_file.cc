@@ -108,7 +108,9 @@ Context Prepared(const Case& test) {
     } else {
       arguments["device_target"] = word;
     }
-    EXPECT_TRUE(context.Apply("set_context", arguments, At(1)).empty()) << test.where;
+    for (const Diagnostic& each : context.Apply("set_context", arguments, At(1))) {
+      EXPECT_EQ(each.kind, "deprecated") << test.where << ": " << each.message;
+    }
   }
   return context;
 }

@@ -15,6 +15,18 @@ std::string UseSuccessor(const Attribute& attribute) {
   return attribute.successor.empty() ? "" : "use " + attribute.successor + " instead";
 }
 
+// Of a table: what replaces each of the sub-keys that the call gives, where they have successors of their own.
+std::string UseSuccessors(const Attribute& attribute, const Value& given, const Release& release) {
+  std::string text;
+  const Value::Map* table = given.AsMap();
+  for (const Attribute& key : attribute.keys) {
+    if (table == nullptr || !table->contains(key.name) || !key.ExistsIn(release)) continue;
+    if (key.successor.empty()) return UseSuccessor(attribute);
+    text += (text.empty() ? "use " : " and ") + key.successor + " instead of " + key.name;
+  }
+  return text.empty() ? UseSuccessor(attribute) : text;
+}
+
 bool IsSecretHole(const Value& value) {
   const std::string* text = value.AsString();
   return text != nullptr && text->starts_with("${muster:secret:") && text->find('}') + 1 == text->size();
@@ -75,7 +87,7 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
   if (attribute->no_effect_up_to && stored->IsNumber() && stored->Number() <= *attribute->no_effect_up_to) return;
   if (!FitsModes(*attribute, *stored) || !FitsSharedName(*attribute, *stored)) return;
   if (!ReplacesSameValue(*attribute, *stored)) return;
-  WarnAboutStatus(*attribute);
+  WarnAboutStatus(*attribute, *stored);
   WarnIfSetBefore(*attribute, *stored, was_read);
   Settle(*attribute, *stored);
 }
@@ -114,9 +126,10 @@ void Call::Because(const std::string& name, const Setting* setting) {
   }
 }
 
-void Call::WarnAboutStatus(const Attribute& attribute) {
+void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
   if (attribute.deprecated) {
-    Warn("deprecated", attribute.name + " is deprecated in " + Version(), UseSuccessor(attribute));
+    Warn("deprecated", attribute.name + " is deprecated in " + Version(),
+         UseSuccessors(attribute, given, context_.release()));
   } else if (attribute.undocumented) {
     Warn("undocumented", attribute.name + " is taken by " + Version() + " without being documented",
          UseSuccessor(attribute));

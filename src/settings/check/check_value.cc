@@ -51,6 +51,7 @@ bool Fits(Kind kind, const Value& value) {
     case Kind::kString:
     case Kind::kEnum:
     case Kind::kPath:
+    case Kind::kWords:
       return value.AsString() != nullptr;
     case Kind::kSize:
       return value.AsString() != nullptr || value.IsNumber();
@@ -115,6 +116,8 @@ class Check {
       case Kind::kString:
       case Kind::kPath:
         return Text(*kind);
+      case Kind::kWords:
+        return Words(*value_.AsString());
       case Kind::kSize:
         return Size();
       case Kind::kListInt:
@@ -183,7 +186,8 @@ class Check {
   }
 
   std::optional<Value> Choice(const Value& value) {
-    if (attribute_.choices.empty()) return value;
+    const bool of_words = attribute_.Is(Kind::kWords) && value.AsBool() != nullptr;  // the choices are those of its texts
+    if (attribute_.choices.empty() || of_words) return value;
     if (std::find(attribute_.choices.begin(), attribute_.choices.end(), value) != attribute_.choices.end())
       return value;
     std::string hint;
@@ -211,8 +215,24 @@ class Check {
                   std::move(hint));
   }
 
+  // Words separated by commas; a blank belongs to the word beside it, as MindSpore takes it.
+  std::optional<Value> Words(std::string_view text) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const Value word(std::string(text.substr(begin, end - begin)));
+      if (std::find(attribute_.choices.begin(), attribute_.choices.end(), word) == attribute_.choices.end()) {
+        return Refuse("enum", Shown() + " holds " + ToText(word) + ", which is not one of " + ChoicesText(attribute_) +
+                                  " in " + InRelease(),
+                      "separate words by commas, without blanks");
+      }
+      begin = end + 1;
+    }
+    return value_;
+  }
+
   std::optional<Value> Number(Value number) {
     if (!attribute_.choices.empty()) return Choice(number);
+    if (std::find(attribute_.also.begin(), attribute_.also.end(), number) != attribute_.also.end()) return number;
     if (Within(attribute_, number.Number())) {
       if (attribute_.documented_max && number.Number() > *attribute_.documented_max) {
         Warn("range", Shown() + " is more than the documents of " + InRelease() + " allow: at most " +

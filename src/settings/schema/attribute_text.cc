@@ -17,6 +17,7 @@ std::string WantedText(const Attribute& attribute, bool in_file) {
       {Kind::kTuple, "a list of lists of whole numbers"},
       {Kind::kDict, "a table of sub-keys"},
       {Kind::kTextMap, "a table of names with a text each"},
+      {Kind::kWords, "text"},
       {Kind::kAny, "a value"},
   };
   std::string text;
