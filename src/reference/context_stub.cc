@@ -56,6 +56,10 @@ std::string KindType(Kind kind, const AttributeHistory& history) {
       return ClassName(history.function, history.path);
     case Kind::kTextMap:
       return "table<string, string>";
+    case Kind::kListText:
+      return "string[]";
+    case Kind::kListMap:
+      return "table<string, table>";
     case Kind::kAny:
       return "any";
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "settings/check/check_value.h"
+#include "settings/check/function_use.h"
 #include "settings/schema/rule_note.h"
 #include "settings/schema/setting_key.h"
 #include "settings/schema/unknown_key.h"
@@ -127,7 +128,12 @@ void Call::Because(const std::string& name, const Setting* setting) {
 }
 
 void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
-  if (attribute.deprecated) {
+  const auto [newer, parameter] = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
+  const Setting* called = newer == nullptr ? nullptr : Seen(newer->name, parameter);
+  if (called != nullptr) {
+    Warn("conflict", attribute.name + " has no effect after " + newer->name + " in " + Version(), "leave it out");
+    Because(parameter, called);
+  } else if (attribute.deprecated) {
     Warn("deprecated", attribute.name + " is deprecated in " + Version(),
          UseSuccessors(attribute, given, context_.release()));
   } else if (attribute.undocumented) {
@@ -180,6 +186,9 @@ void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
 }
 
 const Setting* Call::Seen(std::string_view api, std::string_view name) const {
+  if (const std::string_view newer = NewerFunction(api, name); !newer.empty()) {
+    if (const Setting* setting = Seen(newer, name)) return setting;
+  }
   const auto found = settings_.find(KeyOf(api, name));
   if (found != settings_.end()) return &found->second;
   return base_ == nullptr ? nullptr : base_->Find(api, name);

@@ -67,6 +67,11 @@ bool Fits(Kind kind, const Value& value) {
     }
     case Kind::kDict:
       return value.AsMap() != nullptr || ListOf(value) != nullptr;
+    case Kind::kListText: {
+      const Value::List* list = ListOf(value);
+      return list != nullptr && std::all_of(list->begin(), list->end(), [](auto& v) { return v.AsString() != nullptr; });
+    }
+    case Kind::kListMap:
     case Kind::kTextMap:
       return value.AsMap() != nullptr;
     case Kind::kAny:
@@ -92,6 +97,7 @@ class Check {
       return Refuse("type", Subject() + " can not be null: it must be " + WantedText(attribute_, InFile()),
                     "leave it out instead");
     }
+    if (std::find(attribute_.also.begin(), attribute_.also.end(), value_) != attribute_.also.end()) return value_;
     if (const std::string* text = value_.AsString()) {
       if (!attribute_.auto_port.empty()) {
         if (*text == "auto") return Value(std::string(kHoleOpen) + "port:" + attribute_.auto_port + "}");
@@ -128,6 +134,10 @@ class Check {
         return CheckTable(attribute_, value_, path_, where_, problems_);
       case Kind::kTextMap:
         return TextMap(*value_.AsMap());
+      case Kind::kListText:
+        return value_;
+      case Kind::kListMap:
+        return ListMap(*value_.AsMap());
     }
     return std::nullopt;
   }
@@ -232,7 +242,6 @@ class Check {
 
   std::optional<Value> Number(Value number) {
     if (!attribute_.choices.empty()) return Choice(number);
-    if (std::find(attribute_.also.begin(), attribute_.also.end(), number) != attribute_.also.end()) return number;
     if (Within(attribute_, number.Number())) {
       if (attribute_.documented_max && number.Number() > *attribute_.documented_max) {
         Warn("range", Shown() + " is more than the documents of " + InRelease() + " allow: at most " +
@@ -364,6 +373,17 @@ class Check {
       well = CheckValue(text, value, path_ + "." + name, where_, problems_).has_value() && well;
     }
     return well ? std::optional(value_) : std::nullopt;
+  }
+
+  std::optional<Value> ListMap(const Value::Map& table) {
+    Attribute list;
+    list.kinds = {attribute_.min ? Kind::kListInt : Kind::kListText};
+    list.min = attribute_.min;
+    bool accepted = true;
+    for (const auto& [name, value] : table) {
+      accepted = CheckValue(list, value, path_ + "." + name, where_, problems_).has_value() && accepted;
+    }
+    return accepted ? std::optional(value_) : std::nullopt;
   }
 
   const Attribute& attribute_;

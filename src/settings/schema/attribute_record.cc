@@ -20,7 +20,7 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"bool", Kind::kBool},   {"int", Kind::kInt},   {"float", Kind::kFloat},      {"string", Kind::kString},
     {"enum", Kind::kEnum},   {"size", Kind::kSize}, {"path", Kind::kPath},        {"list_int", Kind::kListInt},
     {"tuple", Kind::kTuple}, {"dict", Kind::kDict}, {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
-    {"words", Kind::kWords},
+    {"words", Kind::kWords}, {"list_text", Kind::kListText}, {"list_map", Kind::kListMap},
 };
 
 Trouble Read(const Value& value, std::vector<Kind>& out) {
@@ -115,6 +115,7 @@ constexpr Field kFields[] = {
     {"read_keys", ReadMember<&Attribute::read_keys>},
     {"own_name", ReadMember<&Attribute::own_name>},
     {"same_as", ReadMember<&Attribute::same_as>},
+    {"replaces", ReadMember<&Attribute::replaces>},
     {"tells_if_set", ReadMember<&Attribute::tells_if_set>},
     {"since", ReadMember<&Attribute::since>},
     {"until", ReadMember<&Attribute::until>},
