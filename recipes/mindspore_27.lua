@@ -22,6 +22,7 @@ return muster.recipe {
   cluster = { hosts = 1, devices_per_host = 8 },
 
   plan = function(p, job)
+    mindspore.set_device("Ascend")
     mindspore.runtime.set_memory { max_size = p.device_memory }
     mindspore.device_context.ascend.op_precision.precision_mode(p.precision)
     context.set_auto_parallel_context {

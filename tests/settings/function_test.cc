@@ -96,6 +96,19 @@ TEST(FunctionCalls, OfAnExtendedRecipeAreReplaced) {
   EXPECT_EQ(context.Settled(), (std::map<std::string, Value>{{"runtime.set_memory.init_size", Value("1GB")}}));
 }
 
+// What is the job's may be given again where a function is called for one process, and nothing else of it.
+TEST(FunctionCalls, OfOneProcessRepeatWhatIsTheJobs) {
+  Context job(RealSchema(), *ParseRelease("2.6.0"));
+  EXPECT_TRUE(job.Apply("set_device", {{"device_target", "Ascend"}}, At(1)).empty());
+  Context process = job.Overlay();
+  EXPECT_TRUE(process.Apply("set_device", {{"device_target", "Ascend"}, {"device_id", 2}}, At(2)).empty());
+  EXPECT_EQ(process.Settled(), (std::map<std::string, Value>{{"set_device.device_id", Value(2)}}));
+  Context other = job.Overlay();
+  EXPECT_TRUE(other.Apply("set_device", {{"device_id", 3}}, At(3)).empty());
+  Context third = job.Overlay();
+  EXPECT_EQ(Only(third.Apply("set_device", {{"device_target", "CPU"}}, At(4))).kind, "scope");
+}
+
 TEST(FunctionCalls, OfSetDeviceHoldForWhatAsksForTheDevice) {
   Context context(RealSchema(), *ParseRelease("2.6.0"));
   EXPECT_TRUE(context.Apply("set_device", {{"device_target", "CPU"}}, At(1)).empty());

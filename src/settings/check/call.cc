@@ -67,6 +67,9 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
     return;
   }
   if (base_ != nullptr && !attribute->per_process) {
+    // A function is called with all its parameters, also with those that are the job's.
+    const Setting* of_job = context_.schema().FindCall(api_) == nullptr ? nullptr : base_->Find(api_, name);
+    if (of_job != nullptr && of_job->value == value) return;
     Refuse("scope", name + " can not differ between processes: it is set inside each",
            "set it in plan, outside each, for the whole job");
     return;

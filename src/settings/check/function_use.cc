@@ -44,6 +44,7 @@ class Use {
     for (const std::string& name : function_.parameters) {
       const Attribute* parameter = Parameter(name);
       if (parameter == nullptr || !parameter->required || arguments_.contains(name)) continue;
+      if (context_.is_overlay() && context_.Find(function_.name, name) != nullptr) continue;
       Add(Error("missing_argument", place_, function_.name + " needs " + name, parameter->doc));
     }
   }
