@@ -111,6 +111,61 @@ int SetContext(lua_State* lua) {
   return 0;
 }
 
+// call_function(function, …): by position, or with one table of names
+int CallFunction(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  Context& context = ContextInForce(lua, "mindspore." + function, place);
+  const Function* called = host.schema.FindCall(function);
+  assert(called != nullptr && "the module offers what the schema describes");
+  const auto refuse = [&](std::string message) {
+    host.Report(Error("type", place, std::move(message)));
+    context.LeaveUnsettled(function, {});
+    return 0;
+  };
+  const int given = lua_gettop(lua) - 1;
+  const auto& parameters = called->parameters;
+  if (given > static_cast<int>(parameters.size())) {
+    return refuse(function + " takes " + std::to_string(parameters.size()) + " arguments at most, got " +
+                  std::to_string(given));
+  }
+  Value::Map named;
+  std::string why;
+  for (int i = 0; i < given; ++i) {
+    Value value;
+    if (!ToValue(lua, i + 2, value, why)) return refuse(function + ": " + why);
+    const Attribute* only = given > 1 ? nullptr : host.schema.Find(function, parameters[0], context.release());
+    const bool by_name = i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
+    if (by_name) {
+      named = *value.AsMap();
+    } else if (!value.IsNull()) {
+      named.emplace(parameters[static_cast<std::size_t>(i)], std::move(value));
+    }
+  }
+  if (parameters.empty()) named.emplace(kCalled, Value(true));
+  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
+    host.Report(problems);
+    context.LeaveUnsettled(function, named);
+    return 0;
+  }
+  host.Report(context.Apply(function, named, place));
+  return 0;
+}
+
+// functions() -> the names of the functions with parameters, whatever the release
+int FunctionsWithParameters(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (host.schema.releases().empty()) host.Report(LoadSchemaInto(lua, host.schema));
+  lua_newtable(lua);
+  int position = 0;
+  for (const auto& [name, unused] : host.schema.calls()) {
+    PushText(lua, name);
+    lua_rawseti(lua, -2, ++position);
+  }
+  return 1;
+}
+
 // get_context(function, attribute) -> value
 int GetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -217,7 +272,7 @@ int ContextPorts(lua_State* lua) {
   if (!host.context) return 1;
   int position = 0;
   for (const auto& [key, setting] : host.context->own()) {
-    const std::size_t dot = key.find('.');
+    const std::size_t dot = key.rfind('.');
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
     const std::int64_t* number = setting.value.AsInt();
@@ -238,6 +293,7 @@ int ContextPorts(lua_State* lua) {
 }
 
 constexpr HostFunction kFunctions[] = {
+    {"call_function", Guarded<CallFunction>},  {"functions", Guarded<FunctionsWithParameters>},
     {"set_context", Guarded<SetContext>},      {"get_context", Guarded<GetContext>},
     {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
     {"context_ports", Guarded<ContextPorts>},  {"touch", Guarded<Touch>},

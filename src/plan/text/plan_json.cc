@@ -203,7 +203,7 @@ class Lines {
 Value NestedContext(const ContextValues& context) {
   Value::Map nested;
   for (const auto& [key, value] : context) {
-    const std::size_t dot = key.find('.');
+    const std::size_t dot = key.rfind('.');  // functions such as runtime.set_memory have dots, attributes have none
     if (dot == std::string::npos) continue;
     Value& function = nested.try_emplace(key.substr(0, dot), Value::Map{}).first->second;
     std::get<Value::Map>(function.data()).insert_or_assign(key.substr(dot + 1), value);
