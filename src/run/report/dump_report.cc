@@ -15,24 +15,24 @@
 namespace muster {
 namespace {
 
-struct Draft {
+struct DumpDraft {
   DumpReport report;
   std::vector<ProcessDumped> told;
   std::map<ProcessId, std::uint32_t> running;  // with their attempt, when it was ordered
 };
 
 // Walks the records once.
-class Reading {
+class DumpReading {
  public:
-  Reading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
+  DumpReading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
     for (const JournalRecord& record : journal.records()) {
       std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
     }
   }
-  std::vector<Draft>& drafts() { return drafts_; }
+  std::vector<DumpDraft>& drafts() { return drafts_; }
 
  private:
-  Draft* Find(std::uint32_t number) {
+  DumpDraft* Find(std::uint32_t number) {
     // They are numbered from 1 and ordered one after the other.
     return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
   }
@@ -48,21 +48,21 @@ class Reading {
       std::erase_if(running_, [&](const auto& each) { return hosts_.Of(each.first, each.second) == e.host; });
     } else if constexpr (std::is_same_v<E, DumpOrdered>) {
       if (e.dump != drafts_.size() + 1) return;
-      Draft& draft = drafts_.emplace_back();
+      DumpDraft& draft = drafts_.emplace_back();
       draft.report.number = e.dump;
       draft.report.at = record.wall;
       draft.report.why = e.why;
       draft.report.folder = fmt::format("dumps/{}", e.dump);
       draft.running = running_;
     } else if constexpr (std::is_same_v<E, ProcessDumped>) {
-      if (Draft* draft = Find(e.dump)) draft->told.push_back(e);
+      if (DumpDraft* draft = Find(e.dump)) draft->told.push_back(e);
     } else if constexpr (std::is_same_v<E, HostDumped>) {
-      Draft* draft = Find(e.dump);
+      DumpDraft* draft = Find(e.dump);
       for (const DumpNote& note : e.notes) {
         if (draft != nullptr) draft->report.notes.emplace_back(hosts_.Name(e.host), note);
       }
     } else if constexpr (std::is_same_v<E, DumpEnded>) {
-      if (Draft* draft = Find(e.dump)) {
+      if (DumpDraft* draft = Find(e.dump)) {
         draft->report.ended = true;
         draft->report.complete = e.complete;
       }
@@ -71,7 +71,7 @@ class Reading {
 
   AttemptHosts hosts_;
   std::map<ProcessId, std::uint32_t> running_;
-  std::vector<Draft> drafts_;
+  std::vector<DumpDraft> drafts_;
 };
 
 }  // namespace
@@ -87,9 +87,9 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
     if (!filter.role.empty() && plan.roles[process.role].name != filter.role) return false;
     return !filter.ranks || (process.rank && filter.ranks->Contains(*process.rank));
   };
-  Reading reading(plan, journal);
+  DumpReading reading(plan, journal);
   std::vector<DumpReport> dumps;
-  for (Draft& draft : reading.drafts()) {
+  for (DumpDraft& draft : reading.drafts()) {
     DumpReport& dump = draft.report;
     dump.groups = FoldDump(plan, draft.told, keeps);
     for (DumpGroup& group : dump.groups) {

@@ -14,8 +14,6 @@
 namespace muster {
 namespace {
 
-constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
-
 constexpr std::int32_t kKill = SIGKILL;
 constexpr std::int32_t kTerm = SIGTERM;
 

@@ -7,11 +7,6 @@
 #include "run/supervise/supervisor.h"
 
 namespace muster {
-namespace {
-
-constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
-
-}  // namespace
 
 bool Supervisor::AskCheckpoint(MonotonicNs now) {
   // After a failure the others of a collective checkpoint are gone, or what they hold is doubtful.

@@ -11,8 +11,6 @@
 namespace muster {
 namespace {
 
-constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
-
 std::string MsText(std::uint64_t ms) { return DurationText(static_cast<double>(ms) / 1000); }
 
 }  // namespace

@@ -11,6 +11,8 @@
 
 namespace muster {
 
+constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
+
 class TimerQueue {
  public:
   // Arms, or moves one that is armed.
