@@ -47,7 +47,7 @@ struct LauncherCall {
 // The words with the launcher's name at the front, or without it; before it may stand NAME=VALUE. Kind "usage": an
 // option that is not known, a value that is missing or no number, no program, several programs, and what cannot be left
 // out without starting something else.
-Result<LauncherCall> ReadLauncherCall(Launcher launcher, const std::vector<std::string>& words,
+Result<LauncherCall> ReadLauncherCall(KnownLauncher launcher, const std::vector<std::string>& words,
                                       const ReadText& read_text);
 
 }  // namespace muster

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-enum class Launcher : std::uint8_t {
+enum class KnownLauncher : std::uint8_t {
   kTorchrun,
   kTorchLaunch,  // python -m torch.distributed.launch
   kMsrun,
@@ -64,7 +64,7 @@ struct LauncherOption {
 };
 
 struct LauncherFacts {
-  Launcher launcher = Launcher::kTorchrun;
+  KnownLauncher launcher = KnownLauncher::kTorchrun;
   std::string_view name;      // for --from
   std::string_view programs;  // what the first word of a command line may be
   std::string_view modules;   // what may follow `python -m`
@@ -79,10 +79,10 @@ struct LauncherFacts {
   bool beginnings = false;           // a unique beginning of a long option is that option
 };
 
-const LauncherFacts& FactsOf(Launcher launcher);
+const LauncherFacts& FactsOf(KnownLauncher launcher);
 
 // By a name for --from; nothing if there is none of that name.
-std::optional<Launcher> LauncherByName(std::string_view name);
+std::optional<KnownLauncher> LauncherByName(std::string_view name);
 // All names for --from, "torchrun, msrun or mpirun": the last one behind `last`.
 std::string LauncherNames(std::string_view last);
 

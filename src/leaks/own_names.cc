@@ -14,7 +14,7 @@ namespace {
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
 // Paths below the folder become nothing: what is above it is nobody's secret there.
-std::string Without(std::string text, const std::string& folder) {
+std::string WithoutFolder(std::string text, const std::string& folder) {
   if (folder.size() < 2) return text;
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
     text.erase(at, folder.size());
@@ -37,7 +37,7 @@ std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>
   // What of a process, and which processes have it there.
   std::vector<std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>>> of_role(plan.roles.size());
   const auto look = [&](const std::string& given, const auto& tell) {
-    const std::string text = Without(given, folder);
+    const std::string text = WithoutFolder(given, folder);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (HoldsWord(text, names[i].name)) tell(i);
     }

@@ -27,8 +27,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kKeptWords = 8U << 10;  // of what ssh wrote last
-constexpr int kSshFailed = 255;
+constexpr std::size_t kKeptWords = 8U << 10;         // of what ssh wrote last
 constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that turns is never later than that
 constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two comparisons that are told
 

@@ -39,11 +39,6 @@ namespace {
 
 constexpr std::size_t kSweepIdBytes = 6;
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 // What the recipe's trials are made of: everything that was read for one that is possible.
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;

@@ -13,12 +13,6 @@
 namespace muster {
 namespace {
 
-std::string Text(lua_State* lua, int index) {
-  std::string text;
-  ToExactText(lua, index, text);
-  return text;
-}
-
 // The context that a call at this moment changes: the job's, or inside `each` the process's own.
 Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
   Host& host = Host::Of(lua);
@@ -47,7 +41,7 @@ Context& ContextInForce(lua_State* lua, const std::string& function, const Place
 std::string SecretWithin(const Value& value, bool is_whole) {
   std::string found;
   if (const std::string* text = value.AsString()) {
-    const auto pieces = Pieces(muster::Text(*text));
+    const auto pieces = Pieces(Text(*text));
     if (!pieces) return {};  // told when the plan is made
     for (const TextPiece& piece : *pieces) {
       const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
@@ -80,7 +74,7 @@ Diagnostics CheckSecrets(const std::string& function, const Value::Map& argument
 int SetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   Context& context = ContextInForce(lua, function, place);
   Value arguments;
   std::string why;
@@ -170,14 +164,14 @@ int FunctionsWithParameters(lua_State* lua) {
 int GetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   const std::string getter = "g" + function.substr(1);
   Context& context = ContextInForce(lua, getter, place);
   if (lua_type(lua, 2) != LUA_TSTRING) {
     host.Report(Error("type", place, getter + " takes the name of one attribute"));
     Stop(lua);
   }
-  auto reading = context.Get(function, Text(lua, 2), place);
+  auto reading = context.Get(function, ArgumentText(lua, 2), place);
   if (!reading) {
     host.Report(reading.error());
     Stop(lua);
@@ -194,7 +188,7 @@ int GetContext(lua_State* lua) {
 int ResetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   host.Report(ContextInForce(lua, "re" + function, place).Reset(function, place));
   return 0;
 }
@@ -203,7 +197,7 @@ int ResetContext(lua_State* lua) {
 // its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
-  const std::string name = Text(lua, 1);
+  const std::string name = ArgumentText(lua, 1);
   const int place = host.Here(lua);
   bool is_fine = false;
   if (!host.context) {
@@ -221,7 +215,7 @@ int Touch(lua_State* lua) {
 int SettingInForce(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Setting* setting = host.context->Find(Text(lua, 1), Text(lua, 2));
+  const Setting* setting = host.context->Find(ArgumentText(lua, 1), ArgumentText(lua, 2));
   if (setting == nullptr) return 0;
   PushValue(lua, setting->value);
   return 1;
@@ -232,7 +226,7 @@ int SettingInForce(lua_State* lua) {
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Value value = ValueInForce(*host.context, {}, Text(lua, 1) + "." + Text(lua, 2)).value;
+  const Value value = ValueInForce(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
   if (value.IsNull()) return 0;
   PushValue(lua, value);
   return 1;
@@ -250,7 +244,7 @@ int NamedRelease(lua_State* lua) {
 int ReleaseIsBefore(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const auto release = ParseRelease(Text(lua, 1));
+  const auto release = ParseRelease(ArgumentText(lua, 1));
   assert(release && "contracts name releases by number");
   lua_pushboolean(lua, host.context->release() < *release ? 1 : 0);
   return 1;
@@ -258,7 +252,7 @@ int ReleaseIsBefore(lua_State* lua) {
 
 // inherited(name) -> the variable of muster's own environment, or nil; an input of the plan
 int InheritedVariable(lua_State* lua) {
-  const Reply reply = (*Host::Of(lua).ask)({Question::Kind::kVariable, Text(lua, 1)});
+  const Reply reply = (*Host::Of(lua).ask)({Question::Kind::kVariable, ArgumentText(lua, 1)});
   if (!reply.given) return 0;
   PushText(lua, reply.text);
   return 1;
@@ -292,7 +286,7 @@ int ContextPorts(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kContextFunctions[] = {
     {"call_function", Guarded<CallFunction>},  {"functions", Guarded<FunctionsWithParameters>},
     {"set_context", Guarded<SetContext>},      {"get_context", Guarded<GetContext>},
     {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
@@ -303,6 +297,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindContext(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindContext(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kContextFunctions, std::size(kContextFunctions));
+}
 
 }  // namespace muster

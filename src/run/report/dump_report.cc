@@ -16,22 +16,22 @@
 namespace muster {
 namespace {
 
-struct Draft {
+struct DumpDraft {
   DumpReport report;
   std::vector<ProcessDumped> told;
   std::map<ProcessId, std::uint32_t> running;  // with their attempt, when it was ordered
 };
 
 // Walks the records once.
-class Reading {
+class DumpReading {
  public:
-  Reading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
+  DumpReading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
     for (const JournalRecord& record : journal.records()) Take(record);
   }
-  std::vector<Draft>& drafts() { return drafts_; }
+  std::vector<DumpDraft>& drafts() { return drafts_; }
 
  private:
-  Draft* Find(std::uint32_t number) {
+  DumpDraft* Find(std::uint32_t number) {
     // They are numbered from 1 and ordered one after the other.
     return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
   }
@@ -49,17 +49,17 @@ class Reading {
                    },
                    [&](const DumpOrdered& e) { Begin(e, record.wall); },
                    [&](const ProcessDumped& e) {
-                     if (Draft* draft = Find(e.dump)) draft->told.push_back(e);
+                     if (DumpDraft* draft = Find(e.dump)) draft->told.push_back(e);
                    },
                    [&](const HostDumped& e) {
-                     Draft* draft = Find(e.dump);
+                     DumpDraft* draft = Find(e.dump);
                      if (draft == nullptr) return;
                      for (const DumpNote& note : e.notes) {
                        draft->report.notes.emplace_back(hosts_.Name(e.host), note);
                      }
                    },
                    [&](const DumpEnded& e) {
-                     Draft* draft = Find(e.dump);
+                     DumpDraft* draft = Find(e.dump);
                      if (draft == nullptr) return;
                      draft->report.ended = true;
                      draft->report.complete = e.complete;
@@ -71,7 +71,7 @@ class Reading {
 
   void Begin(const DumpOrdered& order, const std::string& wall) {
     if (order.dump != drafts_.size() + 1) return;
-    Draft& draft = drafts_.emplace_back();
+    DumpDraft& draft = drafts_.emplace_back();
     draft.report.number = order.dump;
     draft.report.at = wall;
     draft.report.why = order.why;
@@ -81,7 +81,7 @@ class Reading {
 
   AttemptHosts hosts_;
   std::map<ProcessId, std::uint32_t> running_;
-  std::vector<Draft> drafts_;
+  std::vector<DumpDraft> drafts_;
 };
 
 }  // namespace
@@ -97,9 +97,9 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
     if (!filter.role.empty() && plan.roles[process.role].name != filter.role) return false;
     return !filter.ranks || (process.rank && filter.ranks->Contains(*process.rank));
   };
-  Reading reading(plan, journal);
+  DumpReading reading(plan, journal);
   std::vector<DumpReport> dumps;
-  for (Draft& draft : reading.drafts()) {
+  for (DumpDraft& draft : reading.drafts()) {
     DumpReport& dump = draft.report;
     dump.groups = FoldDump(plan, draft.told, keeps);
     for (DumpGroup& group : dump.groups) {

@@ -21,8 +21,8 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;
-constexpr std::size_t kMostEntries = 100;
+constexpr std::size_t kMostKeptGroups = 20;
+constexpr std::size_t kMostKeptEntries = 100;
 constexpr double kApart = 1.0;  // seconds between two that are told in one entry
 
 using Key = std::pair<ProcessId, std::uint32_t>;
@@ -74,9 +74,9 @@ concept OfAttempt = requires(const E& entry) {
 };
 
 // What the journal holds that the account is made of.
-class Walk {
+class FailureWalk {
  public:
-  Walk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
+  FailureWalk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
       : plan_(plan), clocks_(clocks), hosts_(plan, journal) {
     for (const JournalRecord& record : journal.records()) Take(record);
   }
@@ -181,7 +181,7 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   }
   std::vector<TimelineEntry> timeline;
   for (Draft& draft : drafts) {
-    if (timeline.size() == kMostEntries) break;
+    if (timeline.size() == kMostKeptEntries) break;
     draft.entry.who = MembersOf(plan, draft.processes);
     timeline.push_back(std::move(draft.entry));
   }
@@ -214,7 +214,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     if (same != drafts.end()) {
       same->group.alike = same->group.alike || same->group.lines != group.lines;
       same->processes.insert(process);
-    } else if (drafts.size() < kMostGroups) {
+    } else if (drafts.size() < kMostKeptGroups) {
       group.hint = PythonHint(group.lines);
       group.who.role = role;
       drafts.push_back({std::move(group), std::move(plain), std::move(message), {process}});
@@ -312,7 +312,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal) {
 
 FailureAccount MakeFailureAccount(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
                                   const HostClocks& clocks, int run_dir) {
-  const Walk walk(plan, journal, clocks);
+  const FailureWalk walk(plan, journal, clocks);
   const Key key(origin.process, origin.attempt);
   FailureAccount account;
   if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
