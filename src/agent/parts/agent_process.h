@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "agent/processes/memory_kills.h"
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 #include "spawn/start/launcher.h"
 
 namespace muster {

@@ -13,7 +13,7 @@
 
 #include "agent/parts/agent_state.h"
 #include "spawn/leftovers/descendants.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 
 namespace muster {
 

@@ -23,7 +23,7 @@
 #include "agent/parts/agent_state.h"
 #include "base/system/unique_fd.h"
 #include "spawn/leftovers/descendants.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/connection/wire.h"
 #include "wire/protocol/protocol.h"
 
