@@ -15,6 +15,7 @@
 #include "base/system/fault.h"
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
+#include "spawn/start/boost_launcher.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/watched_child.h"
 #include "transport/clock_offset.h"

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {

@@ -1,17 +1,12 @@
-// The mechanisms of the kernel that muster can do without, and the set of those that are switched off: for old kernels
-// on which they are faulty, and for tests of their substitutes.
+// The mechanisms of the kernel that muster can do without.
 //
 // Knows names only; the substitute of a mechanism is described where it is used (spawn/start/launcher.h,
 // evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-
-#include <tl/expected.hpp>
 
 namespace muster {
 
@@ -51,30 +46,5 @@ inline constexpr std::array<MechanismFact, 9> kMechanismFacts = {{
     {"guard", "a process beside each agent that ends everything if the agent is killed, and the head with it",
      "the head alone; what leaves its parent stays if both are killed, and on other hosts if the agent is"},
 }};
-
-class Without {
- public:
-  void Add(Mechanism mechanism) { bits_ |= Bit(mechanism); }
-  void Add(const Without& other) { bits_ |= other.bits_; }
-  bool Has(Mechanism mechanism) const { return (bits_ & Bit(mechanism)) != 0; }
-  bool empty() const { return bits_ == 0; }
-
-  bool operator==(const Without&) const = default;
-
- private:
-  static unsigned Bit(Mechanism mechanism) { return 1U << static_cast<unsigned>(mechanism); }
-
-  unsigned bits_ = 0;
-};
-
-// "pidfd,cgroup": what ParseWithout takes.
-std::string WithoutText(const Without& without);
-
-// Names joined by commas; the error is the first word that is none. Empty text: nothing is done without.
-tl::expected<Without, std::string> ParseWithout(std::string_view names);
-
-inline constexpr const char* kWithoutVariable = "MUSTER_WITHOUT";
-// What the variable asks for; nothing if it is not set or holds a word that is no name.
-Without WithoutByEnvironment();
 
 }  // namespace muster

@@ -1,6 +1,7 @@
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
 namespace muster {
