@@ -1,7 +1,7 @@
-// Very many agents on one machine: a script stands in for ssh and starts each agent here, so that all of them share the
-// head's processors. Each has 8 processes, which sleep for three seconds. Printed: how long a round takes, the head's
-// own processor time, and how many agents were lost, which should be none: a heartbeat that waits too long takes a
-// healthy host for a dead one. Beside it the floor: as many of the same programs spawned by one process.
+// Measures a thousand agents on one machine: a script replaces ssh and starts each agent locally, so that all of them
+// share the head's CPUs. Each has 8 processes, which sleep for three seconds. Prints the duration of a round, the
+// head's own CPU time, and the number of lost agents, which should be 0: a late heartbeat makes a healthy host look
+// dead. Baseline: as many processes of the same program spawned by one process.
 //
 // usage: agents [ROUNDS [HOSTS]]    default 3 1024
 #include <csignal>
@@ -37,11 +37,11 @@ constexpr const char* kStandIn =
 
 struct Round {
   double seconds = 0;
-  double head_seconds = 0;  // of processor time, its own
+  double head_seconds = 0;  // the head's own CPU time
   int exit_code = -1;
 };
 
-// Of a process that has ended and is not reaped: its own processor time in seconds (proc(5), fields 14 and 15).
+// For a process that has ended and is not reaped: its own CPU time in seconds (proc(5), fields 14 and 15).
 double OwnTime(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   std::ofstream(ssh) << kStandIn;
   ::chmod(ssh.c_str(), 0700);
   ::setenv("MUSTER_SSH", ssh.c_str(), 1);
-  ::setenv("XDG_STATE_HOME", scratch.path().c_str(), 1);  // its own list of bad hosts
+  ::setenv("XDG_STATE_HOME", scratch.path().c_str(), 1);  // a separate list of bad hosts
 
   std::vector<double> seconds;
   std::vector<double> floors;

@@ -1,6 +1,6 @@
-// What checking a recipe with forty attributes of the context API costs as a whole process, beside what is spent before
-// any attribute is looked at: a process that does nothing, muster that only prints its version, and the check of a
-// recipe without any (two processes, the interpreter, no schema).
+// Measures checking a recipe with forty attributes of the context API as a whole process. Baselines: a process that
+// does nothing, muster printing its version, and the check of a recipe without attributes (two processes, the
+// interpreter, no schema).
 //
 // usage: check [ROUNDS]    default 40
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What the commands cost that a person waits for, as whole processes, beside the start of an interpreter that only
-// loads what a command-line tool in Python begins with.
+// Measures the interactive commands as whole processes. Baseline: the start of a Python interpreter with the imports of
+// a typical command-line tool.
 //
 // usage: cli [ROUNDS]    default 40
 #include <cstdlib>

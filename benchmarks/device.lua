@@ -1,4 +1,4 @@
--- A process on one make-believe device, which writes down when it has it.
+-- A process on one simulated device, which records when it has the device.
 local muster = require "muster"
 
 return muster.recipe {

@@ -1,6 +1,6 @@
-// Two sweeps and three runs, one after the other each, over four make-believe devices: how long somebody waited while a
-// device that it could have used was free. Free is a device from the last line of the process that had it to the first
-// line of the next; so the end of one and the start of the other are in the figure.
+// Measures idle time of devices: two sweeps and three consecutive series of runs share four simulated devices; a device
+// is idle while another process waits that could use it. Idle time is counted from the last line of one process to the
+// first line of the next one, so it includes the end of one and the start of the other.
 //
 // usage: devices [TRIALS [RUNS]]    default 200 200, of each sweep and of each of the three
 #include <algorithm>
@@ -54,7 +54,7 @@ double SecondsOf(const std::string& utc) {
   return rest == nullptr ? 0 : static_cast<double>(::timegm(&time)) + std::strtod(rest, nullptr);
 }
 
-// From being told to wait until the devices were there, of every run below the folder.
+// From the start of waiting until the devices were available, for every run below the folder.
 std::vector<Span> WaitsBelow(const std::string& folder) {
   std::vector<Span> waits;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -72,7 +72,7 @@ std::vector<Span> WaitsBelow(const std::string& folder) {
   return waits;
 }
 
-// While nobody had them, each device.
+// The times in which nobody had a device, for each device.
 std::vector<Span> FreeTimes(const std::string& records) {
   std::map<std::string, std::vector<std::pair<double, std::string>>> by_device;
   std::ifstream file(records);

@@ -1,7 +1,7 @@
-// What evaluating a recipe costs as a whole process (muster check), beside the floor: a process that does
-// nothing, and muster that only prints its version. The difference between the two muster figures is the
-// second, locked-down process with its interpreter. Then what a plan costs whoever wants many, each by a fresh
-// evaluator: of a program of its own, and forked by a stem; processor time is that of both sides.
+// Measures evaluating a recipe as a whole process (muster check). Baselines: a process that does nothing, and muster
+// printing its version. The difference between the two muster figures is the second, locked-down process with its
+// interpreter. Also measures many plans, each by a fresh evaluator: started as a program, and forked by a fork server;
+// CPU time is that of both sides.
 //
 // usage: evaluate [ROUNDS]    default 30
 #include <cstdio>
@@ -18,7 +18,7 @@ using namespace muster::benchmark;
 
 namespace {
 
-// Seconds of processor time of this process and of the children that it has waited for.
+// CPU time in seconds of this process and of the children that it has waited for.
 double ProcessorSeconds() {
   double seconds = 0;
   for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -31,11 +31,11 @@ double ProcessorSeconds() {
   return seconds;
 }
 
-// So many plans of the recipe; `evaluate` makes one, `finish` ends what they came from.
+// Makes so many plans of the recipe with `evaluate`; `finish` ends the evaluators.
 void TimePlans(const std::string& label, std::size_t plans, const std::function<bool()>& evaluate,
                const std::function<void()>& finish) {
   std::vector<double> seconds;
-  evaluate();  // a stem is started by its first
+  evaluate();  // starts the fork server
   const double before = ProcessorSeconds();
   for (std::size_t i = 0; i < plans; ++i) {
     const std::uint64_t began = MonotonicNow();

@@ -1,5 +1,5 @@
--- A recipe that sets forty attributes of the context API, tables not counted twice: the size of a real job's
--- configuration, for measuring what checking it costs.
+-- A recipe that sets forty attributes of the context API, counting tables once: the size of a real job's configuration,
+-- for measuring the cost of checking it.
 local muster  = require "muster"
 local context = require "muster.context"
 

@@ -1,5 +1,5 @@
-// What a guard costs a run (docs/decisions/0061-every-agent-has-a-guard.md): how much later an agent with one greets,
-// and has ended, than one without, in turns; and how much memory the guard has to itself.
+// Measures the cost of a guard (docs/decisions/0061-every-agent-has-a-guard.md): the delay of an agent's greeting and
+// of its end, with and without a guard in turns; and the guard's own memory.
 //
 // usage: guard [ROUNDS]    default 200
 #include <array>
@@ -31,7 +31,7 @@ constexpr int kGuardFd = 4;
   std::exit(1);
 }
 
-// Kilobytes that stand after this word in a file of /proc.
+// The kilobytes after this word in a file of /proc.
 std::size_t KilobytesIn(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   std::size_t kilobytes = 0;
@@ -46,9 +46,9 @@ double SecondsOf(const timeval& time) {
 }
 
 struct Times {
-  std::vector<double> wall;       // from its start to its greeting, and from the end of its connection to its end
-  std::vector<double> processor;  // its time, and its guard's
-  // Of what was started: the guard, where there is one. Pages of the program's file are nobody's own.
+  std::vector<double> wall;       // from start to greeting, and from the end of the connection to the exit
+  std::vector<double> processor;  // of the agent and its guard
+  // Of the started process: the guard, if there is one. Pages of the program's file are not counted.
   std::size_t written_kb = 0;
   std::size_t tables_kb = 0;
 };
@@ -64,7 +64,7 @@ void TimeAgent(bool guarded, Times& times) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  // Out of the way of the numbers that they get.
+  // Avoids the numbers that they get.
   const int theirs = fcntl(line[1], F_DUPFD_CLOEXEC, 10);
   const int pipe = fcntl(account[1], F_DUPFD_CLOEXEC, 10);
   posix_spawn_file_actions_t actions;

@@ -1,7 +1,7 @@
-// Many hosts over ssh: how long until all agents are up, how long from a failure on one host to the SIGTERM on every
-// other, and what an idle head costs. Hosts are namespaces of this machine, with an sshd each (tests/hosts/bed), so
-// that all of them share its processors and its monotonic clock. Beside it, in the same bed: one ssh to each host at
-// once, which is the floor, and pdsh, both running true.
+// Measures many hosts over ssh: the time until all agents are up, from a failure on one host to the SIGTERM on all
+// others, and the cost of an idle head. Hosts are namespaces of this machine, with an sshd each (tests/hosts/bed), so
+// they share its CPUs and its monotonic clock. Baselines in the same testbed: one concurrent ssh to each host, and
+// pdsh, both running true.
 //
 // usage: hosts [ROUNDS [HOSTS [IDLE_SECONDS]]]    default 5 64 20
 #include <algorithm>
@@ -60,7 +60,7 @@ std::vector<std::string> MusterRun(const Bed& bed, const std::string& part, cons
           "program=" MUSTER_BIN_DIR "/../benchmarks/hosts"};
 }
 
-// One ssh to each host, all at once, until the last has ended.
+// One concurrent ssh to each host, until the last has ended.
 double SshFloor(const Bed& bed) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -92,7 +92,7 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
   std::vector<double> agents_up;
   std::vector<double> whole;
   std::size_t failures = 0;
-  for (std::size_t round = 0; round <= rounds; ++round) {  // the first warms the caches
+  for (std::size_t round = 0; round <= rounds; ++round) {  // the first round warms the caches
     const ScratchFolder scratch;
     const double ssh = SshFloor(bed);
     const auto pdsh_took = TimeCommand(pdsh, scratch.path(), kLimit);
@@ -126,7 +126,7 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
   PrintRatio("all agents up / pdsh", FiguresOf(agents_up).median / FiguresOf(by_pdsh).median, "near 1");
 }
 
-// The times that a process has written, or nothing if it has not.
+// The times that a process has written, or nothing if there are none.
 std::optional<std::uint64_t> TimeIn(const std::string& log) {
   std::ifstream file(log);
   std::optional<std::uint64_t> time;
@@ -141,7 +141,7 @@ void MeasureStop(const Bed& bed, std::size_t rounds) {
   std::size_t missing = 0;
   for (std::size_t round = 0; round < rounds; ++round) {
     const ScratchFolder scratch;
-    // It fails, as it should.
+    // Expected to fail.
     TimeCommand(MusterRun(bed, "stop", scratch.path() + "/run"), scratch.path(), kLimit);
     const auto failed = TimeIn(scratch.path() + "/run/logs/failing.0.0.log");
     for (std::size_t index = 0; index + 1 < bed.hosts; ++index) {
@@ -162,7 +162,7 @@ void MeasureStop(const Bed& bed, std::size_t rounds) {
   std::printf("  %-44s %.2f ms   (wanted: at most 50)\n", "99th percentile", delivered[place] * 1e3);
 }
 
-// Time that the process has had a processor, in seconds: the first number of proc_pid_schedstat.
+// CPU time of the process in seconds: the first number of proc_pid_schedstat.
 double ProcessorSeconds(long pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/schedstat");
   std::uint64_t nanoseconds = 0;
@@ -185,7 +185,7 @@ void MeasureIdle(const Bed& bed, unsigned seconds) {
     if (record["event"] == "run_began") head = record["pid"];
     if (record["event"] == "agent_connected") ++agents;
   }
-  sleep(2);  // what is still on its way when all have started
+  sleep(2);  // lets messages arrive that are on their way after the start
   const double before = ProcessorSeconds(head);
   const std::uint64_t began = MonotonicNow();
   sleep(seconds);
@@ -209,7 +209,7 @@ int AwaitTerm() {
   return 0;
 }
 
-// A second after all have started: what comes home of their beginnings is over by then.
+// A second after all have started, when all messages about their starts have arrived.
 [[noreturn]] void FailSoon() {
   sleep(1);
   std::printf("%llu\n", static_cast<unsigned long long>(MonotonicNow()));
@@ -231,7 +231,7 @@ int main(int argc, char** argv) {
   const std::size_t hosts = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 64;
   const unsigned idle = argc > 3 ? static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)) : 20;
   const char* bed = std::getenv("BED");
-  if (bed == nullptr) {  // once more, inside one
+  if (bed == nullptr) {  // runs itself again inside a testbed
     const std::string program = Source("tests/hosts/bed");
     const std::string count = std::to_string(hosts);
     const std::string round_count = std::to_string(rounds);

@@ -1,4 +1,4 @@
--- As many Pythons as wanted that do nothing, with PyTorch's variables: what the benchmark beside torchrun starts.
+-- A number of Python processes that do nothing, with PyTorch's variables: the job of the benchmark against torchrun.
 local muster = require "muster"
 
 return muster.recipe {

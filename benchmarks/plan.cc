@@ -1,5 +1,5 @@
-// What a plan costs as a whole process: 8 and 4,096 devices of recipes/pipeline.lua, beside muster that only
-// prints its version.
+// Measures planning as a whole process: 8 and 4,096 devices of recipes/pipeline.lua. Baseline: muster printing its
+// version.
 //
 // usage: plan [ROUNDS]    default 20
 #include <cstdlib>

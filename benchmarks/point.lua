@@ -1,4 +1,4 @@
--- A point that does nothing: what the benchmark of sweeps tries again and again.
+-- A trial that does nothing, for the benchmark of sweeps.
 local muster = require "muster"
 
 return muster.recipe {

@@ -1,5 +1,5 @@
-// A rehearsal of 64 workers and their scheduler, every one greeting every other, from the command's start to its end
-// with the table printed; beside it muster run of as many processes that do nothing, which is the floor.
+// Measures a rehearsal of 64 workers and their scheduler, all connected to each other, from the command's start to its
+// end. Baseline: muster run of as many processes that do nothing.
 //
 // usage: rehearse [ROUNDS]    default 10
 #include <cstdlib>
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const std::size_t rounds = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 10;
   const ScratchFolder scratch;
   std::vector<Contestant> contestants = {
-      // Any file will do for the script: nobody runs it.
+      // The script may be any file: it is not run.
       {"muster rehearse, 64 + 1 stubs",
        {"/usr/bin/env", "MUSTER_HOST_DEVICES=64", Program("muster"), "rehearse", Source("recipes/pipeline.lua"),
         "devices_per_host=64", "layers=64", "script=" + Source("recipes/pipeline.lua")},

@@ -1,6 +1,6 @@
-// A whole run of 4 processes that do nothing, from the command's start to its end with the report written,
-// beside mpirun -n 4 with the same program. mpirun 4.1.4 sometimes hangs on processes that end at once, so
-// every run has a limit; what hangs is counted and left out of its figures.
+// Measures a whole run of 4 processes that do nothing, from the command's start to its end with the report. Compared
+// with mpirun -n 4 of the same program. mpirun 4.1.4 sometimes hangs on processes that end at once, so every run has a
+// limit; runs that hang are counted, but not part of the figures.
 //
 // usage: run [ROUNDS]    default 10
 #include <cstdio>

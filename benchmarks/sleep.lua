@@ -1,4 +1,4 @@
--- Processes that end at once: what is left is the cost of starting and watching them.
+-- Processes that end at once, so that only starting and supervising them costs time.
 local muster = require "muster"
 
 return muster.recipe {

@@ -1,7 +1,7 @@
-// What starting processes costs: many short ones with 60 variables each, all started and then all reaped,
-// through (a) the launcher with a Boost.Process handle and an Asio loop, and (b) the agent's child set on top
-// of that, beside the floor: clone, execve, epoll and waitid as bare system calls. The variants take turns
-// within one run, since single wall times on a shared machine say little.
+// Measures starting processes: many short ones with 60 variables each, all started and then all reaped, through (a) the
+// launcher with a Boost.Process handle and an Asio loop, and (b) the agent's child set on top of that. Baseline: clone,
+// execve, epoll and waitid as raw system calls. The variants alternate, since single wall times on a shared machine are
+// unreliable.
 //
 // usage: spawn [COUNT ...]    default 1000 4000
 #include <algorithm>
@@ -61,7 +61,7 @@ struct FloorChild {
 
 int RunFloorChild(void* argument) {
   const auto* child = static_cast<const FloorChild*>(argument);
-  // Leaves nothing of the parent's above 2: a copy of a pidfd that lived until execve would keep it in epoll.
+  // Closes the parent's descriptors above 2: a copy of a pidfd that lived until execve would keep it in epoll.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_UNSHARE);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= 2; ++fd) ::dup2(null, fd);
@@ -182,7 +182,7 @@ void Measure(std::size_t count) {
       {{"floor (clone, epoll)", Floor}, {"launcher + handle", ThroughLauncher}, {"child set", ThroughChildSet}}};
   const int rounds = count <= 1000 ? 9 : 5;
   for (int round = 0; round < rounds; ++round) {
-    // Each variant goes first in turn, so that none always inherits the state another leaves.
+    // Each variant is first in turn, so that none is always affected by the previous one.
     for (std::size_t i = 0; i < variants.size(); ++i) {
       Variant& variant = variants[(i + static_cast<std::size_t>(round)) % variants.size()];
       variant.times.push_back(variant.measure(count, variables));

@@ -1,6 +1,6 @@
-// One of N processes fails: how long until agent and head know, and until all the others are gone and reaped? Beside
-// the floor, which is killing and reaping N processes that do nothing in a loop, and mpirun, from the failing rank's
-// exit to its own end. Figures come from the journal: its times are the monotonic clock, as the failing process's are.
+// Measures the reaction to the failure of one of N processes: the time until agent and head know, and until all others
+// are reaped. Compared with killing and reaping N idle processes in a loop, and with mpirun, from the failing rank's
+// exit to its own. Times are from the journal, whose monotonic clock the failing process uses too.
 //
 // usage: stop [ROUNDS [N …]]    default 10 256 1000; mpirun at 64 and 256 with at most 3 rounds, 20 s each
 #include <algorithm>
@@ -48,9 +48,9 @@ double Floor(std::size_t count) {
 }
 
 struct Stop {
-  double agent_knows = 0;  // from the last instruction of the failing process to its end in the agent
+  double agent_knows = 0;  // from the failing process's last instruction to its exit in the agent
   double head_knows = 0;   // … to its record in the head's journal
-  double gone = 0;         // from its end in the agent to the last end there
+  double gone = 0;         // from its exit in the agent to the last exit there
 };
 
 std::optional<Stop> ReadStop(const std::string& run_dir) {
@@ -90,7 +90,7 @@ void Measure(std::size_t rounds, std::size_t count, const std::string& self) {
   for (std::size_t round = 0; round < rounds; ++round) {
     floor.push_back(Floor(count));
     const ScratchFolder scratch;
-    // It fails, as it should: only the journal tells whether it went well.
+    // Expected to fail: only the journal shows whether it worked.
     TimeCommand({Program("muster"), "run", "--quiet", Source("benchmarks/stop.lua"), "--run-dir",
                  scratch.path() + "/run", "count=" + std::to_string(count), "program=" + self},
                 scratch.path(), kLimit);
@@ -144,7 +144,7 @@ void MeasureMpirun(std::size_t rounds, std::size_t count, const std::string& sel
 int Rank(const char* file) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (rank == nullptr || std::strcmp(rank, "0") != 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // an mpirun that is killed at its limit would leave it behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // do not outlive an mpirun that is killed at its time limit
     for (;;) pause();
   }
   sleep(1);

@@ -1,5 +1,6 @@
-// A sweep over points that do nothing, two at a time, beside GNU parallel and xargs, which start the same program as
-// often and keep no account of it. Each trial of muster's is planned, journalled and a run with a directory of its own.
+// Measures a sweep over points that do nothing, two at a time. Compared with GNU parallel and xargs, which start the
+// same program as often, without records. Each of muster's trials is planned, journalled and a run with its own
+// directory.
 //
 // usage: sweep [TRIALS [ROUNDS]]    default 10000 1
 #include <cstdio>
@@ -13,7 +14,7 @@ using namespace muster::benchmark;
 
 namespace {
 
-// One argument per line, for those that read their points from a file.
+// One argument per line, for programs that read their points from a file.
 std::string WritePoints(const std::string& folder, std::size_t trials) {
   const std::string file = folder + "/points";
   std::ofstream points(file);

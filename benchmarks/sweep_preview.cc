@@ -1,6 +1,6 @@
-// How long it takes to judge the points of a sweep over recipes/gpt.lua, and how much memory: a million points with
-// about a thousand layouts, of which each is planned once; and points that all need a plan of their own, fewer of them,
-// with what one costs. Memory is the largest resident set of any of the command's processes.
+// Measures time and memory of judging the points of a sweep over recipes/gpt.lua: a million points with about a
+// thousand layouts, each planned once; and fewer points that all need their own plan, with the cost per plan. Memory is
+// the largest resident set of any of the command's processes.
 //
 // usage: sweep_preview [POINTS_OF_THEIR_OWN]    default 20000
 #include <cstdio>
@@ -16,7 +16,7 @@ using namespace muster::benchmark;
 
 namespace {
 
-// Seconds, or nothing after a message.
+// Seconds, or nothing after printing a message.
 std::optional<double> Preview(const std::string& label, const std::vector<std::string>& words, double points) {
   std::vector<std::string> argv = {Program("muster"), "sweep", Source("recipes/gpt.lua")};
   argv.insert(argv.end(), words.begin(), words.end());

@@ -1,6 +1,6 @@
-// What it takes to go on with a sweep of which so many trials are over: the account by the index and the rest of the
-// journal, beside the same without an index, and the index made anew; and all of `muster resume`, which finds nothing
-// left to do. Also what one entry costs to write.
+// Measures resuming a sweep with so many finished trials: loading its state from the index and the rest of the journal,
+// without an index, and rebuilding the index; and all of `muster resume`, which finds nothing left to do. Also measures
+// writing one entry.
 //
 // usage: sweep_resume [TRIALS]    default 1000000
 #include <chrono>
@@ -57,7 +57,7 @@ void Make(int folder, std::uint64_t trials) {
   }
 }
 
-// In a process of its own, so that each has its own memory.
+// In a separate process, with separate memory.
 template <class F>
 void Measure(const char* what, const F& work) {
   std::fflush(stdout);
@@ -74,8 +74,8 @@ void Measure(const char* what, const F& work) {
   if (::waitpid(child, &status, 0) < 0 || status != 0) std::exit(1);
 }
 
-// The whole command, of a sweep that has the folder's journal and index in the place of its own. The made journal is of
-// another recipe: that is accepted the first time.
+// The whole command, for a sweep whose journal and index are replaced by the folder's. The generated journal is of
+// another recipe, which is accepted the first time.
 void MeasureResume(const std::string& folder, std::uint64_t trials) {
   namespace fs = std::filesystem;
   const auto time = [&](std::vector<std::string> words) {

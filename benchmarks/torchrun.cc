@@ -1,7 +1,7 @@
-// From the command to its end for 4 and 16 Pythons that do nothing, beside Debian's torchrun and beside the Pythons
-// alone, all at once from a shell. torchrun (1.13) looks for ended workers every 5 s unless told otherwise: here every
-// 0.1 s
-// (--monitor_interval 0.1). About a second of its time is the import of PyTorch.
+// Measures launching 4 and 16 Python processes that do nothing, from the command to its end. Compared with
+// Debian's torchrun, and with starting the processes from a shell. torchrun (1.13) checks for exited workers
+// every 5 s by default, here every 0.1 s (--monitor_interval 0.1). About a second of its time is the import of
+// PyTorch.
 //
 // usage: torchrun [ROUNDS]    default 5
 #include <cstdio>

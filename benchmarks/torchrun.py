@@ -1,6 +1,6 @@
-"""Debian's torchrun, made to start: under Python 3.11 its reading of --redirects and --tee gives nothing.
+"""Runs Debian's torchrun with a fix: under Python 3.11 its parsing of --redirects and --tee fails.
 
-Changes that one function and nothing of what is timed; then it is torchrun.
+Replaces that one function and nothing that is timed; then runs torchrun.
 """
 
 from torch.distributed.elastic.multiprocessing import api
@@ -14,6 +14,6 @@ def from_text(text):
 
 api.Std.from_str = staticmethod(from_text)
 
-from torch.distributed.run import main  # noqa: E402: it copies the function when it is imported
+from torch.distributed.run import main  # noqa: E402: it copies the function at import
 
 main()

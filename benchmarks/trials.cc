@@ -1,9 +1,9 @@
-// What a run costs among thousands, as a sweep has them: no-op runs with a plan that is there, two at a time in one
-// head over one standing agent, beside the floor: the same program spawned and waited for, two at a time. Processor
-// time is that of this process and of all it started that has ended; what the standing agent itself used is told apart.
+// Measures a run among thousands, as in a sweep: no-op runs with an existing plan, two at a time in one head over one
+// standing agent. Baseline: the same program spawned and waited for, two at a time. CPU time is that of this process
+// and its ended children; that of the standing agent is printed separately.
 //
-// Where $TMPDIR is decides what the files cost: a file system that has just lost thousands of files (ext4) takes longer
-// to make new ones.
+// The location of $TMPDIR determines the cost of files: a file system that has just deleted thousands of files (ext4)
+// is slower at creating new ones.
 //
 // usage: trials [COUNT [AT_A_TIME]]    default 1000 2
 #include <algorithm>
@@ -48,7 +48,7 @@ double Used(int who) {
   return Seconds(usage.ru_utime) + Seconds(usage.ru_stime);
 }
 
-// Of a process and of its children that it has waited for, in seconds (proc(5), fields 14 to 17).
+// CPU time in seconds of a process and of the children that it has waited for (proc(5), fields 14 to 17).
 double UsedBy(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});

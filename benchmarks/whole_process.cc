@@ -49,7 +49,7 @@ std::optional<double> TimeCommand(const std::vector<std::string>& argv, const st
   const auto pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   pollfd ended{pidfd, POLLIN, 0};
   const bool in_time = poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(limit).count())) == 1;
-  if (!in_time) kill(-pid, SIGKILL);  // its own group, and not reaped yet
+  if (!in_time) kill(-pid, SIGKILL);  // its process group, which is not reaped yet
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -1,5 +1,5 @@
-// Timing whole processes and printing the figures: what the benchmarks that measure a command share. Knows
-// nothing of muster but where its programs are.
+// Times whole processes and prints the figures: shared by the benchmarks of commands. Independent of muster, except for
+// the location of its programs.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,20 @@
 
 namespace muster::benchmark {
 
-// Runs the command to its end, output thrown away, in the folder `cwd` (empty: this one). Seconds of wall
-// time, or nothing if it did not end within the limit (it is killed then) or did not exit with 0.
+// Runs the command to its end in the folder `cwd` (empty: the current one) and discards its output. Returns wall time
+// in seconds, or nothing if it did not end within the limit (it is killed then) or failed.
 std::optional<double> TimeCommand(const std::vector<std::string>& argv, const std::string& cwd,
                                   std::chrono::seconds limit);
 
-// Nanoseconds of the clock that all processes of this machine share.
+// Nanoseconds of the monotonic clock, which all processes of this machine share.
 std::uint64_t MonotonicNow();
 double SecondsBetween(std::uint64_t from, std::uint64_t to);
 
-// FiguresText and RatioText, at once.
+// Prints FiguresText and RatioText immediately.
 void Print(const std::string& label, const Figures& figures);
 void PrintRatio(const std::string& label, double ratio, const std::string& wanted);
 
-// One line of its answers is timed against another, in turns, so that a drifting machine hits both alike.
+// A variant to be timed against another, in turns, so that drift of the machine affects both alike.
 struct Contestant {
   std::string label;
   std::vector<std::string> argv;
@@ -40,7 +40,7 @@ std::string Program(const std::string& name);
 // Path of a file of the source tree.
 std::string Source(const std::string& name);
 
-// A folder of its own, removed at the end.
+// A temporary folder, removed by the destructor.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -1,6 +1,6 @@
-# muster_common_headers(TARGET KIND): TARGET reads the headers that nearly every file includes from a form that was compiled
-# once for its KIND: "library", "command" (with those of the command line) or "test" (with GoogleTest's). It saves a good part
-# of a build's time, and nothing else: each file includes what it uses, which the presets that go without hold it to.
+# muster_common_headers(TARGET KIND): makes TARGET use a precompiled header of the headers that nearly every file
+# includes, shared by all targets of its KIND: "library", "command" (with those of the command line) or "test" (with
+# GoogleTest's). It only saves build time: each file includes what it uses, which presets without it verify.
 
 option(MUSTER_COMMON_HEADERS "Compile the headers that nearly every file includes only once" ON)
 
@@ -9,8 +9,8 @@ set(MUSTER_COMMON <algorithm> <array> <charconv> <cstdint> <cstring> <filesystem
     <tl/expected.hpp>)
 
 if(MUSTER_COMMON_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # What gcc 12 wrongly sees in std::string (PR 105651, as in Toolchain.cmake) has other names where headers were compiled
-  # before.
+  # gcc 12's false positives in std::string (PR 105651, as in Toolchain.cmake) have other names with precompiled
+  # headers.
   add_compile_options(-fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
@@ -19,7 +19,7 @@ function(muster_compile_headers kind)
   file(CONFIGURE OUTPUT ${source} CONTENT "// What is compiled with this are the headers.\n" @ONLY)
   add_library(muster_${kind}_headers OBJECT ${source})
   target_link_libraries(muster_${kind}_headers PRIVATE tl::expected Boost::headers)
-  if(kind STREQUAL "test")  # code for programs is another kind
+  if(kind STREQUAL "test")  # code for programs is compiled differently
     set_target_properties(muster_${kind}_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(muster_${kind}_headers PRIVATE -fPIE)
   endif()

@@ -1,5 +1,5 @@
-# Everything muster needs, from Debian packages. A missing one ends the configuration with one line that
-# names the package; tools/setup installs them all.
+# Finds all dependencies of muster, from Debian packages. A missing one ends the configuration with one line that names
+# the package; tools/setup installs them all.
 
 function(muster_missing what package)
   message(FATAL_ERROR "muster: ${what} is missing: install ${package} (or run tools/setup)")
@@ -40,11 +40,11 @@ foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libsecc
   endif()
 endforeach()
 
-# RE2 asks for -pthread where it is used. That says nothing to the C library any more, but makes code another kind for
-# headers that were compiled before (CommonHeaders.cmake).
+# RE2 requests -pthread from its users. The C library does not need it any more, and it would prevent sharing the
+# precompiled header (CommonHeaders.cmake).
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
-# Their archives, which are in the same packages (see muster_program).
+# Their static libraries, which are in the same packages (see muster_program).
 foreach(dependency "LUAJIT|libluajit-5.1.a" "SECCOMP|libseccomp.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
   string(REPLACE "|" ";" pair ${dependency})
   list(GET pair 0 prefix)

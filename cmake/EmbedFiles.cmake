@@ -1,8 +1,8 @@
 # muster_embed(TARGET FUNCTION NAME HEADER file.h ROOT folder PATTERNS glob …): compiles every file below ROOT that
-# one of the PATTERNS (relative to ROOT) names into TARGET as text, under its path relative to ROOT. The generated
-# source defines muster::NAME() as HEADER declares it, a span of EmbeddedFile (src/base/values/embedded_file.h).
-# THROUGH program: a target that is called as "program ROOT OUTPUT FILE…" and writes what is compiled in instead of the
-# files, under the same names below OUTPUT.
+# matches one of the PATTERNS (relative to ROOT) into TARGET as text, under its path relative to ROOT. The generated
+# source defines muster::NAME() as declared in HEADER, a span of EmbeddedFile (src/base/values/embedded_file.h). THROUGH
+# program: a target that is called as "program ROOT OUTPUT FILE…" and writes the bytes to embed instead of the files,
+# under the same names below OUTPUT.
 
 function(muster_embed target)
   cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH" "PATTERNS" ${ARGN})

@@ -1,11 +1,11 @@
 # muster_library(NAME [COMMANDS] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/, named after its path.
-# Its LINKS are what its files may include; tools/check-layers holds them to each other. COMMANDS: of the command line.
+# Its LINKS are what its files may include, which tools/check-layers verifies. COMMANDS: of the command line.
 # muster_folders(NAME FOLDER …): a folder of such folders. muster_NAME stands for all of them, for tests and benchmarks.
 
 get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 find_package(Threads REQUIRED)
 
-# A test's own code takes no time when it runs; what it tests is compiled as always.
+# A test's own code needs no optimisation; the tested code is compiled as always.
 function(muster_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
@@ -21,7 +21,7 @@ function(muster_library name)
     add_library(muster_${name} INTERFACE)
     set(seen INTERFACE)
   endif()
-  # The public headers want the type of a result and a flat map.
+  # The public headers need the type of a result and a flat map.
   target_include_directories(muster_${name} ${seen} ${MUSTER_ROOT}/include ${MUSTER_ROOT}/src)
   target_link_libraries(muster_${name} ${seen} ${L_LINKS} tl::expected Boost::headers)
   if(L_SOURCES)
@@ -42,25 +42,25 @@ function(muster_folders name)
   endforeach()
 endfunction()
 
-# muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half of
-# such a start is the loader's work for shared C++ libraries, so what is written in C++ is linked in; the C library stays
-# shared. Sanitizers want the C++ library shared, too.
+# muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half
+# of such a start is loading shared C++ libraries, so C++ code is linked statically; the C library stays shared.
+# Sanitizers need a shared C++ library, too.
 function(muster_program name)
   if(NOT MUSTER_SANITIZE)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
   endif()
 endfunction()
 
-# muster_static_program(NAME): a program that goes to other hosts: with the C library linked in, too, if there is a static one,
-# and at another address at each start all the same (-static-pie). Elsewhere as muster_program. Sanitizers and coverage want the
-# shared one.
+# muster_static_program(NAME): a program that runs on other hosts: also links the C library statically, if there is a
+# static one, as a position-independent executable (-static-pie). Otherwise the same as muster_program. Sanitizers and
+# coverage need the shared one.
 include(CheckCXXSourceCompiles)
 function(muster_static_program name)
   if(NOT MUSTER_SANITIZE AND NOT MUSTER_COVERAGE)
     set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
     check_cxx_source_compiles("int main() { return 0; }" MUSTER_STATIC_PIE)
     if(MUSTER_STATIC_PIE)
-      # Without -static-libstdc++: it ends in the shared libraries again.
+      # Without -static-libstdc++, which would add shared libraries again.
       target_link_options(${name} PRIVATE -static-pie -Wl,--as-needed -Wl,--gc-sections)
       return()
     endif()
@@ -83,7 +83,7 @@ function(muster_test name)
   muster_common_headers(${name} test)
   include(GoogleTest)
   set(properties TIMEOUT ${T_TIMEOUT})
-  if(T_SPOILS_RUNS)  # tools/run-tests is not to hold its run directories to what such promise
+  if(T_SPOILS_RUNS)  # tools/run-tests must not check its run directories
     list(APPEND properties ENVIRONMENT_MODIFICATION "MUSTER_KEEP_RUNS=unset:")
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})

@@ -1,8 +1,8 @@
-# Compiler and linker settings that hold for every target; ccache and mold are used when present.
+# Compiler and linker settings for all targets; uses ccache and mold if present.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness that precompiled headers want of it.
+  # The sloppiness settings that precompiled headers require.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
@@ -13,8 +13,8 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 sees overlaps in std::string's operator+ and uninitialized members of std::variant that are not there
-  # (PR 105651, PR 105562).
+  # gcc 12 reports false overlaps in std::string's operator+ and uninitialized members of std::variant (PR 105651, PR
+  # 105562).
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized)
   # It collects garbage from 128 MiB on, which the headers alone come near to: a tenth of its time.
   add_compile_options(--param=ggc-min-heapsize=524288)

@@ -1,5 +1,5 @@
-# Writes OUTPUT: a C++ file whose FUNCTION, declared in HEADER, gives every file of FILES (relative to ROOT) as
-# bytes. Bytes and not string literals, because a literal has a length limit.
+# Writes OUTPUT: a C++ file whose FUNCTION, declared in HEADER, returns every file of FILES (relative to ROOT) as bytes.
+# Bytes instead of string literals, because a literal has a length limit.
 
 set(body "// Generated from ${ROOT}.\n#include \"${HEADER}\"\n\nnamespace muster {\nnamespace {\n\n")
 set(table "")

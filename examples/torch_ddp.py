@@ -1,7 +1,7 @@
 """Softmax regression on handwritten digits, trained data-parallel by PyTorch on the CPU (gloo).
 
-Reads the environment that torchrun gives and nothing else of its launcher. Every rank takes its share of each batch,
-DistributedDataParallel averages the gradients, so all ranks end with the same weights and tell the same loss.
+Of torchrun it uses only the environment variables. Every rank processes its share of each batch,
+DistributedDataParallel averages the gradients, so all ranks end with the same weights and print the same loss.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PIXEL_MAX = 16
 
 
 def read_digits(path):
-    """Pixels in 0..1, and the digit that each row shows."""
+    """Pixels in 0..1, and the digit of each row."""
     with open(path, newline="") as file:
         rows = [[float(word) for word in row] for row in csv.reader(file)]
     table = torch.tensor(rows)

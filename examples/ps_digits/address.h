@@ -1,4 +1,4 @@
-// IP addresses as values: literals only, IPv4 and IPv6, ordered by number. Knows no names and no sockets.
+// IP addresses as values: literals only, IPv4 and IPv6, ordered by number. No name resolution, no sockets.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class Address {
   Address() = default;  // 0.0.0.0
 
   static std::optional<Address> Parse(const std::string& literal);
-  // 4 or 16 bytes in network order; anything else is no address.
+  // 4 or 16 bytes in network order; other sizes are invalid.
   static std::optional<Address> FromBytes(std::span<const std::uint8_t> bytes);
 
   std::span<const std::uint8_t> bytes() const { return {bytes_.data(), length_}; }

@@ -9,9 +9,9 @@
 namespace ps_digits {
 namespace {
 
-constexpr std::uint64_t kImageSeed = 19980701;  // any number; fixed, so that runs repeat
+constexpr std::uint64_t kImageSeed = 19980701;  // arbitrary, but fixed, so that runs are reproducible
 
-// std::shuffle may differ between standard libraries; the engine itself is fixed by the standard.
+// std::shuffle may differ between standard libraries; the engine itself is defined by the standard.
 std::vector<std::size_t> Permutation(std::size_t count, std::uint64_t seed) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,6 +1,6 @@
-// Which training images belong to which step and worker. The order of all images and the minibatches cut from
-// it depend on nothing but their number, so any number of workers trains the same model (up to rounding): a
-// worker's part of the data is its slice of every minibatch. Knows indices only.
+// Assigns training images to steps and workers. The order of all images and the minibatches depend only on the number
+// of images, so any number of workers trains the same model (up to rounding): each worker computes its slice of every
+// minibatch. Handles indices only.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,7 @@ Result<Role> ReadRole(const Environment& environment) {
   return Failure{"MS_ROLE=" + text + ": " + wanted};
 }
 
-// Shaped like a UUID: the dashes keep it from ever being read as a rank.
+// Like a UUID: the dashes keep it from being parsed as a rank.
 std::string RandomNodeId() {
   std::random_device random;
   std::string id;
@@ -82,7 +82,7 @@ Result<ClusterSettings> ReadClusterSettings(const Environment& environment) {
   const auto worker_num = ReadInteger(environment, "MS_WORKER_NUM", 1, kMaxProcessesPerRole);
   if (!worker_num) return worker_num.error();
   settings.worker_num = static_cast<std::uint32_t>(*worker_num);
-  // MindSpore allows 0 here; a trainer whose weights live in servers does not.
+  // MindSpore allows 0 here; a trainer with weights on servers does not.
   const auto server_num = ReadInteger(environment, "MS_SERVER_NUM", 1, kMaxProcessesPerRole);
   if (!server_num) return server_num.error();
   settings.server_num = static_cast<std::uint32_t>(*server_num);

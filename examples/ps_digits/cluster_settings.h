@@ -1,6 +1,6 @@
-// The cluster as MindSpore's environment variables describe it: which role this process has, how many there
-// are of each, and where the scheduler is. Pure: the environment is an argument. An empty variable counts as
-// absent, as MindSpore's own reader does.
+// The cluster according to MindSpore's environment variables: this process's role, the number of processes per role,
+// and the scheduler's address. Pure: the environment is an argument. An empty variable counts as absent, as in
+// MindSpore's own parser.
 #pragma once
 
 #include <chrono>
@@ -26,14 +26,14 @@ struct ClusterSettings {
   std::uint32_t server_num = 0;
   Endpoint scheduler;
   std::string node_id;
-  std::optional<std::chrono::seconds> topology_timeout;  // absent: wait for ever
-  std::optional<std::chrono::seconds> node_timeout;      // absent: silence is never held against anybody
+  std::optional<std::chrono::seconds> topology_timeout;  // absent: no limit
+  std::optional<std::chrono::seconds> node_timeout;      // absent: no heartbeat timeout
   std::string metrics_file;                              // empty: no metrics
 };
 
 Result<ClusterSettings> ReadClusterSettings(const Environment& environment);
 
-// 1 to 100 characters without control characters: it goes into messages and over the wire.
+// 1 to 100 characters without control characters: it is used in messages and sent to peers.
 bool IsNodeId(const std::string& text);
 
 }  // namespace ps_digits

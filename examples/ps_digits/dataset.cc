@@ -18,7 +18,7 @@ std::uint64_t Fnv1a(std::string_view text) {
   return hash;
 }
 
-// Cuts the next piece off `rest`; the separator goes with it.
+// Removes the next field and its separator from `rest`.
 std::string_view TakeUntil(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view piece = rest.substr(0, end);

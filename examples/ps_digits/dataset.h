@@ -1,5 +1,5 @@
-// The handwritten digits: one text line per image, 64 pixels 0..16 and the digit. Knows the file format and
-// the split into training and test images; does not know who trains on which.
+// The handwritten digits: one text line per image, 64 pixels 0..16 and the digit. Defines the file format and the split
+// into training and test images; independent of workers.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace ps_digits {
 inline constexpr std::size_t kPixels = 64;
 inline constexpr std::size_t kClasses = 10;
 inline constexpr int kMaxPixel = 16;
-// Every fifth line (the 5th, 10th, …) is a test image and never trained on.
+// Every fifth line (the 5th, 10th, …) is a test image, and not used for training.
 inline constexpr std::size_t kTestEvery = 5;
 
 struct Image {
@@ -28,7 +28,7 @@ struct Image {
 struct Dataset {
   std::vector<Image> training;
   std::vector<Image> test;
-  std::uint64_t fingerprint = 0;  // of the text: two workers can tell that they read the same file
+  std::uint64_t fingerprint = 0;  // of the text: lets workers verify that they read the same file
 };
 
 // `name` is only for messages: "digits.csv:7: …".

@@ -1,4 +1,4 @@
-// What ends a ps_digits process early, as a value. Knows nothing of who reports it or with which exit code.
+// The reason of an early exit of a ps_digits process, as a value. Independent of reporting and exit codes.
 #pragma once
 
 #include <cstring>
@@ -11,8 +11,8 @@ namespace ps_digits {
 
 struct Failure {
   std::string message;
-  // Another process said so first: the message already names its author and travels on unchanged, so that
-  // every process of a broken job ends up naming the same origin.
+  // Received from another process: the message already names its author and is forwarded unchanged, so that every
+  // process of a broken job reports the same origin.
   bool relayed = false;
 };
 

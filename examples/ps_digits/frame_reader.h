@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into messages. Holds at most one unfinished message of bounded length. Knows no
+// Splits a stream of bytes into messages. Buffers at most one unfinished message of bounded length. Independent of
 // sockets.
 #pragma once
 
@@ -17,15 +17,15 @@ class FrameReader {
   void set_max_message(std::size_t bytes) { max_message_ = bytes; }
   void Append(std::span<const std::uint8_t> bytes);
 
-  // The next whole message, if there is one.
+  // The next complete message, if there is one.
   std::optional<Message> Next();
-  // What is wrong with the stream. Nothing comes after that.
+  // The error in the stream, after which there are no more messages.
   const std::optional<std::string>& fault() const { return fault_; }
 
  private:
   std::size_t max_message_;
   Bytes bytes_;
-  std::size_t read_ = 0;  // bytes_ before this have been handed out
+  std::size_t read_ = 0;  // bytes_ before this have been consumed
   std::optional<std::string> fault_;
 };
 

@@ -1,5 +1,5 @@
-// How the reason of a failure travels: the process that notices it tells everybody it is connected to, they
-// tell on what they were told, and each prints it. So all of a broken job name the same origin.
+// Propagates the reason of a failure: the process that detects it sends it to all its connections, they forward it, and
+// each prints it. So all processes of a broken job report the same origin.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace ps_digits {
 
-// Sends the failure over the links, as far as they take it, and returns the line to print. `self` names this
+// Sends the failure over the links, as far as they accept data, and returns the line to print. `self` names this
 // process.
 Failure LastWords(const std::string& self, const Failure& failure, std::span<Link* const> links);
 
-// The failure of somebody who has been told.
+// The failure of a process that received it.
 Failure Relayed(const Failed& message);
 
 }  // namespace ps_digits

@@ -13,7 +13,7 @@
 namespace ps_digits {
 namespace {
 
-// Nobody in this program is sent that much before he has read: whoever lets it pile up does not read.
+// No peer is sent that much before it has read: a peer with such a backlog does not read at all.
 constexpr std::size_t kMaxUnsentBytes = 8 * kMaxMessageBytes;
 constexpr auto kLastChance = std::chrono::seconds(1);
 
@@ -35,7 +35,7 @@ void Link::Flush() {
     const ssize_t count = send(socket_.fd(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    // The reading side will say that the peer has gone, after what the peer said last.
+    // The reading side will report the end of the connection, after the peer's last messages.
     if (count < 0) break;
     sent_ += static_cast<std::size_t>(count);
   }
@@ -107,7 +107,7 @@ Result<void> WaitForLinks(std::span<Link* const> links, const Socket* door, std:
 void FlushLinks(std::span<Link* const> links) {
   const auto until = Clock::now() + kLastChance;
   while (Clock::now() < until && std::any_of(links.begin(), links.end(), [](Link* l) { return l->has_unsent(); })) {
-    // Incoming bytes are of no interest any more, but must not pile up without bound.
+    // Incoming bytes are irrelevant now, but must not accumulate without bound.
     for (Link* link : links) {
       while (link->Next()) {
       }

@@ -1,5 +1,5 @@
-// A connection that carries messages, and waiting for many of them at once. Sending never blocks: what the
-// socket does not take is kept, within bounds. Knows nothing of who is at the other end.
+// A connection that carries messages, and waiting for several connections. Sending never blocks: bytes that the socket
+// does not accept are buffered, within bounds. Independent of the peer's role.
 #pragma once
 
 #include <optional>
@@ -22,12 +22,12 @@ class Link {
   void Send(const Message& message);
   bool has_unsent() const { return socket_.is_open() && sent_ < unsent_.size(); }
 
-  // The next message that has arrived, if any. When there is none, fault() says whether more can come.
+  // The next message that has arrived, if any. If there is none, fault() tells whether more can arrive.
   std::optional<Message> Next();
-  // "disconnected", "sent …": set after the last message has been taken.
+  // "disconnected", "sent …": set after the last message has been consumed.
   const std::optional<std::string>& fault() const { return fault_; }
 
-  // What to wait for, and what to do when it has come.
+  // The events to wait for, and their handling.
   short wanted_events() const;
   void HandleEvents(short events);
 
@@ -40,16 +40,16 @@ class Link {
   Endpoint peer_;
   FrameReader reader_;
   Bytes unsent_;
-  std::size_t sent_ = 0;            // bytes of unsent_ that are gone already
-  std::optional<std::string> end_;  // why the socket is closed; becomes the fault when all messages are taken
+  std::size_t sent_ = 0;            // bytes of unsent_ that have been sent
+  std::optional<std::string> end_;  // why the socket is closed; becomes the fault when all messages are consumed
   std::optional<std::string> fault_;
 };
 
-// Returns when a link has moved bytes or ended, somebody is at the door (nullptr: no door), or the time has
-// come (nothing: no time).
+// Returns when a link has transferred bytes or ended, a connection arrives at the listener `door` (nullptr: none), or
+// at the deadline (nothing: none).
 Result<void> WaitForLinks(std::span<Link* const> links, const Socket* door, std::optional<Clock::time_point> until);
 
-// Gives unsent bytes a last chance: after this the links may be closed.
+// Sends the remaining bytes if possible; the links may be closed afterwards.
 void FlushLinks(std::span<Link* const> links);
 
 inline std::optional<Clock::time_point> Earlier(std::optional<Clock::time_point> a,

@@ -22,7 +22,7 @@ void Lobby::AddLinks(std::vector<Link*>& links) const {
 const Socket* Lobby::door() const { return strangers_.size() < kMaxStrangers ? &listener_ : nullptr; }
 
 std::optional<Clock::time_point> Lobby::next_deadline() const {
-  // Everybody is given the same time, so the first to come is the first to go.
+  // All have the same time limit, so the first to arrive expires first.
   if (strangers_.empty()) return std::nullopt;
   return strangers_.front().deadline;
 }

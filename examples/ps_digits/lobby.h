@@ -1,5 +1,5 @@
-// Where strangers wait until they have said who they are: accepted connections, bounded in number, time and
-// bytes. What they must say is for the caller to judge. Shared by scheduler and servers.
+// Accepted connections of peers that have not identified themselves yet, bounded in number, time and bytes. The caller
+// judges their introduction. Shared by scheduler and servers.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,13 @@ class Lobby {
  public:
   explicit Lobby(Socket listener) : listener_(std::move(listener)) {}
 
-  // What to wait for: the links inside, and the door unless the lobby is full.
+  // The links to wait for, and the listener unless the lobby is full.
   void AddLinks(std::vector<Link*>& links) const;
   const Socket* door() const;
   std::optional<Clock::time_point> next_deadline() const;
 
-  // Lets people in, returns those who have introduced themselves, and shows the door to those who talk nonsense
-  // or nothing for too long; `log` hears of these.
+  // Accepts connections, returns those that have introduced themselves, and closes those that send garbage or nothing
+  // for too long; `log` receives a line for each of the latter.
   Result<std::vector<Visitor>> Receive(Clock::time_point now, std::vector<std::string>& log);
 
  private:
@@ -39,7 +39,7 @@ class Lobby {
   std::vector<Stranger> strangers_;
 };
 
-// Tells a visitor that he cannot stay; the link closes when the caller lets go of it.
+// Refuses a visitor with a reason; the link closes when the caller destroys it.
 void Refuse(Visitor& visitor, const std::string& reason);
 
 }  // namespace ps_digits

@@ -1,5 +1,5 @@
-// ps_digits: one process of a parameter-server training. Reads arguments and environment and becomes what
-// MS_ROLE says; everything else is elsewhere.
+// ps_digits: one process of a parameter-server training. Reads arguments and environment and runs the role in
+// MS_ROLE.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -65,7 +65,7 @@ int Main(const std::vector<std::string>& arguments) {
   if (!settings) return Complain(settings.error(), kMisused);
   if (options->data_file.empty()) options->data_file = DataBesideProgram();
 
-  // Whole lines as they come, also into a pipe or a file.
+  // Line buffering, also into a pipe or a file.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   const auto ran = RunRole(*settings, *options);
   if (!ran) return Complain(ran.error(), kFailed);

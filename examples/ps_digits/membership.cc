@@ -42,8 +42,8 @@ Result<Address> Membership::LocalAddress() const {
 Result<Topology> Membership::Register(std::uint16_t port) {
   link_->Send(ps_digits::Register{static_cast<std::uint8_t>(settings_.role), settings_.node_id, port,
                                   settings_.worker_num, settings_.server_num});
-  // The scheduler began to wait before we registered, so it is the one to give up first and to say for whom it
-  // waited. This limit is for a scheduler that does not.
+  // The scheduler began to wait before this process registered, so it gives up first and reports which processes are
+  // missing. This limit is for a scheduler that does not.
   std::optional<Clock::time_point> until;
   if (settings_.topology_timeout) until = Clock::now() + *settings_.topology_timeout;
   const std::array<Link*, 1> links = {link_.get()};

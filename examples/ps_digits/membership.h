@@ -1,5 +1,5 @@
-// A server's or worker's place in the cluster: reaching the scheduler, registering, heartbeats, leaving. Knows
-// nothing of weights.
+// The membership of a server or worker in the cluster: connecting to the scheduler, registering, heartbeats, leaving.
+// Independent of weights.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,15 @@ class Membership {
   // Waits for a scheduler to appear.
   static Result<Membership> Connect(const ClusterSettings& settings);
 
-  // Our address on the way to the scheduler: where others of the cluster can reach us.
+  // This host's address on the route to the scheduler: where other processes can reach it.
   Result<Address> LocalAddress() const;
 
-  // Waits until everybody has registered. `port` is where a server listens for workers, 0 for a worker.
+  // Waits until all processes have registered. `port` is the port on which a server listens for workers, 0 for a
+  // worker.
   Result<Topology> Register(std::uint16_t port);
 
-  // Call after every wait: takes what the scheduler has sent and beats. Fails when the job is over for us.
+  // Call after every wait: handles the scheduler's messages and sends heartbeats. Fails when the job is over for this
+  // process.
   Result<void> Tend(Clock::time_point now);
   Clock::time_point next_beat() const { return pulse_.next(); }
 
@@ -41,7 +43,7 @@ class Membership {
 
   ClusterSettings settings_;
   std::unique_ptr<Link> link_;
-  std::string scheduler_;  // as messages call it
+  std::string scheduler_;  // its name in messages
   std::string self_;
   Pulse pulse_;
   Clock::rep missed_beats_ = 0;

@@ -11,7 +11,7 @@
 namespace ps_digits {
 namespace {
 
-// Each message names its fields once, in `Fields`; Writer and Reader are two ways of visiting them.
+// Each message lists its fields once, in `Fields`; Writer and Reader visit them.
 
 class Writer {
  public:
@@ -47,7 +47,7 @@ class Writer {
   Bytes& bytes_;
 };
 
-// After the first thing that does not fit, everything reads as zero and ok() is false.
+// After the first invalid field, everything reads as zero and ok() is false.
 class Reader {
  public:
   explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
@@ -82,7 +82,7 @@ class Reader {
     for (double& value : values) (*this)(value);
   }
   void operator()(std::vector<ServerPlace>& places) {
-    // The smallest place: an empty id, an IPv4 address, a port. Grows only as far as there are bytes.
+    // The smallest entry: an empty id, an IPv4 address, a port. Allocates only as much as the received bytes can hold.
     const std::size_t count = Count(4 + 1 + 4 + 2);
     for (std::size_t i = 0; i < count && ok_; ++i) {
       places.emplace_back();
@@ -100,7 +100,7 @@ class Reader {
     return taken;
   }
 
-  // A count of things of which each needs that many bytes at least: never more than can be there.
+  // The number of elements of at least that many bytes each: bounded by the received bytes.
   std::size_t Count(std::size_t bytes_each) {
     std::uint32_t count = 0;
     (*this)(count);

@@ -1,5 +1,5 @@
-// What the processes say to each other, and its bytes. Decoding trusts nothing: every length is checked
-// against what is there, and a message must be used up exactly. Knows no sockets.
+// The messages between the processes, and their encoding. Decoding trusts nothing: every length is checked against the
+// received bytes, and a message must be consumed exactly. Independent of sockets.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ using Bytes = std::vector<std::uint8_t>;
 // --- with the scheduler ---
 
 struct Register {
-  std::uint8_t role = 0;  // a Role, not yet checked
+  std::uint8_t role = 0;  // a Role, not validated yet
   std::string node_id;
-  std::uint16_t port = 0;  // where a server listens for workers; 0 for workers
+  std::uint16_t port = 0;  // on which a server listens for workers; 0 for workers
   std::uint32_t worker_num = 0;
   std::uint32_t server_num = 0;
   bool operator==(const Register&) const = default;
@@ -32,9 +32,9 @@ struct ServerPlace {
   bool operator==(const ServerPlace&) const = default;
 };
 
-// The answer to Register once everybody has come.
+// The answer to Register once all processes have registered.
 struct Topology {
-  std::uint64_t job = 0;  // random; shown to servers, so that a process of another job is not mistaken for ours
+  std::uint64_t job = 0;  // random; shown to servers, so that a process of another job is recognised
   std::uint32_t rank = 0;
   std::vector<ServerPlace> servers;  // by rank
   bool operator==(const Topology&) const = default;
@@ -51,13 +51,13 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// The sender ends because of this; the text names the process that noticed first.
+// The sender exits because of this; the text names the process that detected it first.
 struct Failed {
   std::string reason;
   bool operator==(const Failed&) const = default;
 };
 
-// "I am done", sent to scheduler and servers, and the answer after which nothing more is sent.
+// Sent to scheduler and servers when done; nothing more is sent after the answer.
 struct Unregister {
   bool operator==(const Unregister&) const = default;
 };
@@ -67,7 +67,7 @@ struct Unregistered {
 
 // --- worker to server ---
 
-// What all workers must agree on; servers learn it from them.
+// Settings on which all workers must agree; servers receive them from the workers.
 struct TrainingSettings {
   double learning_rate = 0;
   std::uint32_t epochs = 0;
@@ -84,7 +84,7 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
-// Asks for the weights as they are after `step` steps; answered when they are.
+// Requests the weights after `step` steps; answered when these are complete.
 struct Pull {
   std::uint64_t step = 0;
   bool operator==(const Pull&) const = default;
@@ -92,7 +92,7 @@ struct Pull {
 
 struct Weights {
   std::uint64_t step = 0;
-  double loss = 0;  // mean loss of the step that led here
+  double loss = 0;  // mean loss of the latest step
   std::vector<double> values;
   bool operator==(const Weights&) const = default;
 };
@@ -111,18 +111,18 @@ using Message =
 
 // --- frames: a length of four bytes (little-endian, as all numbers), then that many bytes of message ---
 
-// Room for the largest topology; anything longer is no message of ours.
+// Space for the largest topology; longer messages are invalid.
 inline constexpr std::size_t kMaxMessageBytes = 1 << 20;
-// What somebody may send who has not yet said who he is.
+// Limit for a peer that has not identified itself.
 inline constexpr std::size_t kMaxIntroductionBytes = 1024;
-// Longer texts are cut when sent.
+// Longer texts are truncated when sent.
 inline constexpr std::size_t kMaxReasonLength = 1000;
 
 Bytes EncodeFrame(const Message& message);
 
 Result<Message> DecodeMessage(std::span<const std::uint8_t> bytes);
 
-// For texts from the network that go to a terminal: control characters become '?'.
+// For texts from the network that are printed on a terminal: control characters become '?'.
 std::string Printable(std::string text);
 
 }  // namespace ps_digits

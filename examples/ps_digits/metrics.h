@@ -1,5 +1,5 @@
-// The metrics file: one JSON object a line, appended as a whole, so that a reader who follows the file sees
-// whole lines. Knows nothing of training.
+// The metrics file: one JSON object per line, appended as a whole, so that readers that follow the file see whole
+// lines. Independent of training.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whole texts read as numbers. Knows ranges; does not know what the numbers mean.
+// Parses whole texts as numbers within a range.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace ps_digits {
 
-// Nothing but a decimal integer, within the bounds.
+// Only a decimal integer, within the bounds.
 std::optional<std::int64_t> ParseInteger(std::string_view text, std::int64_t min, std::int64_t max);
 
-// Nothing but a finite decimal number.
+// Only a finite decimal number.
 std::optional<double> ParseDecimal(std::string_view text);
 
 // The shortest text that reads back as the same number.

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMaxEpochs = 1'000'000;
 constexpr std::int64_t kMaxBatchSize = 1'000'000;
 
-// Stores the value, or says what it should have been.
+// Stores the value, or returns what it should have been.
 using Setter = std::function<std::string(Options&, const std::string&)>;
 
 std::string SetCount(std::uint32_t& target, const std::string& text, std::int64_t max) {

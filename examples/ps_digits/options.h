@@ -1,5 +1,5 @@
-// The command line: what is trained and how. The same in every role, as every role runs the same command.
-// Knows nothing of the cluster, which comes from the environment (cluster_settings.h).
+// The command line: the training settings. The same for all roles, since every role runs the same command. The
+// cluster's settings are in the environment (cluster_settings.h).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// When to send a heartbeat and when silence is too long. Silence is counted in beats of our own, not in
-// seconds: a process that was stopped for an hour and goes on has counted nothing against the others. Knows
-// neither clock nor links.
+// Schedules heartbeats and detects missing ones. Silence is counted in our own heartbeats, not in seconds: a
+// process that was stopped for an hour and continues has counted nothing against others. Independent of clock and
+// links.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace ps_digits {
 
 class Pulse {
  public:
-  // No timeout: beats, but no silence is ever too long.
+  // Without a timeout: sends heartbeats, and accepts any silence.
   Pulse(std::optional<std::chrono::seconds> timeout, Clock::time_point now) {
     const Clock::duration longest = kLongestInterval;
     interval_ = timeout ? std::min<Clock::duration>(longest, Clock::duration(*timeout) / 4) : longest;
@@ -22,7 +22,7 @@ class Pulse {
 
   Clock::time_point next() const { return next_; }
 
-  // True once per beat; beats that were slept through are not made up for.
+  // True once per interval; heartbeats that were missed while stopped are not sent later.
   bool Beat(Clock::time_point now) {
     if (now < next_) return false;
     next_ = now + interval_;

@@ -1,4 +1,4 @@
-// The roles a registered process can have, and how a process is called in messages. Knows no ranks' rules.
+// The roles of a registered process, and names of processes in messages. Independent of the rules for ranks.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string RoleWord(Role role) {
   return "unknown role";
 }
 
-// "worker 2 (worker_02, 127.0.0.1)": what every process calls this one once it has a rank.
+// "worker 2 (worker_02, 127.0.0.1)": the name of a process for all others once it has a rank.
 inline std::string RankedName(Role role, std::uint32_t rank, const std::string& node_id, const std::string& where) {
   return RoleWord(role) + " " + std::to_string(rank) + " (" + node_id + ", " + where + ")";
 }

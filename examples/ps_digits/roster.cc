@@ -12,7 +12,7 @@
 namespace ps_digits {
 namespace {
 
-// Digits too long for a rank are a number all the same, just too large for any role.
+// Digits too long for a rank are still a number, which is too large for any role.
 std::uint32_t NumericRank(const std::string& digits) {
   return static_cast<std::uint32_t>(ParseInteger(digits, 0, UINT32_MAX).value_or(UINT32_MAX));
 }

@@ -1,4 +1,4 @@
-// Who takes part and as which rank: the scheduler's rules, which are MindSpore's. Knows no sockets; a
+// Admits processes and assigns ranks: the scheduler's rules, which are MindSpore's. Independent of sockets: a
 // registration is a value here.
 #pragma once
 
@@ -19,17 +19,17 @@ struct Member {
   Address address;
 };
 
-// If all node ids are numbers, each number is the rank. Otherwise the members are sorted by address (by number),
-// then by node id (as a string: w10 before w2), and counted from 0. All members have the same role; the answer
-// has their order.
+// If all node ids are numbers, each number is the rank. Otherwise the members are sorted by address (by number), then
+// by node id (as a string: w10 before w2), and numbered from 0. All members have the same role; the result is in their
+// order.
 std::vector<std::uint32_t> AssignRanks(std::span<const Member> members);
 
 class Roster {
  public:
   Roster(std::uint32_t worker_num, std::uint32_t server_num) : worker_num_(worker_num), server_num_(server_num) {}
 
-  // What a process says of itself. The role is a bare number because it comes from the network; the counts are
-  // those of its own environment, which must agree with the scheduler's.
+  // The registration data of a process. The role is a number because it comes from the network; the counts are from the
+  // process's own environment, and must equal the scheduler's.
   struct Application {
     std::uint8_t role = 0;
     std::string node_id;
@@ -38,7 +38,7 @@ class Roster {
     std::uint32_t server_num = 0;
   };
 
-  // The failure says why the process cannot take part. Members keep the order of their admission.
+  // The failure says why the process is not admitted. Members stay in the order of admission.
   Result<void> Admit(const Application& application);
 
   const std::vector<Member>& members() const { return members_; }

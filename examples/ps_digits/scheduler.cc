@@ -39,7 +39,7 @@ class Scheduler {
   }
 
  private:
-  // A member at the table; the position is that of the roster.
+  // A connected member, at the same position as in the roster.
   struct Seat {
     std::unique_ptr<Link> link;
     std::uint16_t port = 0;
@@ -91,7 +91,7 @@ class Scheduler {
     seats_.push_back({std::move(visitor.link), registration->port, name});
   }
 
-  // First what everybody says, then who has gone: whoever gave a reason is heard before his going is noticed.
+  // Reads messages first, then closed connections, so that a reason is received before the disconnection is noticed.
   Result<void> ListenToSeats() {
     for (Seat& seat : seats_) {
       while (auto message = seat.link->Next()) {

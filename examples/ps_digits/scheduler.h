@@ -1,5 +1,5 @@
-// The scheduler: gathers the processes, gives them ranks, tells workers where the servers are, and stays until
-// all have unregistered. It sees no weights and no data.
+// The scheduler: waits for all processes, assigns ranks, sends the servers' addresses to workers, and stays until all
+// have unregistered. It handles no weights and no data.
 #pragma once
 
 #include "ps_digits/cluster_settings.h"

@@ -45,9 +45,9 @@ class Server {
   }
 
  private:
-  // A worker, at its rank.
+  // The connection of a worker, by rank.
   struct Seat {
-    std::unique_ptr<Link> link;  // null until it has said hello
+    std::unique_ptr<Link> link;  // null until it has introduced itself
     std::string name;
     bool waits_for_next_step = false;
     bool has_left = false;
@@ -83,7 +83,7 @@ class Server {
     for (const std::string& line : log) Warn(line);
     for (Visitor& visitor : *visitors) Welcome(visitor);
 
-    // What is said comes before who has gone: see scheduler.cc.
+    // Messages come before closed connections: see scheduler.cc.
     for (std::uint32_t rank = 0; rank < seats_.size(); ++rank) {
       if (const auto listened = ListenTo(rank); !listened) return listened.error();
     }
@@ -162,7 +162,7 @@ class Server {
 
   Result<void> TakePush(std::uint32_t rank, Push& push) {
     const std::string& name = seats_[rank].name;
-    // The step could never be completed: somebody of those who would have to contribute is gone.
+    // The step could never be completed: a process that would have to contribute is gone.
     if (somebody_has_left_) return Failure{name + " sent a gradient after others had unregistered"};
     const auto stepped =
         shard_->Add(rank, push.step, {push.image_count, push.loss, std::move(push.gradient)}, settings_->learning_rate);
@@ -198,7 +198,7 @@ class Server {
   std::uint64_t job_ = 0;
   std::vector<Seat> seats_;
   std::optional<TrainingSettings> settings_;
-  std::uint32_t settings_from_ = 0;  // the rank of the worker who brought them
+  std::uint32_t settings_from_ = 0;  // the rank of the worker that sent them
   std::optional<WeightShard> shard_;
   bool somebody_has_left_ = false;
 };

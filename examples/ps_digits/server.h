@@ -1,5 +1,5 @@
-// A parameter server: holds some rows of the weights, answers pulls and takes pushes of all workers. It reads
-// no data, and learns from the workers how to train.
+// A parameter server: stores some rows of the weights, answers pulls and accepts pushes of all workers. It reads no
+// data, and gets the training settings from the workers.
 #pragma once
 
 #include "ps_digits/cluster_settings.h"

@@ -1,5 +1,5 @@
-// How a row of things is cut into contiguous shards: in order, without gap or overlap, sizes differing by at
-// most one. Weights over servers and a minibatch over workers are cut by the same rule.
+// Divides a range into contiguous shards: in order, without gap or overlap, sizes differing by at most one. Used for
+// weights over servers and for a minibatch over workers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// Shard `index` of `shard_count`; the first shards take what does not divide.
+// Shard `index` of `shard_count`; the first shards get the remainder.
 constexpr Range ShardRange(std::size_t total, std::size_t shard_count, std::size_t index) {
   const std::size_t base = total / shard_count;
   const std::size_t longer = total % shard_count;

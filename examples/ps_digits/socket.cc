@@ -18,7 +18,7 @@ namespace {
 constexpr int kBacklog = 4096;
 constexpr auto kShortestPause = std::chrono::milliseconds(10);
 constexpr auto kLongestPause = std::chrono::milliseconds(500);
-// A host that swallows packets must not use up the whole time in one attempt.
+// A host that drops packets must not use up the whole time in one attempt.
 constexpr auto kAttempt = std::chrono::seconds(3);
 
 struct SocketAddress {
@@ -75,7 +75,7 @@ Result<Socket> Open(const Address& address) {
 }
 
 void SendWithoutDelay(const Socket& socket) {
-  const int on = 1;  // messages are small and waited for; a socket without this is only slow
+  const int on = 1;  // messages are small, and peers wait for them; without this a socket is only slow
   setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
@@ -97,7 +97,7 @@ int TryConnect(const Socket& socket, const Endpoint& endpoint, Clock::duration p
   return error;
 }
 
-// The kernel may pick the wanted port as our own when nobody listens there: TCP then connects us to ourselves.
+// The kernel may pick the wanted port as the local one if nobody listens there: TCP then connects the socket to itself.
 bool IsConnectedToItself(const Socket& socket, const Endpoint& endpoint) {
   const auto local = LocalEndpoint(socket);
   return local.has_value() && *local == endpoint;
@@ -155,7 +155,7 @@ Result<std::optional<Accepted>> Accept(const Socket& listener) {
     SendWithoutDelay(socket);
     return Maybe(Accepted{std::move(socket), ToEndpoint(address)});
   }
-  // These would come back at once, for ever; all others belong to one visitor, who has gone again.
+  // These errors would repeat at once; all others concern one visitor, which has disconnected.
   if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
     return SystemFailure("cannot accept a connection", errno);
   }

@@ -1,5 +1,5 @@
-// TCP sockets: listening, connecting (with retries), accepting. All sockets are non-blocking and closed on
-// exec. Knows no messages.
+// TCP sockets: listening, connecting (with retries), accepting. All sockets are non-blocking and closed on exec.
+// Independent of messages.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class Socket {
   int fd_ = -1;
 };
 
-// Port 0: any free one; LocalEndpoint says which.
+// Port 0: any free one; LocalEndpoint returns it.
 Result<Socket> Listen(const Endpoint& endpoint);
 
 Result<Endpoint> LocalEndpoint(const Socket& socket);
@@ -42,13 +42,13 @@ struct Accepted {
   Endpoint peer;
 };
 
-// Nothing if nobody waits any more.
+// Nothing if no connection is waiting.
 Result<std::optional<Accepted>> Accept(const Socket& listener);
 
 // One attempt, for at most that long.
 Result<Socket> Connect(const Endpoint& endpoint, Clock::duration patience);
 
-// Tries again, with pauses that grow to half a second, while nobody answers there and the time is not over.
+// Retries, with pauses that grow to half a second, while nothing listens there and before the deadline.
 Result<Socket> ConnectWithRetry(const Endpoint& endpoint, std::optional<Clock::time_point> until);
 
 }  // namespace ps_digits

@@ -21,8 +21,8 @@ Scores ClassScores(std::span<const double> weights, const Image& image) {
   return scores;
 }
 
-// Turns scores into probabilities; returns the logarithm of their sum. Subtracting the largest score first
-// keeps exp() from overflowing.
+// Converts scores to probabilities; returns the logarithm of their sum. Subtracts the largest score first, which keeps
+// exp() from overflowing.
 double Normalise(Scores& scores) {
   const double top = *std::max_element(scores.begin(), scores.end());
   double sum = 0;

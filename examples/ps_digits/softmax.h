@@ -1,4 +1,4 @@
-// Softmax regression: the mathematics, for a plain vector of weights. Knows nothing of servers and workers.
+// Softmax regression: the mathematics, for a plain vector of weights. Independent of servers and workers.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ double Loss(std::span<const double> weights, const Image& image);
 
 std::size_t Predict(std::span<const double> weights, const Image& image);
 
-// The share of images whose digit is predicted.
+// The fraction of images whose digit is predicted.
 double Accuracy(std::span<const double> weights, std::span<const Image> images);
 
 }  // namespace ps_digits

@@ -1,5 +1,5 @@
-// The weights one server holds and the synchronous step that changes them: it is taken when every worker has
-// contributed, and sums in rank order, so the result does not depend on who came first. Knows no network.
+// The weights on one server and the synchronous training step: it is performed when every worker has contributed, and
+// sums in rank order, so the result does not depend on the order of arrival. Independent of the network.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class WeightShard {
  public:
   WeightShard(Range rows, std::uint32_t worker_num);
 
-  // True if this was the last contribution and the step has been taken.
+  // True if this was the last contribution and the step has been performed.
   Result<bool> Add(std::uint32_t rank, std::uint64_t step, Contribution contribution, double learning_rate);
 
   std::uint64_t step() const { return step_; }     // steps taken

@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kConnectPatience = std::chrono::seconds(10);
 
-// A minibatch as one worker knows it: its own images, and how many there are altogether.
+// A minibatch from the view of one worker: its own images, and the total number.
 struct Batch {
   std::vector<Image> images;
   std::size_t image_count = 0;
@@ -59,7 +59,7 @@ class Worker {
     std::unique_ptr<Link> link;
     std::string name;
     Range rows;
-    bool weights_wanted = false;  // a pull is not yet answered
+    bool weights_wanted = false;  // a pull is unanswered
     bool has_left = false;
   };
 
@@ -136,7 +136,7 @@ class Worker {
     return AppendMetrics(settings_.metrics_file, {epoch, loss, Accuracy(weights_, dataset_.test)});
   }
 
-  // Waits for the answers, so that the others never see us gone before they know why.
+  // Waits for the answers, so that no peer sees the connection close without knowing the reason.
   Result<void> Leave() {
     for (Server& server : servers_) server.link->Send(Unregister{});
     if (const auto left = TurnUntil([](const Server& server) { return server.has_left; }); !left) return left.error();
@@ -158,7 +158,7 @@ class Worker {
   Result<void> Turn() {
     const std::vector<Link*> links = Links();
     if (const auto waited = WaitForLinks(links, nullptr, membership_.next_beat()); !waited) return waited.error();
-    // What is said comes before who has gone: see scheduler.cc.
+    // Messages come before closed connections: see scheduler.cc.
     for (Server& server : servers_) {
       while (auto message = server.link->Next()) {
         if (const auto taken = Take(server, *message); !taken) return taken.error();
@@ -207,14 +207,14 @@ class Worker {
   std::vector<Server> servers_;  // by rank
   std::uint64_t step_ = 0;
   std::vector<double> weights_ = std::vector<double>(kWeightCount);
-  double last_loss_ = 0;  // of the step before, over all workers
+  double last_loss_ = 0;  // of the previous step, over all workers
 };
 
 }  // namespace
 
 Result<void> RunWorker(const ClusterSettings& settings, const Options& options) {
   const std::string self = "worker " + settings.node_id;
-  // Before joining: a worker that cannot work should not keep a place.
+  // Before joining: a worker that cannot work must not occupy a rank.
   auto dataset = LoadDataset(options.data_file);
   if (!dataset) return Failure{self + ": " + dataset.error().message};
   auto membership = Membership::Connect(settings);

@@ -1,5 +1,5 @@
-// A worker: pulls the weights, computes the gradient of its part of each minibatch, pushes it. Worker 0 also
-// tells how it goes. Knows the data and the servers, nothing of other workers.
+// A worker: pulls the weights, computes the gradient of its part of each minibatch, pushes it. Worker 0 also prints the
+// progress. Handles the data and the servers; independent of other workers.
 #pragma once
 
 #include "ps_digits/cluster_settings.h"

@@ -1,5 +1,5 @@
-// The Binding: what a start knows and a plan does not. It fills the holes of a plan's texts; it is
-// journalled with every run, secrets excepted.
+// The Binding: the values that a start adds to a plan. It fills the placeholders of the plan's texts, and is recorded
+// in the journal of every run, except secrets.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Text;
 struct HostBinding {
   std::string name;
   std::string address;  // IP literal
-  // What its devices are called there, by the plan's number; empty texts for those that no process has.
+  // Names of its devices for processes, by the plan's number; empty texts for devices that no process uses.
   std::vector<std::string> devices = {};
 
   bool operator==(const HostBinding&) const = default;
@@ -27,22 +27,22 @@ struct HostBinding {
 struct Binding {
   std::string run_id;
   std::string run_dir;  // absolute
-  // What processes that start now go on from: absolute; empty: nothing.
+  // The checkpoint that processes started now resume from: absolute; empty: none.
   std::string checkpoint = {};
-  std::map<std::string, std::string> sweep = {};  // of a trial: id, trial, attempt, point; else empty
+  std::map<std::string, std::string> sweep = {};  // of a trial: id, trial, attempt, point; empty outside a sweep
   std::vector<HostBinding> hosts;                 // one per Plan::hosts
   std::map<std::string, std::uint16_t> ports;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> cores;  // of processes that got some, by index into the plan's
-  std::map<std::string, std::string> secrets;                 // never written anywhere by muster
+  std::map<std::uint32_t, std::vector<std::uint32_t>> cores;  // of some processes, by index into the plan's
+  std::map<std::string, std::string> secrets;                 // muster never writes them anywhere
 
   bool operator==(const Binding&) const = default;
 };
 
-// The value that a process inherits under a name; nothing if it inherits none.
+// Returns the value of a variable that a process inherits; nothing if it does not inherit the variable.
 using InheritedValue = std::function<std::optional<std::string>(const std::string& name)>;
 
-// The text with its holes filled. Fails with kind "binding" if the binding lacks what a hole names, and on a hole
-// for an inherited value without `inherited`: only variables have one.
+// The text with its placeholders filled. Fails with kind "binding" if the binding lacks a value, and for a placeholder
+// of an inherited value without `inherited`: only variables have these.
 Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt,
                               const InheritedValue& inherited = {});
 

@@ -1,7 +1,7 @@
-// A context: the settings that set_context, set_auto_parallel_context and set_ps_context settled, each with
-// where it came from. Checks every call against the schema of one MindSpore release.
+// A context: the settings made by set_context, set_auto_parallel_context and set_ps_context, each with its source.
+// Checks every call against the schema of one MindSpore release.
 //
-// Knows no Lua, no process and no file. A call is applied whole or not at all: everything is checked first,
+// Independent of Lua, processes and files. A call is applied as a whole or not at all: everything is checked first,
 // then device_target, mode and parallel_mode are applied, then the rest by name.
 #pragma once
 
@@ -21,23 +21,23 @@
 
 namespace muster {
 
-// A file beside the recipe whose content the plan carries.
+// A file beside the recipe whose content is part of the plan.
 struct ShippedFile {
-  std::string shown;    // its path as diagnostics show it
+  std::string shown;    // its path in diagnostics
   std::string content;  // UTF-8 text
 };
-// By the text with which a plan names it: "${muster:run_dir}/files/speed_up.json".
+// By the text that refers to it in a plan: "${muster:run_dir}/files/speed_up.json".
 using ShippedFiles = std::map<std::string, ShippedFile>;
 
 struct Setting {
-  Value value;  // what is in force and passed on
+  Value value;  // the effective value, which is passed on
   SettingSource source;
-  Value given = {};  // the table of the last call, where tables of several calls add up; else null
+  Value given = {};  // the table of the last call, if tables of several calls are merged; else null
 
   bool operator==(const Setting&) const = default;
 };
 
-// What a getter gives. `value` is null for a default that only the installed package knows (device_target).
+// The result of a getter. `value` is null for a default that only the installed package knows (device_target).
 struct Reading {
   Value value;
   SettingSource source;
@@ -49,34 +49,34 @@ class Context {
   // The job's context. `schema` must outlive it.
   Context(const Schema& schema, const Release& release);
 
-  // The context of one process (what `each` sets): reads fall through to this one, which must outlive it and
-  // must not be set any more while overlays are used.
+  // The context of one process (for `each`): reads fall through to this one, which must outlive it and must not be
+  // changed while overlays are in use.
   Context Overlay() const;
-  // Files that attributes may name, checked where they do; must outlive the context and its overlays. Paths that are
-  // not among them are taken as they are: they lie on the host.
+  // Files that attributes may name, which are checked then; must outlive the context and its overlays. Other paths are
+  // not checked: they are on the host.
   void set_files(const ShippedFiles* files) { files_ = files; }
 
-  // One call of a setter. `api` is the setter's name. Returns errors (then nothing was applied) and warnings.
-  // Kinds: docs/diagnostics.md. In an overlay, attributes that make no sense per process are refused ("scope").
+  // A call of a setter. `api` is the setter's name. Returns errors (then nothing was applied) and warnings. Kinds:
+  // docs/diagnostics.md. An overlay refuses attributes that make no sense per process ("scope").
   Diagnostics Apply(std::string_view api, const Value::Map& arguments, const Place& place);
 
-  // One call of a getter; `api` is still the setter's name. Values read back as the release reports them.
+  // A call of a getter; `api` is still the setter's name. Values are in the form that the release returns.
   Result<Reading> Get(std::string_view api, std::string_view name, const Place& place);
 
   // reset_auto_parallel_context and reset_ps_context, by the setter's name. Refused in an overlay ("scope").
   Diagnostics Reset(std::string_view api, const Place& place);
 
-  // The value in force if somebody set it, here or below; null if nobody did. Follows shared names only if
-  // asked by the name that was used.
+  // The effective value if it was set, here or in the parent; otherwise null. Follows an alias only if `name` is the
+  // name that was used.
   const Setting* Find(std::string_view api, std::string_view name) const;
-  // Where a secret was given that is not kept (a literal one), here or below; null if none was.
+  // Where a secret was given as a literal, which is not stored, here or in the parent; otherwise null.
   const Place* FindWithheld(std::string_view api, std::string_view name) const;
-  // Whether the last call that was to set it was refused, here or below: what it is nobody knows, and what depends on
-  // it is not judged. The other name of a shared value counts.
+  // Whether the last call that set it was refused, here or in the parent: its value is unknown, and settings that
+  // depend on it are not checked. Aliases count.
   bool IsUnsettled(std::string_view api, std::string_view name) const;
-  // A call of the function was refused before Apply() was asked; without arguments, nobody knows what it was to set.
+  // Records that a call was refused before Apply(); without arguments, any attribute of the function may be affected.
   void LeaveUnsettled(std::string_view api, const Value::Map& arguments);
-  // Only what this scope set: "set_context.mode" -> 0. This is what a plan carries.
+  // Only the settings of this scope: "set_context.mode" -> 0. This is the part for a plan.
   std::map<std::string, Value> Settled() const;
   const std::map<std::string, Setting>& own() const { return own_; }
 
@@ -94,38 +94,38 @@ class Context {
   std::map<std::string, Place> withheld_;   // "set_ps_context.client_password"
   std::set<std::string> unsettled_;         // "set_context.mode", or a function
   std::map<std::string, Place> was_reset_;  // function -> where
-  std::map<std::string, Place> was_read_;   // attributes that freeze once read
+  std::map<std::string, Place> was_read_;   // attributes that cannot be set after being read
 };
 
-// --- what belongs together -------------------------------------------------------------------------
+// --- checks over the whole job ---------------------------------------------------------------------
 
 struct ProcessFacts {
   std::string name;                  // "worker.2"
   const Context* context = nullptr;  // its overlay, or null if `each` set nothing
   std::uint32_t rank = 0;
   std::uint32_t local_rank = 0;
-  std::optional<std::uint32_t> visible_devices;              // how many devices it can see; nothing: unknown
-  std::optional<std::uint32_t> host_devices = std::nullopt;  // how many its host has; nothing: unknown
+  std::optional<std::uint32_t> visible_devices;              // number of visible devices; nothing: unknown
+  std::optional<std::uint32_t> host_devices = std::nullopt;  // number of devices of its host; nothing: unknown
 };
 
 struct JobFacts {
-  // Number of processes that play "worker"; schedulers and servers do not count.
+  // Number of processes in the role "worker" of the contract, without schedulers and servers.
   std::uint32_t workers = 0;
-  // Where that number comes from: "device_num = 8 is hosts 1 (default) × devices_per_host 8", with places.
+  // The source of that number: "device_num = 8 is hosts 1 (default) × devices_per_host 8", with places.
   std::vector<Note> workers_notes;
-  // The most processes that the job starts on one host, schedulers and servers too, and where that comes from.
+  // The largest number of processes on one host, including schedulers and servers, and its source.
   std::uint32_t processes_on_a_host = 0;
   std::vector<Note> processes_notes;
   // The worker processes, by rank.
   std::vector<ProcessFacts> processes;
 };
 
-// The checks that need the whole job: device_num, global_rank and device_id against what is really started,
-// pipeline_stages against device_num, attributes against parallel_mode, and the schema's rules. Runs once, when the
-// plan is made. A diagnostic's last note cites its rule.
+// The checks over the whole job: device_num, global_rank and device_id against the processes, pipeline_stages against
+// device_num, attributes against parallel_mode, and the schema's rules. Called once, when the plan is made. A
+// diagnostic's last note has the source of its rule.
 Diagnostics CheckTogether(const Context& job, const JobFacts& facts);
 
-// Settings that follow from the job, for display only: they are never put into a context.
+// Settings derived from the job, for display only: they are never part of a context.
 struct DerivedSettings {
   Setting device_num;  // set by the recipe, else the number of workers
   std::uint32_t pipeline_stages = 1;

@@ -1,5 +1,5 @@
-// A diagnostic is a value: what is wrong, where in the user's own files, what would help, and where the
-// other values in the message came from. Knows nothing of Lua, processes or terminals.
+// A diagnostic as a value: a problem, its place in the user's files, a hint, and the sources of other values in the
+// message. Independent of Lua, processes and terminals.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace muster {
 
 enum class Severity : std::uint8_t { kError, kWarning };
 
-// A place in a file of the user's. `line` counts from 1; 0 means "the file as a whole". An empty `file`
-// means that no file is to blame (the command line, the environment, the machine).
+// A place in a user's file. `line` counts from 1; 0 means the file as a whole. An empty `file` means that the cause is
+// not in a file (the command line, the environment, the machine).
 struct Place {
   std::string file;
   std::uint32_t line = 0;
@@ -20,7 +20,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// One more fact that belongs to a diagnostic, usually where the other value in the message was set.
+// Additional information for a diagnostic, usually where another value in the message was set.
 struct Note {
   std::string message;
   Place place;
@@ -28,7 +28,7 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-// Who has to act: decides the exit code (docs/glossary.md, "exit code").
+// Who can fix the problem: determines the exit code (docs/glossary.md, "exit code").
 enum class Blame : std::uint8_t {
   kRecipe,   // the recipe or the command line: exit 2
   kMachine,  // spawning, files, hosts: exit 3
@@ -38,11 +38,11 @@ enum class Blame : std::uint8_t {
 struct Diagnostic {
   Severity severity = Severity::kError;
   Blame blame = Blame::kRecipe;
-  // One stable word for programs: "unknown_key", "range", … docs/diagnostics.md lists all of them.
+  // A stable word for programs: "unknown_key", "range", … docs/diagnostics.md lists all of them.
   std::string kind;
   Place place;
   std::string message;
-  std::string hint;  // empty if there is nothing to advise
+  std::string hint;  // empty if there is none
   std::vector<Note> notes;
 
   bool operator==(const Diagnostic&) const = default;
@@ -52,10 +52,10 @@ using Diagnostics = std::vector<Diagnostic>;
 
 bool HasErrors(const Diagnostics& diagnostics);
 
-// Equal diagnostics (many ranks, one mistake) become one; the order of first appearance stays.
+// Merges equal diagnostics (many ranks, one mistake); keeps the order of first occurrence.
 Diagnostics Folded(const Diagnostics& diagnostics);
 
-// Builders that read as a sentence: Error("range", place, "…").
+// Factory functions: Error("range", place, "…").
 Diagnostic Error(std::string kind, Place place, std::string message, std::string hint = {});
 Diagnostic Warning(std::string kind, Place place, std::string message, std::string hint = {});
 Diagnostic MachineError(std::string kind, std::string message, std::string hint = {});

@@ -1,7 +1,7 @@
-// The Plan: which processes, where, with which command and environment. A plain value that can be
-// printed, compared, kept, sent over a wire and run. It knows no Lua, opens no file and starts nothing.
+// The Plan: which processes run where, with which command and environment. A plain value that can be printed, compared,
+// stored, sent and run. Independent of Lua; opens no file and starts nothing.
 //
-// What only a start can know stays a hole in the plan's texts (see Text) and is filled by the Binding.
+// Values that are known only at a start are placeholders in the plan's texts (see Text), filled by the Binding.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,22 @@
 
 namespace muster {
 
-// A typed hole. In a text it is spelled ${muster:KIND} or ${muster:KIND:NAME}:
+// A typed placeholder. In a text it is written ${muster:KIND} or ${muster:KIND:NAME}:
 //   ${muster:port:NAME}          the number of the plan's port NAME
 //   ${muster:run_dir}            absolute path of the run directory
 //   ${muster:run_id}             identity of the run
 //   ${muster:host_name:INDEX}    name of host INDEX
 //   ${muster:host_address:INDEX} its address, an IP literal
-//   ${muster:devices:INDEX:LIST} what the devices of host INDEX are called there, joined by ','; LIST has the plan's
-//                                numbers of them, "0,1,5"
+//   ${muster:devices:INDEX:LIST} the names of devices on host INDEX, joined by ','; LIST has their numbers in the
+//                                plan, "0,1,5"
 //   ${muster:attempt}            0 for the first start of a process, then 1, 2, …
-//   ${muster:checkpoint}         path of the checkpoint that a start goes on from; a start that has none fails
-//   ${muster:newest_checkpoint}  the same, or nothing where there is none
+//   ${muster:checkpoint}         path of the checkpoint that a start resumes from; the start fails without one
+//   ${muster:newest_checkpoint}  the same, or nothing if there is none
 //   ${muster:secret:NAME}        a secret; allowed only as the whole value of a variable, attribute or file
 //   ${muster:inherited_path:NAME} allowed in variables only: ':' and the inherited value of NAME, if the process
-//                                inherits one that is not empty; else nothing
-//   ${muster:inherited:NAME:TEXT} the whole value of a variable: what the process inherits of NAME, even if that is
-//                                empty; TEXT, without '}', if it inherits none
+//                                inherits a non-empty one; else nothing
+//   ${muster:inherited:NAME:TEXT} the whole value of a variable: the inherited value of NAME, even if it is empty;
+//                                TEXT, without '}', if the process does not inherit NAME
 //   ${muster:literal}            the nine characters "${muster:" themselves
 struct Hole {
   enum class Kind : std::uint8_t {
@@ -52,7 +52,7 @@ struct Hole {
     kInheritedPath,
     kInherited,
     kDevices,
-    kSweep,  // what a sweep says of the trial: `name` is id, trial, attempt or point; empty outside a sweep
+    kSweep,  // a property of a sweep's trial: `name` is id, trial, attempt or point; empty outside a sweep
     kLiteral
   };
   Kind kind = Kind::kLiteral;
@@ -66,10 +66,10 @@ struct Hole {
 inline constexpr std::string_view kHoleOpen = "${muster:";
 
 std::string HoleText(const Hole& hole);
-// The numbers in the list of a hole for devices, in its order; nothing if it is none.
+// The numbers in the list of a placeholder for devices, in order; nothing if it is invalid.
 std::optional<std::vector<std::uint32_t>> DeviceNumbers(std::string_view list);
 
-// A string that may contain holes. `marked` is the text as printed, stored and hashed.
+// A string that may contain placeholders. `marked` is the text as printed, stored and hashed.
 struct Text {
   std::string marked;
 
@@ -81,78 +81,78 @@ struct Text {
   auto operator<=>(const Text&) const = default;
 };
 
-// The pieces of a text in order: literal runs and holes. Fails (one message, no place) on a marker that
-// is not closed, of unknown kind, or with a missing or superfluous name.
+// Splits a text into literals and placeholders, in order. Fails (one message, no place) for a placeholder that is not
+// closed, of unknown kind, or with a missing or superfluous name.
 struct TextPiece {
   std::string literal;
   std::optional<Hole> hole;  // if set, `literal` is empty
 };
 tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text);
 
-// By name, in order. Flat, because thousands of processes have dozens each: building, walking and sending them is most
-// of what a large plan costs.
+// Sorted by name. Flat, because thousands of processes have dozens each: creating, visiting and sending them dominates
+// the cost of a large plan.
 using Variables = boost::container::flat_map<std::string, Text>;
 
-// Attributes that were set, "set_context.mode" -> 0, …; the function's name comes first so that the
-// order is the documents'.
-// A text that is one port's hole and nothing else stands for the number itself.
+// Attributes that were set, "set_context.mode" -> 0, …; the function's name comes first, for
+// the order of the documents. A text that is only the placeholder of a port stands for the
+// number.
 using ContextValues = std::map<std::string, Value>;
 
 struct StopPolicy {
   std::string signal = "TERM";      // name without SIG
   std::uint32_t grace_ms = 10'000;  // then KILL
-  // Where the user or a time limit ends the job: this signal comes first (name without SIG; empty: none), and `signal`
-  // once the job's newest checkpoint is another one, or `checkpoint_ms` have passed.
+  // If the user or a time limit ends the job: sends this signal first (name without SIG; empty: none), and `signal`
+  // once the job has written another checkpoint, or after `checkpoint_ms`.
   std::string checkpoint_signal = {};
   std::uint32_t checkpoint_ms = 0;
 
   bool operator==(const StopPolicy&) const = default;
 };
 
-// What the end of a role's processes means for the job. The work is done when every kAll and kAny role has ended
-// well; what still runs then has its role's `linger_ms` to leave and is stopped.
+// What the end of a role's processes means for the job. The work is done when every kAll and kAny role has succeeded;
+// processes that still run then have their role's `linger_ms` to exit and are stopped.
 enum class Ending : std::uint8_t {
-  kAll,    // the role has ended well when every process of it has exited 0
-  kAny,    // … when one has
+  kAll,    // the role has succeeded when every process of it has exited with 0
+  kAny,    // … when one of them has
   kNever,  // the role serves: the job does not wait for it
 };
 
-// When a process counts as ready. Roles that come `after` its role wait for that.
+// The condition under which a process is ready. Roles that come `after` its role wait for that.
 struct Readiness {
   enum class Kind : std::uint8_t {
-    kStarted,  // as soon as its program runs
-    kPort,     // somebody listens on TCP port `what` of its host
-    kFile,     // there is a file at `what`
-    kLine,     // its log holds `what`, within one line
-    kCommand,  // `command` exits 0; it is started again every `every_ms`
-    kDone,     // it has exited 0
+    kStarted,  // its program is running
+    kPort,     // a process listens on TCP port `what` of its host
+    kFile,     // the file `what` exists
+    kLine,     // its log contains `what`, within one line
+    kCommand,  // `command` exits with 0; it is repeated every `every_ms`
+    kDone,     // it has exited with 0
   };
   Kind kind = Kind::kStarted;
   Text what;
   std::vector<Text> command;
   std::uint32_t every_ms = 1'000;
-  std::uint32_t timeout_ms = 0;  // from its start; then it has failed. 0: it may take for ever
+  std::uint32_t timeout_ms = 0;  // from its start; then it has failed. 0: no limit
 
   bool operator==(const Readiness&) const = default;
 };
 
-// When processes that ended are started again.
+// When to restart processes that have ended.
 struct RestartPolicy {
   enum class Scope : std::uint8_t {
-    kProcess,  // the one that ended
-    kRole,     // all of its role, after those that still run have been stopped
+    kProcess,  // only that process
+    kRole,     // all of its role, after stopping those that still run
     kJob       // all of the job
   };
-  std::uint32_t max = 0;        // restarts that the role has within `within_ms`; one more end is a failure. 0: none
+  std::uint32_t max = 0;        // restarts of the role within `within_ms`; a further end is a failure. 0: none
   std::uint64_t within_ms = 0;  // 0: over the whole run
   Scope scope = Scope::kProcess;
-  // How it must have ended: by a failure of any kind, or only by one of these exit codes and signals (names without
-  // SIG), and by exit code 0 as well?
+  // Restart after a failure of any kind, or only after these exit codes and signals (names without SIG), and after exit
+  // code 0 as well?
   bool any_failure = true;
   bool success = false;
   std::vector<std::int32_t> codes = {};
   std::vector<std::string> signals = {};
-  // Waited before a restart; doubled for every earlier one within `within_ms`, up to kMaxBackoffMs.
+  // Pause before a restart; doubled for every earlier one within `within_ms`, up to kMaxBackoffMs.
   std::uint32_t backoff_ms = 1'000;
 
   static constexpr std::uint32_t kMaxBackoffMs = 60'000;
@@ -165,21 +165,21 @@ inline constexpr std::uint64_t kMostLogBytes = std::uint64_t{1} << 50;
 
 // 0: no limit.
 struct RoleLimits {
-  std::uint64_t time_ms = 0;    // how long one process may run
-  std::uint64_t silent_ms = 0;  // how long all processes of the role together may write nothing to their logs
-  // How long each log may become, in bytes: then it loses its beginning. From kLeastLogBytes to
+  std::uint64_t time_ms = 0;    // maximum run time of one process
+  std::uint64_t silent_ms = 0;  // maximum time without output of any process of the role
+  // Maximum size of each log, in bytes: then its beginning is dropped. From kLeastLogBytes to
   // kMostLogBytes.
   std::uint64_t log_bytes = 0;
 
   bool operator==(const RoleLimits&) const = default;
 };
 
-// Which processor cores each process of a role is to have; which they are is known at the start.
+// CPU affinity of each process of a role; the cores are chosen at the start.
 struct CoreUse {
   enum class Kind : std::uint8_t {
-    kAny,    // those that muster may use
-    kAuto,   // its equal share of them
-    kCount,  // so many of its own
+    kAny,    // all cores that muster may use
+    kAuto,   // an equal share of them
+    kCount,  // `count` cores of its own
     kList    // these, for all processes of the role
   };
   Kind kind = Kind::kAny;
@@ -189,13 +189,13 @@ struct CoreUse {
   bool operator==(const CoreUse&) const = default;
 };
 
-// What the plan's device numbers, from 0 on every host, stand for there. Number n of what muster may use is the n-th
-// that it can see (docs/devices.md). No two jobs of a host have a device at the same time, unless both share.
+// The meaning of the plan's device numbers, from 0 on every host. Number n is the n-th device that muster can see there
+// (docs/devices.md). No device is used by two jobs of a host at the same time, unless both share.
 struct DeviceUse {
-  bool any = false;  // whichever are free at the start, of `given` or, if that is empty, of all; else …
-  std::vector<std::uint32_t> given;  // … these numbers, ascending; empty: themselves
+  bool any = false;  // any that are free at the start, of `given` or, if that is empty, of all; else …
+  std::vector<std::uint32_t> given;  // … these numbers, ascending; empty: the same numbers
   bool shared = false;
-  std::string kind;  // "ascend", "cuda", "hip"; empty: muster knows no variable that processes would heed
+  std::string kind;  // "ascend", "cuda", "hip"; empty: no variable for visible devices is known
 
   bool operator==(const DeviceUse&) const = default;
 };
@@ -203,7 +203,7 @@ struct DeviceUse {
 struct Role {
   std::string name;   // "worker"
   std::string plays;  // the contract's role: "scheduler", "server", "worker", or "other"
-  // Processes of one world are ranked together; empty for roles without ranks.
+  // Processes of one world share a rank numbering; empty for roles without ranks.
   std::string world;
   Ending ending = Ending::kAll;
   std::uint32_t linger_ms = 35'000;
@@ -216,7 +216,7 @@ struct Role {
 
   // Common to every process of the role; a process overrides or adds (see Process).
   std::vector<Text> command;
-  bool shell = false;  // the command is one shell text: run as /bin/sh -c TEXT
+  bool shell = false;  // the command is a shell command: run as /bin/sh -c TEXT
   Text cwd;            // empty: the folder muster was called from
   Variables env;
   std::vector<std::string> unset;  // inherited variables removed: NAME or PREFIX*; applied before `env`
@@ -237,10 +237,10 @@ struct Process {
   std::uint32_t stage = 0;             // pipeline stage
   std::uint32_t rank_in_stage = 0;
 
-  // What differs from the role's common part. After Fold() a key that all processes share is in the role.
+  // The differences from the role's common part. After Fold() a key that all processes share is in the role.
   std::optional<std::vector<Text>> command;
   std::optional<Text> cwd;
-  std::optional<Text> ready_what;  // of the role's readiness: a port of its own
+  std::optional<Text> ready_what;  // overrides the role's readiness: a port of its own
   Variables env;
   ContextValues context;
 
@@ -248,19 +248,19 @@ struct Process {
 };
 
 struct PlanHost {
-  std::string label;          // "host0" …: how the plan speaks of it; its name and address are holes
+  std::string label;          // "host0" …: its name in the plan; name and address are placeholders
   std::uint32_t devices = 0;  // that the job may use, numbered from 0
-  // As the user named it; empty: nobody did. Where a run begins looking for it; not part of the plan's id.
+  // As the user named it, or empty. Tells a run where to start looking; not part of the plan's id.
   std::string name = {};
 
   bool operator==(const PlanHost&) const = default;
 };
 
-// A port to be found and held on a host at start. number 0: "auto".
+// A port to choose and hold on a host at start. number 0: "auto".
 struct PlanPort {
   std::uint32_t host = 0;
   std::uint16_t number = 0;
-  std::string owner;  // "scheduler.0": the process that will listen; empty: nobody in particular
+  std::string owner;  // "scheduler.0": the process that will listen; empty: none in particular
 
   bool operator==(const PlanPort&) const = default;
 };
@@ -272,17 +272,17 @@ struct PlanFile {
   bool operator==(const PlanFile&) const = default;
 };
 
-// Where the job's processes write checkpoints, and by what the newest complete one is told (docs/recipes.md).
+// Where the job's processes write checkpoints, and how to find the newest complete one (docs/recipes.md).
 struct CheckpointPlace {
-  Text dir;              // absolute, or below the run directory; empty: nothing is known of checkpoints
+  Text dir;              // absolute, or below the run directory; empty: unknown
   std::string latest;    // pattern of paths below `dir`, by components (fnmatch(3)); or empty, and …
-  std::string file;      // … this file below `dir` holds the path
-  std::string complete;  // a checkpoint that is a folder counts only with this file in it; empty: it counts as it is
+  std::string file;      // … this file below `dir` contains the path
+  std::string complete;  // a folder is a complete checkpoint only with this file in it; empty: always
 
   bool operator==(const CheckpointPlace&) const = default;
 };
 
-// Where a secret's value is taken from at start; the value is never part of a plan.
+// The source of a secret's value at start; the value is never part of a plan.
 struct SecretSource {
   std::string from_env;   // name of a variable of muster's own environment, or
   std::string from_file;  // absolute path of a file whose content (less one final newline) it is
@@ -294,7 +294,7 @@ struct Plan {
   std::string name;
   std::string framework;  // the contract's name
   std::string mindspore;  // the release whose context API was checked ("1.6.2"), or empty
-  // Whether a script may import another release and still get its context.
+  // A script may import another release and still gets its context.
   bool accept_release = false;
   std::vector<PlanHost> hosts;
   DeviceUse device_use;
@@ -305,18 +305,18 @@ struct Plan {
   std::map<std::string, SecretSource> secrets;
   CheckpointPlace checkpoints;
   SiteEnvironment site_environment;
-  std::vector<ActivationStep> activation;  // done on every host, in order, before its first process
+  std::vector<ActivationStep> activation;  // performed on every host, in order, before its first process
   // Limits of the whole job in ms; 0: none.
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work
   std::uint64_t start_limit_ms = 0;   // … until every process is ready
-  std::uint64_t silent_limit_ms = 0;  // for which no process of the job writes to its log
+  std::uint64_t silent_limit_ms = 0;  // maximum time without output of any process of the job
 
-  // For people and `explain`; not part of the plan's id.
+  // For display; not part of the plan's id.
   std::string doc;
-  std::vector<std::string> profiles;  // of the recipe, as they were asked for
+  std::vector<std::string> profiles;  // of the recipe, as requested
   std::map<std::string, Value> params;
   std::map<std::string, Value> derived;
-  std::map<std::string, Value> pinned;  // of `derived`: what the recipe computes where the user forced another value
+  std::map<std::string, Value> pinned;  // of `derived`: the recipe's own results for values that the user overrides
 
   bool operator==(const Plan&) const = default;
 };

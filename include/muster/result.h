@@ -1,5 +1,5 @@
-// Result<T>: a value, or the diagnostics that say why there is none. It is what crosses folders; no
-// exception leaves a file.
+// Result<T>: a value, or the diagnostics that explain its absence. The error type between folders; no exception leaves
+// a file.
 #pragma once
 
 #include <utility>

@@ -1,8 +1,8 @@
-// The schema: what MindSpore's context functions accept, as records. One Attribute is one attribute of one
-// function over a range of releases; everything a check needs to know about it is a field here, so that a new
-// attribute or a new release is a record in lua/muster/schema/ and not a line of C++.
+// The schema: the parameters of MindSpore's context functions, as records. One Attribute is one attribute of one
+// function over a range of releases; every property for checks is a field, so that a new attribute or a new release is
+// a record in lua/muster/schema/ and not a line of C++.
 //
-// Knows no values that anybody set (see context.h), no Lua and no file: records arrive as plain Values.
+// Independent of set values (see context.h), Lua and files: records arrive as plain Values.
 #pragma once
 
 #include <compare>
@@ -31,9 +31,9 @@ struct Release {
   auto operator<=>(const Release&) const = default;
 };
 
-// "1.6", "1.6.2", "2.3.0-rc2"; a missing patch is 0. Nothing if the text is no release.
+// "1.6", "1.6.2", "2.3.0-rc2"; a missing patch is 0. Nothing if the text is invalid.
 std::optional<Release> ParseRelease(std::string_view text);
-// "1.6.2", "2.3.0-rc2": what ParseRelease reads back.
+// "1.6.2", "2.3.0-rc2": the inverse of ParseRelease.
 std::string ReleaseText(const Release& release);
 
 enum class Kind : std::uint8_t {
@@ -41,7 +41,7 @@ enum class Kind : std::uint8_t {
   kInt,    // a whole number; never a bool
   kFloat,  // any number
   kString,
-  kEnum,  // a string out of `choices`
+  kEnum,  // a string from `choices`
   kSize,  // memory as "3.5GB" (MindSpore's GB is 2^30 bytes); a plain number is bytes, at least 2^20, and is converted
   kPath,  // a non-blank string
   kListInt,
@@ -54,10 +54,10 @@ enum class Kind : std::uint8_t {
   kAny,
 };
 
-// "bool", "int", …: the word of the records and of messages.
+// "bool", "int", …: the name in records and messages.
 std::string_view KindName(Kind kind);
 
-// How a stored value reads back (get_context of the real thing does not always give what was written).
+// How a stored value reads back (MindSpore's get_context does not always return what was set).
 enum class ReadBack : std::uint8_t {
   kAsStored,
   kGigabytes,    // "3.5GB" reads 3.5
@@ -71,7 +71,7 @@ enum class ReadBack : std::uint8_t {
 // Whether MindSpore itself lets the attribute be set again within one process.
 enum class Freeze : std::uint8_t { kNever, kOnceSet, kOnceRead };
 
-// Where a rule comes from: what a document says, what MindSpore itself does, or both.
+// The source of a rule: a document, MindSpore's own behaviour, or both.
 struct RuleSource {
   std::string document;   // "API page of 1.6"; may be empty
   std::string behaviour;  // of MindSpore: "fails when a graph is compiled"; may be empty
@@ -82,9 +82,9 @@ struct RuleSource {
 struct Attribute {
   std::string api;  // "set_context", "set_auto_parallel_context" or "set_ps_context"; empty for sub-keys
   std::string name;
-  std::vector<Kind> kinds;  // at least one; the value must fit one of them
+  std::vector<Kind> kinds;  // at least one; the value must match one of them
 
-  // The value. For lists `min` and `max` hold for every element; for sizes they count GB.
+  // Limits for the value. For lists `min` and `max` apply to every element; for sizes they count GB.
   std::optional<double> min;
   std::optional<double> max;
   std::optional<double> above;             // strictly greater
@@ -96,85 +96,85 @@ struct Attribute {
   bool not_empty = false;                  // strings, lists, tables
   bool null = false;                       // an explicit null is accepted
   std::vector<Value> choices;              // exact and case-sensitive
-  std::map<std::string, Value> aliases;    // what may be written instead -> what is stored
-  std::map<std::string, Value> constants;  // names the documents give to values, for messages: GRAPH_MODE -> 0
+  std::map<std::string, Value> aliases;    // alternative spelling -> stored value
+  std::map<std::string, Value> constants;  // names of values in the documents, for messages: GRAPH_MODE -> 0
   std::vector<Attribute> keys;             // sub-keys of a table
-  bool required = false;                   // sub-keys and parameters of calls: must be present
-  std::map<std::string, Value> when;       // sub-keys: the record holds if these siblings have these values
-  // Sub-keys, by value (as text): siblings that must be there and have these values; siblings that must have these
-  // values if they are there. { gpipe = { pipeline_interleave = true } }
+  bool required = false;                   // sub-keys: must be present
+  std::map<std::string, Value> when;       // sub-keys: the record applies if these siblings have these values
+  // Sub-keys, by value (as text): siblings that must exist and have these values, or that must have these values if
+  // they exist. { gpipe = { pipeline_interleave = true } }
   std::map<std::string, Value> needs;
   std::map<std::string, Value> fits;
-  bool adds_up = false;  // tables: what an earlier call gave for other sub-keys stays in force
+  bool adds_up = false;  // tables: sub-keys from an earlier call stay in effect
 
-  Value default_value;                      // in a fresh process, in the form in which it is set
+  Value default_value;                      // in a fresh process, in the form of a setter's argument
   std::map<std::string, Value> default_on;  // instead, on these device targets
-  std::string default_text;                 // instead, if it is no constant: "the device of the installed package"
+  std::string default_text;                 // instead, if it is not constant: "the device of the installed package"
   ReadBack reads = ReadBack::kAsStored;
-  std::map<std::string, Value> read_values;  // stored value (as text) -> what it reads: true -> 2
-  std::vector<std::string> read_keys;        // tables: the sub-keys that are read back, defaults filled in
-  bool own_name = false;                     // sub-keys: the getter knows them by their own name as well
-  // Another name of the same value: of a sub-key the attribute, of an attribute "table.sub-key".
+  std::map<std::string, Value> read_values;  // stored value (as text) -> value read back: true -> 2
+  std::vector<std::string> read_keys;        // tables: the sub-keys that are read back, with defaults
+  bool own_name = false;                     // sub-keys: the getter also accepts their own name
+  // An alias of the same value: for a sub-key the attribute, for an attribute "table.sub-key".
   std::string same_as;
   std::string replaces;      // parameters of calls: the "function.attribute" over which it wins where both are set
   std::string tells_if_set;  // can only be read, and says whether this attribute was set
 
-  // Where and when it exists. `until` is inclusive.
+  // The releases and devices that have it. `until` is inclusive.
   Release since;
   std::optional<Release> until;
-  std::vector<std::string> devices;   // documented device targets; empty: all. Elsewhere: a warning
-  std::vector<std::string> enforced;  // device targets elsewhere than which MindSpore skips it; empty: none
+  std::vector<std::string> devices;   // documented device targets; empty: all. On others: a warning
+  std::vector<std::string> enforced;  // the only device targets on which MindSpore applies it; empty: all
 
-  // What it goes together with (checked at the call or by CheckTogether, see context.h).
-  std::vector<Value> pynative;                // not empty: in PYNATIVE_MODE the value must be one of these
-  std::vector<std::string> carried_modes;     // of `mode`: parallel modes that PYNATIVE_MODE can be entered with
+  // Dependencies on other settings (checked at the call or by CheckTogether, see context.h).
+  std::vector<Value> pynative;                // if not empty: in PYNATIVE_MODE the value must be one of these
+  std::vector<std::string> carried_modes;     // of `mode`: parallel modes allowed when entering PYNATIVE_MODE
   bool needs_pynative = false;                // in GRAPH_MODE MindSpore warns and stores nothing …
   std::map<std::string, Value> graph_with;    // … unless "attribute.sub-key" has one of these values …
   std::string graph_env;                      // … or this variable is 1 in the environment of the process
-  std::vector<std::string> modes;             // parallel modes that take another value than the default: error
-  std::vector<std::string> modes_documented;  // the same by the documents only: warning
-  std::string divides;                        // must divide this attribute
-  std::string below;                          // must be below this attribute
-  // One value under two names: setting one replaces the other. `shared_values` translates this attribute's
-  // value (as text) into the other's; empty: the same value.
+  std::vector<std::string> modes;             // parallel modes that accept other values than the default; others: error
+  std::vector<std::string> modes_documented;  // the same according to the documents only: warning
+  std::string divides;                        // the attribute that this must divide
+  std::string below;                          // the attribute that this must be less than
+  // One value with two names: setting one replaces the other. `shared_values` translates this attribute's value (as
+  // text) into the other's; empty: the same value.
   std::string shares;
   std::map<std::string, Value> shared_values;
-  // Texts made of options, "--opt_level=2 --dump_as_text": the documented ones with the values they take ("" stands
-  // for the option without a value). MindSpore ignores what is wrong, so it is a warning.
+  // Option texts, "--opt_level=2 --dump_as_text": the documented options with their values ("" is the option without a
+  // value). MindSpore ignores invalid ones, so they give a warning.
   std::map<std::string, Value> flags;
-  // Where these rules come from, by the field that holds the rule ("modes") or, for one that is code, by its name.
+  // The sources of these rules, by the field of the rule ("modes"), or by name for a rule that is code.
   std::map<std::string, RuleSource> sources;
 
   // Paths and ports.
-  std::string file;        // the path names JSON of this kind (Schema::FindFile), checked where the recipe ships it
-  std::string auto_port;   // takes "auto", which stands for the plan's port of this name, and a port's hole
+  std::string file;        // the path names JSON of this kind (Schema::FindFile), checked if the recipe ships it
+  std::string auto_port;   // accepts "auto" for the plan's port of this name, and a port's placeholder
   std::string writes;      // "folder" or "file": what every process writes at this path …
-  std::string written_if;  // … if this attribute of the same function is on; empty: if the path is set
+  std::string written_if;  // … if this attribute of the same function is enabled; empty: if the path is set
   // MindSpore adds "rank_N" below the path; N is this variable of the process's environment, 0 without it.
   std::string rank_from;
   // Texts: must begin with "/"; letters, digits and these characters only; longest name between two "/".
   bool absolute = false;
   std::string characters;
   std::optional<double> name_max;
-  // Of files: MindSpore only warns about what is wrong here and takes the default, or ignores unknown sub-keys.
+  // Files: MindSpore only warns about errors here and uses the default, or ignores unknown sub-keys.
   bool only_warns = false;
   bool ignores_unknown = false;
 
   Freeze freezes = Freeze::kNever;
-  bool reset_first = false;      // documents advise to call the function's reset before another value is set
+  bool reset_first = false;      // the documents advise to call the function's reset before setting another value
   bool per_process = true;       // may be set inside `each`
   bool secret = false;           // never shown, never stored as a literal
   bool undocumented = false;     // works, with a warning
-  bool documented_only = false;  // a document names it, MindSpore does not have it
+  bool documented_only = false;  // documented, but MindSpore does not have it
   bool deprecated = false;       // works, with a warning
   bool withdrawn = false;        // accepted and ignored, with a warning
   bool kept_on_reset = false;    // the function's reset leaves it alone
-  std::string successor;         // of a deprecated or withdrawn attribute, or what to read instead
+  std::string successor;         // of a deprecated or withdrawn attribute, or the one to read instead
 
   std::string group;  // of the documents: "system", "debug", "execution", …
   std::string area;   // of the programming guide of 1.0: "mode", "hardware", "distributed", "maintenance"
   std::string doc;    // one line
-  std::string rule;   // where the rule comes from if documents and behaviour disagree
+  std::string rule;   // the source of the rule if documents and behaviour disagree
 
   bool operator==(const Attribute&) const = default;
 
@@ -182,9 +182,9 @@ struct Attribute {
   bool Is(Kind kind) const;
 };
 
-// Builds the attributes that one record describes: one, or one more for each release named in its `changed`
-// table (the fields given there hold from that release on). A record is a map whose "1" is the name; unknown
-// fields, wrong types and contradictions are errors of kind "schema" at `place`.
+// Creates the attributes of one record: one, plus one for each release in its `changed` table (whose fields apply from
+// that release on). A record is a map whose "1" is the name; unknown fields, wrong types and contradictions are errors
+// of kind "schema" at `place`.
 Result<std::vector<Attribute>> AttributesFromValue(std::string_view api, const Value& record, const Place& place);
 
 // A function that is called with parameters of its own: mindspore.set_device, mindspore.runtime.set_memory. Its
@@ -209,25 +209,25 @@ constexpr std::string_view kCalled = "called";
 // knows, an attribute that the release lacks) fulfils nothing but `set = false`.
 struct Condition {
   std::vector<Value> one_of;   // it is one of these
-  std::vector<Value> none_of;  // it is known and none of these
+  std::vector<Value> none_of;  // it is known, and not one of these
   std::optional<double> above;
-  std::string above_value_of;  // it is above the value of this path
+  std::string above_value_of;  // it is greater than the value at this path
   std::optional<bool> set;     // whether the recipe set it
 
   bool operator==(const Condition&) const = default;
 };
 
 // A rule between settings, checked once the job is known. Values are named by paths: "set_context.jit_config.jit_level"
-// is a sub-key, "set_context.graph_kernel_flags.opt_level" an option in a text of options, "job.workers" and
+// is a sub-key, "set_context.graph_kernel_flags.opt_level" an option in an option text, "job.workers" and
 // "job.processes_on_a_host" are facts about the job.
 struct Rule {
   std::string name;
   std::string kind;                         // of its diagnostics
   bool refused = false;                     // MindSpore fails: an error; else a warning
-  std::string about;                        // the setting it blames; a function alone: the first thing set with it
+  std::string about;                        // the setting to report; for a function alone: the first setting of it
   std::map<std::string, Condition> when;    // all of these by path …
   std::map<std::string, Condition> unless;  // … and none of these
-  // In a record a path is given whole or by its end: {parallel_mode}. {PATH} becomes "name = value" (a fact: its
+  // In a record a path is given in full or by its end: {parallel_mode}. {PATH} becomes "name = value" (for a fact: its
   // value), {PATH × PATH} the product, {release} "MindSpore 1.6.2".
   std::string says;
   std::string hint;
@@ -240,12 +240,12 @@ struct Rule {
   bool HoldsIn(const Release& release) const { return since <= release && (!until || release <= *until); }
 };
 
-// Kind "schema" for unknown fields, wrong types, and a refusal that no behaviour of MindSpore stands behind.
+// Kind "schema" for unknown fields, wrong types, and an error without a behaviour of MindSpore as its source.
 Result<Rule> RuleFromValue(const Value& record, const Place& place);
 
 struct ReleaseFacts {
   Release release;
-  std::string short_name;  // "1.6": names the newest of its line; may be empty
+  std::string short_name;  // "1.6": an alias of the newest of its line; may be empty
   bool described = false;  // whether the schema holds this release's attributes
   std::string doc;
 
@@ -254,8 +254,8 @@ struct ReleaseFacts {
 
 class Schema {
  public:
-  // Lists of records: { "1.6.2", short = "1.6", described = true, doc = … } and those of AttributesFromValue.
-  // What is well-formed is added, the rest is reported.
+  // Lists of records: { "1.6.2", short = "1.6", described = true, doc = … } and those of AttributesFromValue. Adds
+  // valid records and reports the others.
   Diagnostics AddReleases(const Value& records, const Place& place);
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
   // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
@@ -265,13 +265,13 @@ class Schema {
   // Rules come after the attributes: one that names an attribute of no release is refused.
   Diagnostics AddRules(const Value& records, const Place& place);
 
-  // The release a recipe names by its full or short name. Kind "release": unknown, or known but not described.
+  // The release with that full or short name. Kind "release": unknown, or known but not described.
   Result<Release> FindRelease(std::string_view text, const Place& place) const;
 
-  // Null if the function has no such attribute in that release. Pointers stay valid while nothing is added.
+  // Null if the function has no such attribute in that release. Pointers stay valid until something is added.
   const Attribute* Find(std::string_view api, std::string_view name, const Release& release) const;
   const Attribute* FindFile(std::string_view name, const Release& release) const;
-  // In any release: the record nearest to the one asked for, to say "only since 2.3" or "until 1.6".
+  // In any release: the record nearest to the requested one, for "only since 2.3" or "until 1.6".
   const Attribute* FindInAnyRelease(std::string_view api, std::string_view name, const Release& release) const;
   // Names of the attributes in that release, sorted.
   std::vector<std::string> Names(std::string_view api, const Release& release) const;
@@ -280,19 +280,20 @@ class Schema {
                                                const Release& release) const;
 
   bool Knows(std::string_view api) const;
-  // Whether the function exists in that release, and the release it came with (nothing if there is no such function).
+  // Whether the function exists in that release, and the release that introduced it (nothing if it does not
+  // exist).
   bool Knows(std::string_view api, const Release& release) const;
   std::optional<Release> FirstRelease(std::string_view api) const;
 
-  // A sub-key that the getter of `api` knows by its own name in that release, and the table it stands in.
+  // A sub-key that the getter of `api` accepts by its own name in that release, and its table.
   struct OwnName {
     const Attribute* table = nullptr;
     const Attribute* key = nullptr;
   };
   std::optional<OwnName> FindOwnName(std::string_view api, std::string_view name, const Release& release) const;
 
-  // A name of the context module that stands for a value ("GRAPH_MODE", "ParallelMode.AUTO_PARALLEL") or for a group
-  // of such names ("ParallelMode"): the error of kind "release" if that release lacks it. Nothing if it has it, and
+  // For a name of the context module that stands for a value ("GRAPH_MODE", "ParallelMode.AUTO_PARALLEL") or for a
+  // group of values ("ParallelMode"): the error of kind "release" if that release lacks it. Nothing if it has it, and
   // nothing if no release has it.
   std::optional<Diagnostic> MissingConstant(std::string_view name, const Release& release, const Place& place) const;
 
@@ -302,7 +303,7 @@ class Schema {
   const Function* FindCall(std::string_view name) const;
   const std::vector<ReleaseFacts>& releases() const { return releases_; }
   const std::vector<Rule>& rules() const { return rules_; }
-  // All attributes of a function by name, each with its releases in order: for documents.
+  // All attributes of a function by name, each with its releases in order: for documentation.
   using ByName = std::map<std::string, std::vector<Attribute>, std::less<>>;
   const ByName& attributes(std::string_view api) const;
   // The same of the JSON files that attributes name.

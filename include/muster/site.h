@@ -1,5 +1,5 @@
-// Facts about machines, asked once: hosts and their devices. A plan is a function of recipe, parameters
-// and Site.
+// Facts about machines, collected once: hosts and their devices. A plan is a function of recipe, parameters and
+// Site.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace muster {
 
 struct SiteHost {
   std::string name;
-  std::string address;  // IP literal, may be empty until a transport resolved it
+  std::string address;  // IP literal, may be empty until a transport has resolved it
   std::optional<std::uint32_t> devices;
 
   bool operator==(const SiteHost&) const = default;
@@ -32,17 +32,17 @@ struct SiteEnvironment {
 };
 
 struct Site {
-  // Hosts named by the user, in order. Empty: the recipe's counts decide, and names stay holes.
+  // Hosts named by the user, in order. Empty: the recipe sets the number, and names stay placeholders.
   std::vector<SiteHost> hosts;
   std::uint64_t host_memory_bytes = 0;  // of the local host; 0 unknown
-  std::uint32_t host_devices = 0;       // of the local host, as far as they can be counted; 0 unknown
+  std::uint32_t host_devices = 0;       // of the local host, if they can be counted; 0 unknown
   std::string device_kind;              // of those: "cuda", …; empty unknown
 
-  // What a site file says. Where it names hosts they are those that there are: the recipe says how many it takes.
-  std::optional<std::uint32_t> devices_per_host;  // of hosts without a number of their own
+  // From a site file. Its hosts are the available ones: the recipe sets how many are used.
+  std::optional<std::uint32_t> devices_per_host;  // for hosts without a number of their own
   SiteEnvironment environment;
-  // By field ("hosts", "devices", "memory", "environment.set.NAME", …): the line that said it, and the whole of it as
-  // it is told: "muster.site.lua:4 (project site file)". No "hosts": the command line named them.
+  // By field ("hosts", "devices", "memory", "environment.set.NAME", …): the line that set it, and its source as shown:
+  // "muster.site.lua:4 (project site file)". Without "hosts" the command line named them.
   std::map<std::string, Place> places;
   std::map<std::string, std::string> sources;
 

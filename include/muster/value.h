@@ -1,5 +1,5 @@
-// Value: what a parameter, a context attribute or a derived setting can hold. Plain data with a total
-// order of map keys, so that two equal values print alike everywhere.
+// Value: the value of a parameter, a context attribute or a derived setting. Plain data with a total order of map keys,
+// so that equal values print alike.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,10 @@ class Value {
   const List* AsList() const { return std::get_if<List>(&data_); }
   const Map* AsMap() const { return std::get_if<Map>(&data_); }
   bool IsNumber() const { return AsInt() != nullptr || AsDouble() != nullptr; }
-  // The number as a double; 0 if it is none.
+  // The number as a double; 0 for other types.
   double Number() const;
 
-  // "nil", "bool", "int", "float", "string", "list" or "map": the word used in error messages.
+  // "nil", "bool", "int", "float", "string", "list" or "map": the name in error messages.
   std::string_view TypeName() const;
 
   bool operator==(const Value&) const = default;
@@ -57,8 +57,8 @@ class Value {
   Data data_;
 };
 
-// The value as the user would write it: 3, 0.5, true, "CPU", {1, 2}, {a = 1}. Numbers print exactly:
-// integers in full, others with the fewest digits that read back as the same double.
+// The value in recipe syntax: 3, 0.5, true, "CPU", {1, 2}, {a = 1}. Numbers print exactly: integers in full, others
+// with the fewest digits that read back as the same double.
 std::string ToText(const Value& value);
 
 // A double with the fewest digits that read back as the same number; "inf", "-inf", "nan".

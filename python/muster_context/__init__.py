@@ -6,20 +6,20 @@
     muster_context.settings()                     the settings as a dictionary
     muster_context.report(step=100, loss=0.25)    append a line to the run's metrics
 
-None of these is needed where muster applies the context by itself. Knows the names of the three functions
-only: what they do is imported when they are called, since this file is read at the start of every Python
-below a run. Outside a run, all of them do nothing.
+None of these is needed where muster applies the context by itself. This file is read at the start of every
+Python below a run, so it only defines the three functions; their code is imported when they are called.
+Outside a run, all of them do nothing.
 """
 
 __all__ = ["apply", "report", "settings"]
 
 
 def apply():
-    """Imports mindspore and applies the recipe's settings to it, once however often it is called.
+    """Imports mindspore and applies the recipe's settings to it, at most once per process.
 
     True if the settings are in force in this process; False outside a run, and where another process has them
-    already (the launched one, if this is its child). Ends the process like `import mindspore` does, with code
-    1, if the release is not the recipe's or a value is refused. Raises ImportError if there is no mindspore.
+    already (the launched one, if this is its child). Ends the process with code 1, like `import mindspore` does,
+    if the release is not the recipe's or a value is refused. Raises ImportError if there is no mindspore.
     """
     from . import api
 

@@ -1,7 +1,7 @@
-"""What apply() and settings() of the package do.
+"""The implementation of apply() and settings() of the package.
 
-Knows what a call may do that an import may not: a script that asks for the settings gets them even below
-another Python of the run, as long as that one has not imported mindspore.
+A call may do more than an import: a script that requests the settings gets them even below another Python
+of the run, as long as that one has not imported mindspore.
 """
 
 import importlib
@@ -15,7 +15,7 @@ def apply():
         return False
     from . import applying
 
-    # Without a lock of ours: whoever imports mindspore holds the import system's and asks for ours only then.
+    # No lock here: a thread that imports mindspore holds the import lock first.
     return applying.by_call(importlib.import_module("mindspore"))
 
 

@@ -1,8 +1,8 @@
-"""Applies the settled context to an imported mindspore, once, and follows what becomes of it.
+"""Applies the settled context to an imported mindspore, once, and records the result.
 
-Knows when it is done, what a refusal means for the process, and how to tell what the script has changed. What
-MindSpore's functions are like stands in `rules`; where the settings come from, which process may have them
-and what the record looks like are known elsewhere.
+Decides when to apply it, ends the process on a refusal, and detects changes by the script. `rules` describes
+MindSpore's functions; `context_file` reads the settings, `launched` decides which process may have them, and
+`record` writes the record.
 """
 
 import atexit
@@ -24,7 +24,7 @@ def after_import(module):
     """Called by the import hook in its own process. Ends the process if the settings cannot be applied."""
     try:
         _apply_once(module, BY_HOOK)
-    except Exception as problem:  # of our own: MindSpore's refusals have ended the process
+    except Exception as problem:  # our own errors: refusals by MindSpore have ended the process
         launched.say("%s: %s" % (type(problem).__name__, problem))
 
 
@@ -34,9 +34,9 @@ def by_call(module):
 
 
 def import_failed(problem):
-    """Notes that mindspore could not be imported; the exception goes on its way."""
+    """Records that mindspore could not be imported; the exception propagates."""
     if _applied_by is not None:
-        return  # it was loaded anew
+        return  # it was reloaded
     try:
         entry = record.fresh()
         entry["errors"] = [_error("import", "%s: %s" % (type(problem).__name__, problem))]
@@ -52,7 +52,7 @@ def _apply_once(module, how):
             return True  # also in a forked child: it has its parent's settings
         try:
             if not launched.claim(importing=True):
-                if how == BY_HOOK:  # a caller is told by what the call returns
+                if how == BY_HOOK:  # a caller gets the result of the call
                     launched.say("the settings of %s are in force in another process, not in process %d"
                                  % (_name(), os.getpid()))
                 return False
@@ -64,7 +64,7 @@ def _apply_once(module, how):
 
 
 class Application:
-    """One application of the context to one imported mindspore."""
+    """An application of the context to an imported mindspore."""
 
     def __init__(self, module, how):
         self._module = module
@@ -86,7 +86,7 @@ class Application:
         for function, name, value in self._settings():
             if not self._frozen_by_reading(function, name):
                 self._read_back("in_effect", function, name, value)
-        # After mindspore has been imported, so that this runs before mindspore's own clearing up.
+        # Registered after mindspore's own cleanup, so that this runs before it.
         atexit.register(self._at_exit)
         self._write()
 
@@ -160,7 +160,7 @@ class Application:
         return found if found is not None else getattr(self._submodule("context"), name, None)
 
     def _settings(self):
-        """(function, attribute, value) of all that was applied and may be read."""
+        """(function, attribute, value) of everything that was applied and may be read."""
         for function, names in self._record["applied"].items():
             for name in names:
                 value = self._functions[function][name]

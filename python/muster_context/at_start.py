@@ -1,7 +1,7 @@
-"""The start of a launched Python: the import hook is set, the context claimed, and both are noted.
+"""The start of a launched Python: sets the import hook, claims the context, and records both.
 
-Knows when the hook is set and how it wraps the loader; everything about mindspore is left to `applying`,
-which is imported when mindspore has been.
+Sets the hook and wraps the loader; `applying`, which is imported after mindspore, does everything about
+mindspore.
 """
 
 import _thread  # threading would cost a millisecond
@@ -27,21 +27,21 @@ def begin():
 
 
 class ImportHook:
-    """Finder that lets the others find mindspore and has the settings applied once it has been executed.
+    """A finder that lets the others find mindspore and applies the settings after it has been executed.
 
-    It stays on sys.meta_path afterwards: taking it off would make other threads that walk the list just then
-    miss a finder. For any other name it costs a comparison.
+    It stays on sys.meta_path afterwards: removing it could make other threads that iterate over the list
+    skip a finder. For any other name it costs a comparison.
     """
 
     def __init__(self, pid):
-        self._pid = pid  # forked children have this hook too, and not the right to apply
+        self._pid = pid  # forked children have this hook too, but not the right to apply
         self._asking = set()  # threads
 
     def find_spec(self, name, path=None, target=None):
         if name != "mindspore" or os.getpid() != self._pid:
             return None
         thread = _thread.get_ident()
-        if thread in self._asking:  # by another hook of this kind, which asks everybody in turn
+        if thread in self._asking:  # called by another hook of this kind, which asks all finders in turn
             return None
         self._asking.add(thread)
         try:
@@ -62,7 +62,7 @@ class ImportHook:
 
 
 class ApplyingLoader:
-    """The loader of mindspore, which applies the settings afterwards; the module never gets to see it."""
+    """The loader of mindspore, which applies the settings afterwards; the module does not see it."""
 
     def __init__(self, loader):
         self._loader = loader

@@ -1,8 +1,7 @@
-"""The settled context as muster wrote it: `<role>.<index>.json`.
+"""The settled context as written by muster: `<role>.<index>.json`.
 
-Knows the format of the file, which attributes MindSpore wants as tuples, which of its constants have names,
-and where secrets come from. Does not know how anything is applied; a secret is read when its value is asked
-for.
+Reads the file, and knows which attributes MindSpore expects as tuples, which of its constants have names, and
+where secrets come from. Does not apply anything; a secret is read when its value is needed.
 """
 
 import json
@@ -14,9 +13,9 @@ FORMAT = 1
 # In the order in which they are applied: the device first, then the setters, then the other functions by name.
 FUNCTIONS = ("set_device", "set_context", "set_ps_context", "set_auto_parallel_context")
 
-# The only attribute where MindSpore tells tuples from lists; it wants them at every level.
+# The only attribute for which MindSpore distinguishes tuples from lists; it expects them at every level.
 TUPLES = {"dataset_strategy"}
-# Never shown, wherever their values come from.
+# Never shown, whatever their source.
 PASSWORDS = {"client_password", "server_password"}
 CONSTANTS = {
     "mode": {"GRAPH_MODE": 0, "PYNATIVE_MODE": 1},
@@ -26,7 +25,7 @@ CONSTANTS = {
 
 
 class Secret:
-    """A value that is never shown: in a file, at a descriptor, or given literally."""
+    """A value that is never shown: from a file, a descriptor, or a literal."""
 
     def __init__(self, file=None, descriptor=None, text=None):
         self._file = file
@@ -45,7 +44,7 @@ class Secret:
             else:
                 with open(self._descriptor, "rb") as file:
                     if file.seekable():
-                        file.seek(0)  # a shell may run one Python after the other, with one position for both
+                        file.seek(0)  # a shell may run several Pythons, which share the position of the descriptor
                     content = file.read()
             try:
                 self._text = content.decode("utf-8")
@@ -59,7 +58,7 @@ class Secret:
 
 
 class ContextFile:
-    """What the file says: the recipe's release, whether another will do, {function: {attribute: value}}."""
+    """The content of the file: the recipe's release, whether others are accepted, {function: {attribute: value}}."""
 
     def __init__(self, release, accept_release, functions):
         self.release = release
@@ -71,7 +70,7 @@ _descriptors = {}
 
 
 def read(path):
-    """The context in `path`. Raises OSError, and ValueError saying what is wrong with it."""
+    """The context in `path`. Raises OSError, and ValueError with the reason if it is invalid."""
     with open(path, "rb") as file:
         content = json.loads(file.read().decode("utf-8"))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -90,12 +89,12 @@ def read(path):
 
 
 def shown(value):
-    """`value` as anybody may see it."""
+    """`value` for output, with secrets hidden."""
     return record.SECRET if isinstance(value, Secret) else value
 
 
 def revealed(value):
-    """`value` as MindSpore gets it. Raises OSError or ValueError if it is a secret that cannot be read."""
+    """`value` for MindSpore. Raises OSError or ValueError for a secret that cannot be read."""
     return value.reveal() if isinstance(value, Secret) else value
 
 

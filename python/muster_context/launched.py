@@ -1,22 +1,22 @@
-"""Which Python the settled context of a launched process is for.
+"""Decides which Python of a launched process gets the settled context.
 
-Knows the environment muster gives a process, the mark a Python leaves for its children, and the claim file
-beside the context; knows neither MindSpore nor what the context says. It is read at the start of every Python
-below a run, so it imports nothing that is not there already.
+Uses the environment of the process, a mark that a Python leaves for its children, and a claim file beside the
+context; independent of MindSpore and of the context's content. It is read at the start of every Python below
+a run, so it imports only modules that are already loaded.
 
-What muster launches need not be the Python that trains: it may be a shell that runs one Python after the
-other, or a program that replaces itself. Two things together tell which one the context is for:
+The launched process need not be the Python that trains: it may be a shell that runs one Python after the
+other, or a program that replaces itself. Two mechanisms select the Python that gets the context:
 
-- The mark. The first Python of a line of ancestors writes its identity into MUSTER_CONTEXT_HOLDER. Whoever
-  finds the mark of somebody else is a child (a DataLoader's worker, a tool that was called) and leaves
-  context and files alone.
-- The claim, `<role>.<index>.<attempt>.claim`. Of several Pythons without a common Python above them, the
+- The mark. The first Python in a chain of ancestors writes its identity into MUSTER_CONTEXT_HOLDER. A Python
+  that finds the mark of another one is a child (a DataLoader's worker, a tool) and does not use context and
+  files.
+- The claim, `<role>.<index>.<attempt>.claim`. Of several Pythons without a common Python ancestor, the
   first to import mindspore gets the settings; until then the first to start holds the claim. A claim ends
   with its holder, so that in `python3 prepare.py && python3 train.py` both get the settings, one after the
   other.
 
-An identity is pid and start time (proc(5)): it outlives exec, and a reused pid is not mistaken for its former
-owner.
+An identity is pid and start time (proc(5)): it survives exec, and a reused pid is distinguished from its
+former owner.
 """
 
 import os
@@ -26,11 +26,11 @@ FORMAT = 1
 MARK = "MUSTER_CONTEXT_HOLDER"
 
 
-_given = None  # by muster: context, process, attempt
+_given = None  # from muster: context, process, attempt
 
 
 def _environment():
-    """What muster's variables said when this was asked first; the script may change its environment."""
+    """The values of muster's variables at the first call; the script may change its environment later."""
     global _given
     if _given is None:
         names = "MUSTER_CONTEXT", "MUSTER_PROCESS", "MUSTER_ATTEMPT"
@@ -44,23 +44,23 @@ def context_file():
 
 
 def process_name():
-    """`<run id>/<role>.<index>.<attempt>` as muster gave it, "" if it did not."""
+    """`<run id>/<role>.<index>.<attempt>` from muster, or ""."""
     return _environment()[1]
 
 
 def attempt():
-    """Which start of the process this is, from 0, as text."""
+    """The number of this start of the process, from 0, as text."""
     return _environment()[2] or "0"
 
 
 def beside_context(ending):
-    """Path of the file that `<role>.<index>` has beside its context, such as `….applied.json`."""
+    """Path of a file of `<role>.<index>` beside its context, such as `….applied.json`."""
     path = context_file()
     return (path[:-len(".json")] if path.endswith(".json") else path) + ending
 
 
 def say(text):
-    """One line on stderr; a closed stderr is nobody's failure."""
+    """Prints one line on stderr; ignores a closed stderr."""
     try:
         sys.stderr.write("muster_context: %s\n" % " ".join(text.split()))
         sys.stderr.flush()
@@ -72,7 +72,7 @@ def start_time(pid):
     """When process `pid` started, in ticks since boot; None if it has ended, 0 where there is no /proc."""
     try:
         with open("/proc/%d/stat" % pid, "rb") as stat:
-            fields = stat.read().rpartition(b")")[2].split()  # from field 3 on: the name may hold blanks
+            fields = stat.read().rpartition(b")")[2].split()  # from field 3 on: the name may contain blanks
         return None if fields[0] in (b"Z", b"X") else int(fields[19])
     except (OSError, IndexError):
         if os.path.exists("/proc/self/stat"):
@@ -92,20 +92,20 @@ def identity():
 
 
 def is_child():
-    """Whether a Python above this one, of the same start of the same process, has left its mark."""
+    """Whether a Python ancestor, of the same start of the same process, has left its mark."""
     holder, _, process = os.environ.get(MARK, "").partition(" ")
     return bool(holder) and process == process_name() and holder != "%d.%d" % identity()
 
 
 def mark():
-    """Marks this process as the one its children stand below."""
+    """Marks this process as the ancestor of its children."""
     os.environ[MARK] = "%d.%d %s" % (identity() + (process_name(),))
 
 
 def claim(importing, then=None):
-    """Claims the context for this process; False if another keeps it. Calls `then` under the claim's lock.
+    """Claims the context for this process; False if another one keeps it. Calls `then` under the claim's lock.
 
-    A holder gives way when it has ended, and when it has not imported mindspore and this process is
+    A holder loses the claim when it has ended, or if it has not imported mindspore and this process is
     `importing` it. Raises OSError if the file cannot be written.
     """
     path = beside_context(".%s.claim" % attempt())
@@ -129,7 +129,7 @@ def claim(importing, then=None):
 
 
 def _lock(descriptor):
-    """Holds the file until it is closed; a file system without locks gets along without."""
+    """Locks the file until it is closed; does without on a file system without locks."""
     try:
         import fcntl
 
@@ -139,7 +139,7 @@ def _lock(descriptor):
 
 
 def _holder(text):
-    """(pid, start time, whether it has imported mindspore), None if `text` is no claim."""
+    """(pid, start time, whether it has imported mindspore), None if `text` is no valid claim."""
     if not text:
         return None
     import json

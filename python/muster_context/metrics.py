@@ -1,7 +1,7 @@
 """Lines in $MUSTER_METRICS.
 
-Knows how one line of JSON gets into a file that several processes append to; what the values mean is the
-script's and the reader's affair.
+Appends one line of JSON to a file that several processes write; the script and the reader define the meaning
+of the values.
 """
 
 import json
@@ -20,7 +20,7 @@ def report(values):
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            written = os.write(descriptor, data)  # one write: no other process's line gets into this one
+            written = os.write(descriptor, data)  # a single write, so that lines of other processes do not mix with it
         finally:
             os.close(descriptor)
     except OSError as problem:
@@ -40,7 +40,7 @@ def _plain(value):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if hasattr(value, "asnumpy"):  # a tensor of MindSpore, whose own item() may give a tensor again
+    if hasattr(value, "asnumpy"):  # a tensor of MindSpore, whose item() may return a tensor again
         value = value.asnumpy()
     item = value.item() if hasattr(value, "item") else value
     if item is None or isinstance(item, (bool, int, float, str)):

@@ -1,7 +1,7 @@
-"""`<role>.<index>.applied.json`: what became of the settled context, for muster's report.
+"""`<role>.<index>.applied.json`: the result of applying the settled context, for muster's report.
 
-Knows the fields of the file and how it is replaced as a whole; what goes into the fields comes from
-elsewhere. Written at the start of every launched Python, so json is imported only where the values need it.
+Defines the fields of the file and replaces it atomically; `applying` and `at_start` supply the values.
+Written at the start of every launched Python, so json is imported only where the values need it.
 docs/python.md describes the fields.
 """
 
@@ -28,7 +28,7 @@ _started_at = now()  # this file is read when the interpreter starts
 
 
 def fresh():
-    """The record of a Python that has started and not imported mindspore."""
+    """The record of a Python that has started and has not imported mindspore."""
     return {
         "format": launched.FORMAT,
         "process": launched.process_name(),
@@ -38,23 +38,23 @@ def fresh():
         "executable": sys.executable or "",
         "started_at": _started_at,
         "imported": False,
-        "release": None,      # what the imported mindspore says it is
+        "release": None,      # the release according to the imported mindspore
         "expected": None,     # the recipe's release
         "how": None,          # "import hook" or "explicit call"
         "applied_at": None,
         "complete": False,    # every value was applied
-        "applied": {},        # function → attribute → value as it was given, in the order of the calls
-        "in_effect": {},      # … as it read back at once
+        "applied": {},        # function → attribute → value as it was set, in the order of the calls
+        "in_effect": {},      # … as it read back immediately
         "at_exit": None,      # … as it read when the interpreter ended; null if it was killed
         "exited_at": None,
-        "overridden": None,   # [{function, attribute, applied, at_exit}]; null if not known
-        "unreadable": {},     # function → attribute → why its value is not known
+        "overridden": None,   # [{function, attribute, applied, at_exit}]; null if unknown
+        "unreadable": {},     # function → attribute → why its value is unknown
         "errors": [],         # [{kind, function, attribute, value, message}]
     }
 
 
 def write(record):
-    """Replaces the file by `record` in one step. Raises OSError."""
+    """Replaces the file by `record` atomically. Raises OSError."""
     temporary = "%s.%d.tmp" % (path(), os.getpid())
     try:
         with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
@@ -69,7 +69,7 @@ def write(record):
 
 
 def plain(value):
-    """`value` as JSON can hold it: tuples become lists, what JSON does not know becomes its repr()."""
+    """`value` in a form for JSON: tuples become lists, unsupported types become their repr()."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -90,7 +90,7 @@ def _text(record):
 
 
 def _flat(record):
-    """The same text for a record whose values are not nested yet, without json; None for any other."""
+    """The same text without json, for a record without nested values; None for any other."""
     try:
         from _json import encode_basestring_ascii as quoted
     except ImportError:

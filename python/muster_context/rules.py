@@ -1,18 +1,18 @@
-"""What is known about MindSpore's setters and getters, whatever the release.
+"""Properties of MindSpore's setters and getters, common to all releases.
 
-Knows their order, how releases are compared and how values read back. Calls nothing and holds no state.
+Defines their order, the comparison of releases and how values read back. Calls nothing and has no state.
 
-Every attribute is one call. MindSpore takes the names of a call one by one and takes nothing back, so one
-call of many names and many calls of one do the same; only the latter tell which value was refused. The order,
-where the attribute before changes what the one after may be or does:
+Every attribute is set by its own call. MindSpore processes the names of a call one by one and undoes nothing,
+so several calls have the same effect as one; but only they show which value was refused. The order, where an
+attribute affects what a later one may be or does:
 
 - set_context comes first: parallel_mode is checked against mode, the fusion list is kept for device_target.
-  In it device_target (it decides which attributes are skipped, and changes defaults), then mode, then
+  First device_target (it decides which attributes are skipped, and changes defaults), then mode, then
   jit_config (mempool_block_size depends on both).
 - set_ps_context: enable_ps first, it overwrites the others from the environment.
-- set_auto_parallel_context: parallel_mode first. dataset_strategy and strategy_ckpt_config last: they hold
-  the same values as full_batch and the strategy files, and say more.
-- Others go by name. That puts old names before new ones where both are set: auto_parallel_search_mode and
+- set_auto_parallel_context: parallel_mode first. dataset_strategy and strategy_ckpt_config last: they store
+  the same values as full_batch and the strategy files, with more detail.
+- Others are sorted by name. That puts old names before new ones if both are set: auto_parallel_search_mode and
   search_mode, all_reduce_fusion_config and comm_fusion.
 """
 
@@ -38,7 +38,7 @@ CALLED = "called"
 # From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that
 # sets one of them must meet the same MindSpore as without us.
 FROZEN_BY_READING = ("device_id", "max_device_memory", "variable_memory_max_size", "mempool_block_size")
-# Kept per thread: read in another thread than it was set in, it tells nothing.
+# Stored per thread: reading it in another thread than the setter's is meaningless.
 KEPT_PER_THREAD = ("reserve_class_name_in_scope",)
 
 RELEASE = re.compile(r"\s*v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-._]?rc[-._]?(\d+))?", re.IGNORECASE)
@@ -47,7 +47,7 @@ RELEASE = re.compile(r"\s*v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-._]?rc[-._]?(\d+))?", r
 def release_of(text):
     """(major, minor, patch, release candidate or None) of 2.3.0-rc2, 2.3.0rc2 or 1.6; None of other texts.
 
-    What follows, as in 0.3.1-alpha or 2.3.1.dev20240801, is not looked at.
+    Ignores suffixes, as in 0.3.1-alpha or 2.3.1.dev20240801.
     """
     match = RELEASE.match(text) if isinstance(text, str) else None
     if not match:
@@ -62,7 +62,7 @@ def is_call(function):
 
 
 def in_order(function, values):
-    """The names of `values` in the order in which they are to be set."""
+    """The names of `values` in the order for setting them."""
     first, last = FIRST.get(function, ()), LAST.get(function, ())
 
     def place(name):
@@ -74,11 +74,11 @@ def in_order(function, values):
 
 
 def reads_as(name, written, read):
-    """Whether `read` is what an attribute of FROZEN_BY_READING gives while it holds what was `written`."""
+    """Whether `read` matches an attribute of FROZEN_BY_READING that was set to `written`."""
     if name == "device_id":
         return read == written
     amount = written[:-len("GB")]
     if name == "variable_memory_max_size":
         return read == amount + " * 1024 * 1024 * 1024"
-    # MindSpore keeps the number in 32 bits.
+    # MindSpore stores the number in 32 bits.
     return isinstance(read, (int, float)) and abs(read - float(amount)) <= 1e-6 * float(amount)

@@ -1,8 +1,8 @@
-"""Runs at the start of every Python that muster launched, and of those below: its folder is on PYTHONPATH.
+"""Runs at the start of every Python below a launched process, since its folder is on PYTHONPATH.
 
-Knows how to hand over to muster_context and to the sitecustomize that it shadows. Knows nothing about
-MindSpore. Children inherit PYTHONPATH, so this file is read by any Python, old ones too: it keeps to what all
-of them understand, and whatever goes wrong on muster's side is one line on stderr and no more.
+Hands over to muster_context, and to the sitecustomize module that it shadows. Independent of MindSpore.
+Children inherit PYTHONPATH, so any Python, old ones too, may read this file: it uses only syntax that all of
+them support, and an error of muster prints one line on stderr and has no other effect.
 """
 import os
 import sys
@@ -11,7 +11,7 @@ _here = os.path.realpath(os.path.dirname(os.path.abspath(__file__)))
 
 if os.environ.get("MUSTER_CONTEXT") and sys.version_info >= (3, 7):
     try:
-        # muster_context lies beside this folder; scripts may import it as well.
+        # muster_context is beside this folder; scripts may import it as well.
         if os.path.dirname(_here) not in sys.path:
             sys.path.insert(0, os.path.dirname(_here))
         from muster_context import at_start
@@ -20,9 +20,9 @@ if os.environ.get("MUSTER_CONTEXT") and sys.version_info >= (3, 7):
     except Exception as _problem:
         sys.stderr.write("muster_context: %s: %s\n" % (type(_problem).__name__, _problem))
 
-# From here on everything is as if this file were not there: the next sitecustomize on the path is imported
-# under its own name, from its own file, with its own errors. If there is none, the ImportError is the one
-# that site.py expects. (The name keeps this module alive: Python 2 would empty it.)
+# From here on this file has no effect: the next sitecustomize on the path is imported under its own name, from its own
+# file, with its own errors. If there is none, the ImportError is the one that site.py expects. (The reference keeps
+# this module alive: Python 2 would clear it.)
 _this_module = sys.modules.pop("sitecustomize", None)
 sys.path[:] = [_entry for _entry in sys.path
                if not (os.path.isabs(_entry) and os.path.realpath(_entry) == _here)]

@@ -1,5 +1,5 @@
-// muster completion: the script by which a shell completes muster's command line. The shell asks this program at every
-// press of its key (cli/about/complete_words.h); the scripts only pass words on and show what comes back.
+// muster completion: prints the completion script of a shell. The shell calls this program at each request
+// (cli/about/complete_words.h); the scripts only pass the words and show the answer.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -17,15 +17,15 @@
 namespace muster {
 namespace {
 
-// Lines of an answer: "word<TAB>what it is", and kFiles where files of any name fit as well.
+// Lines of an answer: "word<TAB>description", and kFiles if names of files are valid too.
 constexpr std::string_view kFiles = ":files";
 
-// Words come from recipes, file names and folders of runs, so each script inserts them as the shell reads them back:
-// nothing in them is run. zsh and fish quote what they insert. bash does so for names of files at most, and not always:
-// there words are quoted here, with backslashes, which mean the same inside of double quotes that are open.
+// Words come from recipes, file names and run folders, so each script inserts them quoted: nothing in them is executed.
+// zsh and fish quote what they insert. bash only quotes names of files, and not always, so its words are quoted here,
+// with backslashes, which mean the same inside open double quotes.
 //
-// bash breaks words at = and :, and wants only what comes after: so the line is taken apart here, and what bash has
-// already is cut off what comes back.
+// bash splits words at = and :, and expects only the last part: so the line is split here, and the part that bash has
+// already is removed from the answer.
 constexpr std::string_view kBash = R"sh(# muster in bash: eval "$(muster completion bash)", for instance in ~/.bashrc
 _muster() {
   local line=${COMP_LINE:0:COMP_POINT} words=() word rest about before quoted char
@@ -111,7 +111,7 @@ struct CompletionOptions {
   std::vector<std::string> words;
 };
 
-// One line, whatever the texts of a recipe hold.
+// Reduces a recipe's text to one line.
 std::string OneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
@@ -121,7 +121,7 @@ std::string OneLine(std::string text) {
 int PrintWords(const CompletionOptions& options) {
   const Completion completion = CompleteWords(Commands(), options.words);
   for (const auto& [word, about] : completion.candidates) {
-    // Blanks part words and what they are in an answer, and what cannot be printed would not be seen.
+    // Blanks separate words and descriptions in an answer, and unprintable characters would be invisible.
     if (Printable(word) != word || word.find_first_of("\t\n") != std::string::npos) continue;
     std::printf("%s%s%s\n", word.c_str(), about.empty() ? "" : "\t", OneLine(about).c_str());
   }

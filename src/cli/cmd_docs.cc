@@ -1,5 +1,5 @@
-// muster docs: the reference, by topic. Each field of knowledge makes its topics (reference/topic.h); here they are
-// looked up and printed.
+// muster docs: the reference, by topic. Each area provides its topics (reference/topic.h); this command looks them up
+// and prints them.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

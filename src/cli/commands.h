@@ -1,4 +1,4 @@
-// The table of all commands, and those that are about the table.
+// The table of all commands, and the commands that describe it.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// All of them, in the order in which they are listed.
+// All commands, in the order of the list.
 std::span<const Command> Commands();
 
 std::function<int()> SetupCompletion(CLI::App& app, const Invocation& invocation);

@@ -1,4 +1,4 @@
-// The muster program: a table of commands. What each does is in its cmd_*.cc.
+// The muster program: a table of commands. Each command is in its own cmd_*.cc.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -116,8 +116,8 @@ int UnknownCommand(const char* word) {
   return Usage("there is no command " + Quoted(word), instead.empty() ? DidYouMean(word, names) : instead);
 }
 
-// "did you mean --run-dir?" for the first word that looks like an option and is none; or how a parameter is written,
-// where the command takes parameters and no option is near.
+// "did you mean --run-dir?" for the first unknown option; or the syntax of parameters, if the command takes parameters
+// and no option is similar.
 std::string OptionHint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
@@ -149,7 +149,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   app.footer(std::string("example: ") + command.example);
   const CommandOptions options = AddCommandOptions(app, command, invocation);
   try {
-    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words in reverse order
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
@@ -193,7 +193,7 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (!muster::FillStandardDescriptors()) return muster::kExitMachine;
   const int code = muster::Main(argc, argv);
-  // What was asked for did not arrive: a full disk must not look like success.
+  // A failed write, such as on a full disk, must not look like success.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fputs("muster: error: the output cannot be written\n", stderr);
   return code == muster::kExitOk ? muster::kExitMachine : code;

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// Of a repository that we do not trust; what is given on the command line comes after all files.
+// For untrusted repositories: options on the command line override all configuration files.
 const std::vector<std::string> kSafeWords = {
     "git", "--no-pager",          "-c", "core.fsmonitor=false",  "-c", "core.hooksPath=/dev/null",
     "-c",  "core.pager=cat",      "-c", "core.sshCommand=false", "-c", "credential.helper=",
@@ -32,7 +32,7 @@ std::vector<std::string> SafeEnvironment(const std::vector<std::string>& environ
       if (variable.starts_with(name)) safe.push_back(variable);
     }
   }
-  // By variables: a name may hold what "-c" would cut it at.
+  // Passed in variables, since "-c" would split names that contain '='.
   std::size_t count = 0;
   const auto set = [&](const std::string& filter, std::string_view key, std::string_view value) {
     safe.push_back(fmt::format("GIT_CONFIG_KEY_{}=filter.{}.{}", count, filter, key));
@@ -73,7 +73,7 @@ GitCall::GitCall(Launcher& launcher, const std::string& folder, const std::vecto
   spec.cwd = folder;
   spec.stdout_fd = out_.get();
   spec.stderr_fd = err_.get();
-  spec.grouping = Grouping::kOwnGroup;  // what is typed at the terminal is for muster
+  spec.grouping = Grouping::kOwnGroup;  // keyboard signals of the terminal are for muster
   spec.parent_death_signal = SIGKILL;
   spec.limits.push_back({RLIMIT_FSIZE, {kMostBytes, kMostBytes}});
   spec.limits.push_back({RLIMIT_CORE, {0, 0}});

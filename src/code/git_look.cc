@@ -18,7 +18,7 @@ GitLook::GitLook(boost::asio::io_context& io, std::string folder, std::vector<st
     if (!error && *alive) Tell(std::nullopt);
   });
   Begin(FilterWords(), {}, [this](const GitAnswer& named) {
-    // 1: there are none; what is no repository has none either, and the next call says so.
+    // 1: no filters; a folder without a repository has none either, which the next call reports.
     if (named.exit_code < 0) return Tell(std::nullopt);
     Begin({"status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty"}, FiltersIn(named.out),
           [this](const GitAnswer& status) { Tell(status.exit_code == 0 ? ReadGitStatus(status.out) : std::nullopt); });
@@ -35,7 +35,7 @@ void GitLook::Begin(const std::vector<std::string>& words, const std::vector<std
     });
   };
   call_ = std::make_unique<GitCall>(launcher_, folder_, words, environment_, filters);
-  // Where there are no pidfds nobody tells of the end: then git's state is not told, either.
+  // Without pidfds the end cannot be watched, so git's state is not reported.
   const int watched = call_->going() && call_->ref().pidfd >= 0 ? ::fcntl(call_->ref().pidfd, F_DUPFD_CLOEXEC, 0) : -1;
   if (watched < 0) return refuse();
   ended_ = std::make_unique<WatchedFd>(io_.get_executor(), watched);

@@ -1,6 +1,6 @@
-// Looking, beside other work, in which state git has a folder: nothing waits for it but who asks at the end.
-//
-// Knows git calls and the loop. No git, no repository, and an answer that takes too long are no answer.
+// Queries the git state of a folder in the background; only the caller that needs the result at the end waits for
+// it.
+// Depends on git calls and the loop. Without git or a repository, or after a timeout, there is no answer.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class GitLook {
   static constexpr std::chrono::seconds kWithin{2};
   using Done = std::function<void(const std::optional<GitState>&)>;
 
-  // `done` is called once, from the loop, at the latest after kWithin; not once this is destroyed.
+  // `done` is called once, from the loop, after kWithin at the latest; not after this is destroyed.
   GitLook(boost::asio::io_context& io, std::string folder, std::vector<std::string> environment, Done done);
   GitLook(const GitLook&) = delete;
   GitLook& operator=(const GitLook&) = delete;

@@ -11,7 +11,7 @@ constexpr std::string_view kCommit = "# branch.oid ";
 constexpr std::string_view kBranch = "# branch.head ";
 constexpr std::size_t kShownDigits = 12;
 
-// What stands behind so many fields that blanks part.
+// The rest of the line after so many fields separated by blanks.
 std::string_view Behind(std::string_view line, int fields) {
   for (; fields > 0; --fields) {
     const std::size_t blank = line.find(' ');
@@ -21,7 +21,7 @@ std::string_view Behind(std::string_view line, int fields) {
   return line;
 }
 
-// The fields before the path (git-status(1), porcelain format version 2); 0: it is no line about a file.
+// The number of fields before the path (git-status(1), porcelain format version 2); 0: not a line about a file.
 int FieldsBeforePath(char kind) {
   switch (kind) {
     case '1':
@@ -44,7 +44,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
   bool told = false;
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\0');
-    if (end == std::string_view::npos) return std::nullopt;  // it is cut
+    if (end == std::string_view::npos) return std::nullopt;  // truncated
     const std::string_view line = bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
     if (line.empty()) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
     } else if (const int fields = FieldsBeforePath(line.front()); fields > 0) {
       ++(line.front() == '?' ? state.untracked : state.changed);
       if (state.names.size() < GitState::kMostNames) state.names.emplace_back(Behind(line, fields));
-      // A renamed file has its old name, too.
+      // A renamed file is followed by its old name.
       if (line.front() == '2') bytes.remove_prefix(std::min(bytes.find('\0'), bytes.size() - 1) + 1);
     }
   }

@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// The program that compresses; none for a plain archive. gzip writes its time into the file unless it is told not to.
+// The compressor; none for a plain archive. -n keeps gzip from writing a time stamp, which would change the bytes.
 std::string CompressorOf(const std::string& out) {
   if (out.ends_with(".tar.gz") || out.ends_with(".tgz")) return "gzip -n";
   return out.ends_with(".tar.zst") ? "zstd -q" : std::string();
 }
 
-// "s,^,TOP/," for --transform, whatever is in the name.
+// "s,^,TOP/," for --transform, for any name.
 std::string PutBelow(const std::string& top) {
   std::string name;
   for (const char c : top) {
@@ -63,13 +63,13 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
   const UniqueFd names(::memfd_create("muster-tar", MFD_CLOEXEC));
   const UniqueFd words(::memfd_create("muster-tar", MFD_CLOEXEC));
   if (!names || !words) return std::strerror(errno);
-  // The folder first, with its mode: what is opened elsewhere is for as few as it was here.
+  // The folder first, with its mode: the unpacked folder is as private as this one.
   std::string list(".");
   list += '\0';
   for (const std::string& path : order.paths) list += path + '\0';
   if (!WriteTo(names.get(), list)) return std::strerror(errno);
 
-  // Made here and written over by tar, which would let others read what is in the run.
+  // Created here with mode 0600 and overwritten by tar, which would make it readable for others.
   const std::string half = order.out + ".part";
   ::unlink(half.c_str());
   if (!UniqueFd(::open(half.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR))) {
@@ -93,7 +93,7 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
   spec.env = EnvPointers(environment);
   spec.stdin_fd = names.get();
   spec.stderr_fd = words.get();
-  spec.grouping = Grouping::kInherit;  // what ends muster at the terminal ends it, too
+  spec.grouping = Grouping::kInherit;  // keyboard signals that end muster end it too
   spec.parent_death_signal = SIGKILL;
   Launcher launcher;
   auto spawned = launcher.Spawn(spec);

@@ -1,6 +1,6 @@
-// Packing files of a folder with the tar of this machine (GNU tar): the same files give the same bytes.
+// Packs files of a folder with this machine's tar (GNU tar), reproducibly: the same files give the same bytes.
 //
-// Knows tar as a process, and no run: which files, is the caller's.
+// Depends on tar as a process, not on runs: the caller chooses the files.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace muster {
 struct TarOrder {
   std::string folder;                    // absolute: paths are below it
   std::vector<std::string> paths;        // files, in the order in which they are packed; links stay links
-  std::string top;                       // what the folder is called in the archive
-  std::string out;                       // absolute; ends with .tar, .tar.gz, .tgz or .tar.zst; replaced if it is there
-  std::vector<std::string> environment;  // the user's, "NAME=value": its PATH names tar, gzip and zstd
+  std::string top;                       // name of the folder in the archive
+  std::string out;                       // absolute; ends with .tar, .tar.gz, .tgz or .tar.zst; replaced if it exists
+  std::vector<std::string> environment;  // the user's, "NAME=value": its PATH is searched for tar, gzip and zstd
 };
 
-// Whether `out` ends with one of these.
+// Whether `out` has one of these suffixes.
 bool IsTarName(const std::string& out);
 
-// Empty, or why there is no archive; what was begun of it is removed then. `waiting` is called each second.
+// Empty, or an error; a partial archive is removed then. `waiting` is called each second.
 std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned seconds)>& waiting);
 
 }  // namespace muster

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kGitWithin{60};
 constexpr std::size_t kReadAtOnce = 1U << 20;
 constexpr std::size_t kShownNames = 3;
-// What is made anew by whoever needs it, and what is git's own.
+// Never shipped: files that are generated on each host, and git's own.
 constexpr std::array<std::string_view, 2> kNeverShipped = {".git", "__pycache__"};
 
 std::vector<std::string> ZeroEnded(const std::string& text) {
@@ -50,7 +50,7 @@ struct Names {
   std::vector<std::string> untracked;
 };
 
-// Nothing if the folder is in no repository, or there is no git.
+// Nothing if the folder is in no repository, or git is missing.
 Result<std::optional<Names>> NamesOfGit(const std::string& folder, const std::vector<std::string>& environment) {
   Launcher launcher;
   const auto ask = [&](std::vector<std::string> words) {
@@ -81,7 +81,7 @@ Result<Names> NamesOfFolder(const std::string& folder, const std::vector<std::st
     if (is_folder && never) it.disable_recursion_pending();
     if (is_folder) continue;
     names.known.push_back(relative);
-    if (names.known.size() > kMostCodeEntries) break;  // it is refused below
+    if (names.known.size() > kMostCodeEntries) break;  // refused below
   }
   if (error) return tl::unexpected(Refusal(fmt::format("{} cannot be read: {}", Quoted(folder), error.message())));
   return names;
@@ -93,17 +93,17 @@ bool LeadsOut(const std::string& path, const std::string& target) {
   return led == ".." || led.string().starts_with("../");
 }
 
-// The folders of the tree that files are in, each open as long as its files come one after the other. No link leads to
-// one of them: what git knows as d/file lies elsewhere once d is a link.
+// The folders of the tree, each kept open while its files follow one another. Links to folders are not followed: a file
+// that git knows as d/file is outside the tree if d is a link.
 class TreeFolders {
  public:
   explicit TreeFolders(int root) : root_(root) {}
 
   struct Entry {
-    int folder = -1;   // as long as no other is asked for
+    int folder = -1;   // until another one is needed
     std::string name;  // in it
   };
-  // Without a folder errno says why (base/system/open_below.h).
+  // Without a folder errno has the reason (base/system/open_below.h).
   Entry At(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return {root_, path};
@@ -121,7 +121,7 @@ class TreeFolders {
   std::string folder_;
 };
 
-// What is at the path, contents excepted; nothing if it is gone, or is neither file nor link.
+// The entry at the path, without contents; nothing if it is gone, or is neither file nor link.
 std::optional<CodeEntry> EntryAt(TreeFolders& folders, const std::string& path, CodeTree& tree) {
   const auto [folder, name] = folders.At(path);
   if (folder < 0) {
@@ -150,7 +150,7 @@ std::optional<CodeEntry> EntryAt(TreeFolders& folders, const std::string& path, 
   return entry;
 }
 
-// The largest ones, for who has to make it smaller.
+// The largest files, for the error message.
 std::string Largest(const CodeTree& tree) {
   std::vector<const CodeEntry*> files;
   for (const CodeEntry& entry : tree.entries) files.push_back(&entry);

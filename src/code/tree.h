@@ -1,7 +1,7 @@
-// The tree of code that is shipped to hosts: the files below a folder that git knows, or all of them where there is no
+// The code tree that is shipped to hosts: the files below a folder that git tracks, or all files without
 // git.
 //
-// Knows the folder, its files and git. Modes, sizes and contents are those of now, committed or not.
+// Reads the folder, its files and git. Modes, sizes and contents are the current ones, committed or not.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace muster {
 
 struct CodeTree {
   std::string folder;           // absolute, links in it resolved
-  std::string also_named = {};  // absolute, as the user named it, if that is another
+  std::string also_named = {};  // absolute, as the user named it, if that differs
   bool by_git = false;
   std::vector<CodeEntry> entries;
   std::string hash;
   std::uint64_t bytes = 0;
-  std::vector<std::string> untracked;    // what git does not know and does not ignore: it is not shipped
+  std::vector<std::string> untracked;    // neither tracked nor ignored by git: not shipped
   std::vector<std::string> leading_out;  // links that lead out of the tree
-  std::vector<std::string> passed_over;  // what is neither file nor link
-  std::vector<std::string> outside;      // what git knows, but a link or its own name leads out of the tree
+  std::vector<std::string> passed_over;  // neither files nor links
+  std::vector<std::string> outside;      // tracked by git, but outside the tree because of a link or their name
 
-  // Whether there is something of that name below the folder ("" is the folder itself) that is shipped.
+  // Whether a file or folder of that name below the folder ("" is the folder itself) is shipped.
   bool Has(const std::string& relative) const;
 };
 
@@ -35,8 +35,8 @@ struct CodeTreeLimits {
   std::uint64_t bytes = kDefaultBytes;
 };
 
-// `folder` is absolute. Folders of these names, relative to it, are not looked into: `but`. `seen` is told now and then
-// how many bytes of how many have been read. Kind "ship" for what cannot be shipped.
+// `folder` is absolute. Folders in `but`, relative to it, are skipped. `seen` is called from time to time with the
+// bytes read and the total. Kind "ship" for files that cannot be shipped.
 Result<CodeTree> ReadCodeTree(const std::string& folder, const std::vector<std::string>& environment,
                               const CodeTreeLimits& limits, const std::vector<std::string>& but,
                               const std::function<void(std::uint64_t, std::uint64_t)>& seen = {});

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// A value in each of the plans; nothing where there is none.
+// The value in each of the plans; nothing where there is none.
 using Row = std::vector<std::optional<std::string>>;
 
 bool Varies(const Row& row) {
@@ -22,13 +22,13 @@ struct Quantity {
 
 // An exact division, the same one in each plan.
 struct DividedRow {
-  const Division* first = nullptr;  // of the plan that is explained
+  const Division* first = nullptr;  // of the plan to be explained
   Row quotient;
   Row number;
   std::map<std::string, Row> by;
 };
 
-// Runs of digits, in order.
+// All sequences of digits, in order.
 std::vector<std::string> NumbersIn(const std::string& text) {
   std::vector<std::string> numbers;
   bool inside = false;
@@ -53,7 +53,7 @@ class Tracer {
     AddDivisions();
   }
 
-  // Of a derived value: its division, or the quantity that it is.
+  // For a derived value: its division, or the equal quantity.
   void BelowDerived(const Subject& subject, std::uint32_t depth) {
     if (depth > kDeepest) return;
     const auto found = std::find_if(quantities_.begin(), quantities_.end(),
@@ -72,13 +72,13 @@ class Tracer {
     if (found != quantities_.end()) AddLink(*found, subject.name, 0);
   }
 
-  // Of a text: the numbers in it, and the text itself.
+  // For a text: the numbers in it, and the text itself.
   void BelowText(std::span<const std::optional<std::string>> told) {
     const Row whole(told.begin(), told.end());
     std::vector<std::vector<std::string>> numbers;
     for (const auto& text : whole) numbers.push_back(text ? NumbersIn(*text) : std::vector<std::string>());
     bool found = AddEqual(whole);
-    // What follows a flag.
+    // The word after a flag.
     if (!found) {
       Row rest = whole;
       for (auto& text : rest) {
@@ -100,7 +100,7 @@ class Tracer {
     for (const DividedRow& division : divisions_) {
       if (division.quotient != row) continue;
       if (Varies(row)) return &division;
-      if (found != nullptr) return nullptr;  // nothing tells them apart
+      if (found != nullptr) return nullptr;  // ambiguous
       found = &division;
     }
     return found;
@@ -127,13 +127,13 @@ class Tracer {
     }
   }
 
-  // Texts without their quotes, as they stand in variables and commands.
+  // Texts without quotes, as in variables and commands.
   static std::string TextOf(const Value& value) {
     return value.AsString() != nullptr ? *value.AsString() : ToText(value);
   }
 
   void AddDivisions() {
-    // The n-th at its place: a loop may divide at one line many times.
+    // The n-th one at its line: a loop may divide at one line many times.
     const auto keys = [](const Evaluation& plan) {
       std::map<std::tuple<std::string, std::uint32_t, std::string>, std::uint32_t> seen;
       std::vector<std::tuple<std::string, std::uint32_t, std::string, std::uint32_t>> all;
@@ -171,8 +171,8 @@ class Tracer {
     }
   }
 
-  // The quantity with these values; one of the same name is believed without proof, others only if the values differ
-  // from plan to plan. Causes before what follows from them.
+  // The quantity with these values; one of the same name is accepted without proof, others only if the values differ
+  // between plans. Causes come before their consequences.
   const Quantity* QuantityOf(const std::string& name, const Row& row, const Subject* but = nullptr) const {
     const Quantity* found = nullptr;
     for (const Quantity& quantity : quantities_) {

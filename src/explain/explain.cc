@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// A parameter, or a number of the cluster, that can be given another value.
+// A parameter, or a number of the cluster, that can be overridden.
 struct Settable {
   Parameter parameter;
   std::optional<Value> value;
@@ -24,12 +24,12 @@ std::vector<Settable> Settables(const Evaluation& evaluation) {
   std::vector<Settable> settables;
   std::set<std::string> names;
   for (const ParameterState& state : evaluation.parameters) {
-    if (!state.active) continue;  // of a variant that is not chosen
+    if (!state.active) continue;  // of a variant that is not selected
     names.insert(state.parameter.name);
     settables.push_back({state.parameter, state.value});
   }
   for (const ClusterNumber& number : evaluation.origins.cluster) {
-    if (!names.insert(number.name).second) continue;  // the recipe has a parameter of that name
+    if (!names.insert(number.name).second) continue;  // the recipe has a parameter of that name, which hides it
     Parameter parameter;
     parameter.name = number.name;
     parameter.type = ParameterType::kInt;
@@ -41,7 +41,7 @@ std::vector<Settable> Settables(const Evaluation& evaluation) {
   return settables;
 }
 
-// What stands against a value: where, and what is said there.
+// The reason why a value was refused, with its place.
 std::string WhyNot(const Diagnostics& problems) {
   for (const Diagnostic& problem : problems) {
     if (problem.severity != Severity::kError) continue;
@@ -103,7 +103,7 @@ class Explainer {
     auto chosen = ChosenProcesses(first.plan, question_.processes);
     if (!chosen) return Fail(chosen.error());
     chosen_ = *std::move(chosen);
-    // Sources are those of the first process of each role, unless one is asked for by its rank.
+    // Sources are those of the first process of each role, unless a rank was specified.
     const Process& asked = first.plan.processes[chosen_.front()];
     if (!question_.processes.rank || asked.index == 0 || explanation_.subject.kind <= SubjectKind::kDerived) return {};
     const std::string& role = first.plan.roles[asked.role].name;
@@ -148,7 +148,7 @@ class Explainer {
     return chosen;
   }
 
-  // Plans with other values of one parameter, until `shows` is content with one or three have been made.
+  // Makes plans with other values of one parameter, until `shows` returns true or three have been made.
   template <class Shows>
   Dependence Try(const Settable& settable, Shows shows) {
     constexpr int kMostPlans = 3;
@@ -188,8 +188,8 @@ class Explainer {
 
   void ExplainValue() {
     const Subject& subject = explanation_.subject;
-    // What the plan function derives needs no processes. They are a plan's worth of work, so other values wait for
-    // them.
+    // Values that the plan function derives need no processes. Computing them costs a whole plan, so they are only used
+    // when needed.
     const bool by_recipe = plans_.front()->origins.derived.contains(subject.name);
     if (subject.kind == SubjectKind::kDerived && by_recipe) depth_ = EvaluationDepth::kJob;
     const SubjectValue reading = ValueOf(*plans_.front(), api_, subject, chosen_);
@@ -236,7 +236,7 @@ class Explainer {
     }
   }
 
-  // Derived values that the subject may have been made of: they depend on nothing that it does not depend on.
+  // Derived values that the subject may be computed from: they depend on nothing that the subject does not depend on.
   void AddParts(std::span<const Evaluation* const> plans, const std::vector<std::string>& depends_on) {
     for (const auto& [name, place] : plans_.front()->origins.derived) {
       const Subject derived{SubjectKind::kDerived, name};
@@ -256,7 +256,7 @@ class Explainer {
     }
   }
 
-  // A number may be part of anything; a text shows where it is one.
+  // A number may be part of any text; a text must occur in it.
   bool CanBePart(const Subject& derived) const {
     return std::all_of(plans_.begin(), plans_.end(), [&](const auto& plan) {
       const auto value = WholeValue(*plan, derived);
@@ -266,13 +266,13 @@ class Explainer {
     });
   }
 
-  // "devices" tells of hosts and devices_per_host.
+  // "devices" is covered by hosts and devices_per_host.
   static bool IsCluster(const std::string& name, const ChainLink& link) {
     return !link.formula.empty() && link.formula.starts_with("hosts ") &&
            (name == "hosts" || name == "devices_per_host");
   }
 
-  // The subject's value as one text, if it has one; of a string without its quotes.
+  // The subject's value as one text, if it has a single one; strings without quotes.
   std::optional<std::string> OneText(const Evaluation& evaluation) const {
     if (const auto value = WholeValue(evaluation, explanation_.subject)) {
       return value->AsString() != nullptr ? *value->AsString() : ToText(*value);
@@ -290,7 +290,7 @@ class Explainer {
     const std::vector<Settable> settables = Settables(*plans_.front());
     const auto found = std::find_if(settables.begin(), settables.end(),
                                     [&](const Settable& settable) { return settable.parameter.name == name; });
-    if (found == settables.end()) {  // devices: what hosts and devices_per_host make
+    if (found == settables.end()) {  // devices: the product of hosts and devices_per_host
       ExplainValue();
       return;
     }
@@ -304,7 +304,7 @@ class Explainer {
         std::tuple key(change.kind, change.role, change.name);
         changes.try_emplace(std::move(key), std::move(change));
       }
-      // Another plan may show more; it is not content before three.
+      // Another plan may show more, so continue up to three.
       return changes.size() > before ? Dependence::Kind::kProcesses : Dependence::Kind::kNone;
     });
     if (!changes.empty()) explanation_.own.kind = Dependence::Kind::kChanges;
@@ -353,7 +353,7 @@ class Explainer {
   const PlanAgain& plan_again_;
   ContextApi api_;
   std::vector<std::unique_ptr<Evaluation>> plans_;  // that of the command line first
-  std::vector<std::string> changed_ = {""};         // beside it: the parameter that was given another value
+  std::vector<std::string> changed_ = {""};         // for each plan, the parameter that was changed
   std::vector<std::uint32_t> chosen_;
   Explanation explanation_;
   EvaluationDepth depth_ = EvaluationDepth::kPlan;

@@ -1,9 +1,9 @@
-// Where a value of a plan comes from: who gave it, what it was made of, which parameters it depends on, and which of
-// them have no effect. Found by planning again with one parameter after the other changed a little
-// (settings/parameters/nudge.h), so it holds for recipes that nobody annotated, and for what a change of one parameter
-// shows.
+// Explains a value of a plan: its source, what it was computed from, which parameters it depends on, and which of
+// them have no effect. It plans again with one parameter after the other changed slightly
+// (settings/parameters/nudge.h), so it works without annotations in the recipe, and sees effects of changing a single
+// parameter.
 //
-// Knows no command line; plans are made by who asks.
+// Independent of the command line; the caller makes the plans.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct ExplainQuestion {
   ProcessFilter processes;
 };
 
-// The plan with these overrides besides those of the command line, the last ones winning; `process` as in
+// Makes the plan with these overrides besides those of the command line, the last ones winning; `process` as in
 // EvaluationRequest::explain.
 using PlanAgain = std::function<Result<Evaluation>(const std::vector<Override>& more, const std::string& process,
                                                    EvaluationDepth depth)>;
 
-// A value that another one was made of.
+// A value from which another one was computed.
 struct ChainLink {
   std::uint32_t depth = 0;
   std::string name;
@@ -39,34 +39,34 @@ struct ChainLink {
   bool operator==(const ChainLink&) const = default;
 };
 
-// What changing one parameter (or number of the cluster) showed.
+// The effect of changing one parameter (or number of the cluster).
 struct Dependence {
   enum class Kind : std::uint8_t {
     kChanges,    // the value
-    kProcesses,  // which processes there are to have it, and not the value of those that stay
+    kProcesses,  // which processes have it, but not the value of those that stay
     kNone,
-    kUntried,  // no other value leads to a plan
+    kUntried,  // no other value gives a plan
   };
   std::string name;
   Kind kind = Kind::kNone;
-  std::string why;  // kUntried: what stands against it
+  std::string why;  // kUntried: the refusal
 
   bool operator==(const Dependence&) const = default;
 };
 
-// A place that refuses values, and how many.
+// A place that refuses values, and their number.
 struct Refusal {
-  std::string what;  // "recipes/pipeline.lua:28", or a message that has no place
+  std::string what;  // "recipes/pipeline.lua:28", or a message without a place
   std::size_t count = 0;
 
   bool operator==(const Refusal&) const = default;
 };
 
-// Which whole numbers a parameter could have, others staying as they are.
+// Which whole numbers a parameter could have, with all others unchanged.
 struct Possible {
   std::vector<std::int64_t> numbers;
   std::size_t tried = 0;
-  std::string told;  // which were tried
+  std::string told;  // the values that were tried
   std::vector<Refusal> refusals;
 
   bool operator==(const Possible&) const = default;
@@ -75,16 +75,16 @@ struct Possible {
 struct Explanation {
   Subject subject;
   std::vector<ToldValue> values;
-  std::string formula;                  // of a derived value: the division that gave it; may be empty
+  std::string formula;                  // of a derived value: its division; may be empty
   std::string allowed;                  // of a parameter: "int >= 1"
   std::string doc;                      // of a parameter
-  std::vector<ChainLink> chain;         // what the value was made of, the nearest first
+  std::vector<ChainLink> chain;         // what the value was computed from, the nearest first
   std::vector<Dependence> dependences;  // by name; none for parameters
   std::vector<PlanChange> leads_to;     // of parameters: what changed with them
-  Dependence own;                       // of parameters: whether anything did
+  Dependence own;                       // of parameters: whether anything changed
   std::optional<Possible> possible;     // of parameters of type int and the cluster's
-  std::vector<Subject> also;            // what else the name means
-  std::size_t plans = 0;                // how many were made
+  std::vector<Subject> also;            // other meanings of the name
+  std::size_t plans = 0;                // number of plans made
 };
 
 // Fails as the recipe's own plan does, and with the kinds of FindSubjects and ChosenProcesses. `schema` may be null.

@@ -1,4 +1,4 @@
-// Explanations told to people and programs.
+// Formats explanations as text and JSON.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostValues = 12;    // with their processes, shown to people
+constexpr std::size_t kMostValues = 12;    // of values with their processes, in text
 constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
 constexpr std::size_t kLineWidth = 100;    // of lists of names
 constexpr std::size_t kWidestColumn = 44;

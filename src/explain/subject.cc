@@ -71,7 +71,7 @@ Known EverythingNamed(const Evaluation& evaluation, const ContextApi& api) {
   known.Add(SubjectKind::kCluster, "devices");
   for (const auto& [name, unused] : evaluation.origins.derived) known.Add(SubjectKind::kDerived, name);
   AddAttributes(evaluation.plan, api, known);
-  // What muster derives is an attribute's value, or goes by its own name.
+  // A value that muster derives is an attribute's, or has a name of its own.
   const auto is_attribute = [&](const std::string& name) {
     return std::any_of(known.subjects.begin(), known.subjects.end(), [&](const Subject& subject) {
       return subject.kind == SubjectKind::kAttribute && subject.name.ends_with("." + name);
@@ -87,7 +87,7 @@ Known EverythingNamed(const Evaluation& evaluation, const ContextApi& api) {
   return known;
 }
 
-// Attributes go by their own names as well, numbers of the cluster also as "cluster.hosts".
+// Attributes are also found by their own names, numbers of the cluster also by "cluster.hosts".
 bool IsCalled(const Subject& subject, std::string_view name) {
   if (subject.name == name) return true;
   if (subject.kind == SubjectKind::kCluster) return name == "cluster." + subject.name;

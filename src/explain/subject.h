@@ -1,4 +1,4 @@
-// What a name means in a plan: a parameter, a number of the cluster, a derived value, an attribute of the context, a
+// Resolves names in a plan: a parameter, a number of the cluster, a derived value, an attribute of the context, a
 // variable, a word of a command.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// In this order: of kinds that share a name, the first is meant.
+// Ordered by precedence: of kinds that share a name, the first is meant.
 enum class SubjectKind : std::uint8_t { kParameter, kCluster, kDerived, kAttribute, kVariable, kCommand };
 
 struct Subject {
@@ -25,17 +25,17 @@ struct Subject {
 
 // "parameter", "cluster", "derived", "attribute", "variable", "command".
 std::string_view SubjectKindName(SubjectKind kind);
-// "variable:MS_ROLE": a spelling that means nothing else.
+// "variable:MS_ROLE": an unambiguous spelling.
 std::string SubjectText(const Subject& subject);
 
-// The release whose context API the plan is checked against, with the schema; without one, there are no attributes.
+// The release whose context API the plan is checked against, with its schema; null schema: no attributes.
 struct ContextApi {
   const Schema* schema = nullptr;
   Release release;
 };
 
-// All that the name means, the one that is meant first. `name` may be spelled as SubjectText does it. Kind
-// "unknown_name" if it means nothing (with the nearest names), "ambiguous_name" if one kind has it more than once.
+// All meanings of the name, by precedence. `name` may be in the form of SubjectText. Kind "unknown_name" if it has no
+// meaning (with the nearest names), "ambiguous_name" if one kind has it more than once.
 Result<std::vector<Subject>> FindSubjects(const Evaluation& evaluation, const ContextApi& api, const std::string& name);
 
 }  // namespace muster

@@ -23,7 +23,7 @@ const typename Map::mapped_type* Find(const Map& own, const Map& common, const s
   return found == common.end() ? nullptr : &found->second;
 }
 
-// What processes that are told nothing of an attribute find.
+// The value of an attribute that the plan does not set.
 std::optional<std::string> DefaultText(const Plan& plan, const ContextApi& api, const std::string& key) {
   if (api.schema == nullptr) return std::nullopt;
   const std::size_t dot = key.find('.');
@@ -39,7 +39,7 @@ std::optional<std::string> DefaultText(const Plan& plan, const ContextApi& api, 
   return ToText(attribute->default_value);
 }
 
-// The word, and what follows a flag.
+// The word, and the word after a flag.
 std::optional<std::string> WordText(const std::vector<Text>& command, const std::string& word) {
   if (word == "command") {
     std::string text;
@@ -61,10 +61,10 @@ const std::string* Covering(const std::vector<std::string>& patterns, const std:
   return found == patterns.end() ? nullptr : &*found;
 }
 
-// The pattern by which the role removes what is inherited of the variable.
+// The pattern by which the role removes the inherited variable.
 const std::string* Removing(const Role& role, const std::string& variable) { return Covering(role.unset, variable); }
 
-// What the process has of it; nothing if it has none.
+// The process's value; nothing if it has none.
 std::optional<std::string> ProcessValue(const Plan& plan, const Process& process, const Subject& subject) {
   const Role& role = plan.roles[process.role];
   switch (subject.kind) {
@@ -112,7 +112,7 @@ class Teller {
     return told;
   }
 
-  // Of an attribute that no process is told.
+  // For an attribute that is not set for these processes.
   std::vector<ToldValue> Unset(const std::vector<std::uint32_t>& processes) const {
     const std::string& name = subject_.name;
     if (name == "set_auto_parallel_context.device_num") {

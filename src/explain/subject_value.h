@@ -1,4 +1,4 @@
-// What a plan says of a subject: its value, of each process where processes differ, and who gave it.
+// The value of a subject in a plan, for each process if they differ, and its source.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace muster {
 
-// Which processes are asked about; empty: all.
+// Selects processes; empty: all.
 struct ProcessFilter {
   std::optional<std::string> role;
   std::optional<std::uint32_t> rank;  // in roles without ranks, the number
 };
 
-// Indices into Plan::processes, ascending. With a rank and no role: those of that rank, or, if no process has it, those
-// of that number. Kind "no_process" if there are none.
+// Indices into Plan::processes, ascending. With a rank and no role: processes of that rank, or, if there are none,
+// those of that number. Kind "no_process" if there are none.
 Result<std::vector<std::uint32_t>> ChosenProcesses(const Plan& plan, const ProcessFilter& filter);
 
-// The value as text: either of the job as a whole or, by role and index, of processes.
+// The value as text: either for the whole job or, by role and index, for processes.
 struct SubjectValue {
   std::optional<std::string> whole;
   std::map<std::pair<std::string, std::uint32_t>, std::string> of;
@@ -33,28 +33,28 @@ struct SubjectValue {
 SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
                      const std::vector<std::uint32_t>& processes);
 
-// A value with its source, of processes with equal ones.
+// A value with its source, for processes with equal ones.
 struct ToldValue {
-  std::string processes;  // "worker 0-7"; empty: of the job as a whole
+  std::string processes;  // "worker 0-7"; empty: the whole job
   std::string text;       // plan/text/folded_texts.h
   bool rule = false;
   std::string source;  // "default", "command line", "contract mindspore", "each", "default of MindSpore 1.6.2"
   Place place;
-  bool absent = false;  // `text` says that there is none, and why
+  bool absent = false;  // there is no value, and `text` says why
 
   bool operator==(const ToldValue&) const = default;
 };
 
-// Nothing of a variable that the chosen processes neither get nor lose. Sources of variables and of what `each` sets
-// are those of the process of its role that the evaluation explains.
+// Empty for a variable that the chosen processes neither get nor lose. Sources of variables and of settings made by
+// `each` are those of the process of its role that the evaluation explains.
 std::vector<ToldValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
                             const std::vector<std::uint32_t>& processes);
 
-// Where a parameter's or a cluster's number comes from.
+// The source of a parameter or a number of the cluster.
 std::pair<std::string, Place> SourceOf(const ParameterState& state);
 std::pair<std::string, Place> SourceOf(const ClusterNumber& number);
 
-// A parameter's or a derived value's, "hosts" or "devices": what the job has of it.
+// The value for the whole job: of a parameter, a derived value, "hosts" or "devices".
 std::optional<Value> WholeValue(const Evaluation& evaluation, const Subject& subject);
 
 }  // namespace muster

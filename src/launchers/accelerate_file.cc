@@ -20,7 +20,7 @@ std::string TextOf(const Value& value) {
   return ToText(value);
 }
 
-// Maps within the file ("fsdp_config") hold options of their own; fp8's are not prefixed.
+// Nested maps ("fsdp_config") hold options of their own; those of fp8 have no prefix.
 void AddWords(const Value::Map& map, Words& words) {
   for (const auto& [name, value] : map) {
     if (value.IsNull()) continue;
@@ -66,7 +66,7 @@ Result<Words> WordsOfAccelerateFile(std::string_view text, const std::string& fi
   if (kind == "FSDP") words.emplace_back("--use_fsdp", "true");
   if (kind == "MEGATRON_LM") words.emplace_back("--use_megatron_lm", "true");
   if (kind == "MULTI_CPU") words.emplace_back("--cpu", "true");
-  // Settings for TPUs, which such a file has even where there are none.
+  // Settings for TPUs, which such a file contains even without TPUs.
   for (const char* name : {"tpu_env", "tpu_use_cluster", "tpu_use_sudo", "downcast_bf16", "tpu_name", "tpu_zone",
                            "commands", "command_file"})
     settings.erase(name);

@@ -1,5 +1,5 @@
-// Accelerate's configuration file (`accelerate config` writes it), as options of `accelerate launch`.
-// Pure: text in, words out.
+// Converts Accelerate's configuration file (written by `accelerate config`) to options of `accelerate launch`. Pure:
+// text in, words out.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// Pairs of an option's name ("--num_processes") and its value; an option without a value has "true" or "false". What
-// is null says nothing. Kind "usage": no YAML, not a map, and what starts no process here (SageMaker, TPUs).
+// Pairs of an option's name ("--num_processes") and its value; an option without a value has "true" or "false". Null
+// values are ignored. Kind "usage": invalid YAML, not a map, or unsupported (SageMaker, TPUs).
 Result<std::vector<std::pair<std::string, std::string>>> WordsOfAccelerateFile(std::string_view text,
                                                                                const std::string& file);
 

@@ -33,7 +33,7 @@ NamedHosts Named(std::vector<SiteHost> hosts) {
   }
   if (equal && hosts.front().devices) named.each = static_cast<int>(*hosts.front().devices);
   if (hosts.size() == 1 && IsHere(hosts.front().name)) return named;
-  // One slot is what a host has that is named without a number.
+  // A host without a number has one slot.
   for (SiteHost& host : hosts) {
     if (!numbers) host.devices.reset();
   }
@@ -92,7 +92,7 @@ Result<NamedHosts> HostsOfSlots(std::string_view text) {
   });
   if (!read) return Fail(read.error());
   NamedHosts named = Named(hosts);
-  // `muster run --devices` is for all hosts alike.
+  // `muster run --devices` applies to all hosts.
   const bool alike =
       std::all_of(devices.begin(), devices.end(), [&](const std::string& one) { return one == devices.front(); });
   if (!alike || devices.front().empty()) return named;

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-constexpr int kMsrunDefault = 8;  // workers, in all and of a host
+constexpr int kMsrunDefault = 8;  // workers, in all and per host
 
 std::optional<int> Number(std::string_view text, int least) {
   int number = 0;
@@ -39,7 +39,7 @@ class Reader {
     while (at_ < words_.size() && IsAssignment(words_[at_])) TakeAssignment(words_[at_++]);
     const std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
     const auto named = LauncherOfWords(rest);
-    // `--from torchrun` also means the older form of it.
+    // `--from torchrun` includes the older module.
     if (facts_->launcher == KnownLauncher::kTorchrun && named == KnownLauncher::kTorchLaunch)
       facts_ = &FactsOf(KnownLauncher::kTorchLaunch);
     const std::size_t own = WordsOfItsName(*facts_, words_, at_);
@@ -66,7 +66,7 @@ class Reader {
     return Fail(Error("usage", {}, fmt::format("{}: {}", facts_->name, what), hint));
   }
 
-  // Options that did the same are listed once.
+  // Options with the same effect are listed once.
   void LeaveOut(const std::string& option, std::string what_it_did) {
     const auto same = std::find_if(call_.left_out.begin(), call_.left_out.end(),
                                    [&](const auto& one) { return one.second == what_it_did; });
@@ -112,7 +112,7 @@ class Reader {
     std::string name = word.substr(0, equals);
     std::vector<std::string> values;
     if (option == nullptr && !facts_->any_dashes && word.size() > 2 && word[1] != '-') {
-      // A letter with its value behind it: -r3.
+      // A short option joined with its value: -r3.
       option = FindOption(*facts_, word.substr(0, 2));
       if (option != nullptr && option->values == 1) {
         name = word.substr(0, 2);
@@ -213,7 +213,7 @@ class Reader {
         if (values.size() == 2) {
           Set(value, values[1]);
         } else if (equals == std::string::npos) {
-          // Ranks on other hosts have of the environment what mpirun is told.
+          // Ranks on other hosts get only the variables that mpirun passes on.
           call_.mpi_args.push_back(name);
           call_.mpi_args.push_back(value);
         } else {
@@ -295,7 +295,7 @@ class Reader {
     return count.map([](int) {});
   }
 
-  // What the file says counts as if it stood before all other options.
+  // The file's settings apply as if they were options before all others.
   Result<void> TakeConfigFile(const std::string& path) {
     const auto text = read_text_(path);
     if (!text) return Wrong("the file " + Quoted(path) + " cannot be read: " + text.error(), {});
@@ -309,12 +309,12 @@ class Reader {
         LeaveOut(path + ": " + name.substr(2), "is not known to `muster init`");
         continue;
       }
-      // An option without a value is there or it is not.
+      // An option without a value is either present or not.
       if (option->values == 0 && value != "true") continue;
       auto taken = option->values == 0 ? Take(*option, name, {}) : Take(*option, name, {value});
       if (!taken) return taken;
     }
-    // What came before it on the command line wins.
+    // Options on the command line win.
     if (said.total) call_.total = said.total;
     if (said.hosts != 1) call_.hosts = said.hosts;
     for (const auto& [name, value] : said.env) Set(name, value);
@@ -340,7 +340,7 @@ class Reader {
     return {};
   }
 
-  // How many there are follows from several options, and from what the launcher does without them.
+  // The number of processes depends on several options, and on the launcher's defaults.
   Result<LauncherCall> Settled() {
     if (named_) SettleHosts();
     switch (facts_->launcher) {
@@ -383,7 +383,7 @@ class Reader {
     return std::move(call_);
   }
 
-  // Hosts that the command line names decide where it does not say itself.
+  // Hosts on the command line determine the numbers that it does not set.
   void SettleHosts() {
     const int in_all = named_->slots;
     if (call_.hosts == 1) call_.hosts = named_->count;
@@ -397,7 +397,7 @@ class Reader {
     }
   }
 
-  // msrun says how many there are in all, and how many of them are here.
+  // msrun's options are the total number and the number on this host.
   Result<void> SettleMsrun() {
     const int total = call_.total.value_or(kMsrunDefault);
     const int here = call_.per_host.value_or(std::min(total, kMsrunDefault));

@@ -1,4 +1,4 @@
-// Whose command line it is: what stands before a launcher's own options. Pure.
+// Recognises which launcher a command line belongs to. Pure.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// "NAME=VALUE" before a command, as shells have it.
+// "NAME=VALUE" before a command, as in a shell.
 bool IsAssignment(std::string_view word);
 
 // The last part of a path.

@@ -111,14 +111,14 @@ bool AnyName(std::string_view names, const Take& take) {
   return false;
 }
 
-// A name in the form in which two spellings of it are equal.
+// Normalises a name, so that two spellings of it are equal.
 std::string Compared(const LauncherFacts& facts, std::string_view name) {
   std::string text(facts.any_dashes ? WithoutDashes(name) : name);
   if (facts.underscores) std::replace(text.begin(), text.end(), '_', '-');
   return text;
 }
 
-// What becomes of an option, for a table.
+// The counterpart of an option, for a table.
 std::string Becomes(const LauncherOption& option) {
   switch (option.effect) {
     case OptionEffect::kHosts:
@@ -173,9 +173,9 @@ std::string Becomes(const LauncherOption& option) {
 
 std::string OptionTable(const LauncherFacts& facts) {
   std::string text = fmt::format("### {}\n\n| option | becomes |\n| --- | --- |\n", facts.title);
-  std::vector<std::pair<std::string, std::string>> rows;  // what becomes, the options
+  std::vector<std::pair<std::string, std::string>> rows;  // counterpart, options
   for (const LauncherOption& option : facts.options) {
-    // Only the old launcher gives its program the local rank.
+    // Only the older launcher passes the local rank to its program.
     if (option.effect == OptionEffect::kNoLocalRank && facts.local_rank.empty()) continue;
     const std::string becomes = Becomes(option);
     auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == becomes; });
@@ -221,7 +221,7 @@ const LauncherOption* FindOption(const LauncherFacts& facts, std::string_view na
       const std::string known = Compared(facts, one);
       if (known == wanted) return true;
       if (facts.beginnings && wanted.size() > 2 && wanted.starts_with("--") && known.starts_with(wanted)) {
-        // Options with one meaning may share a beginning.
+        // Options with the same effect may share a prefix.
         several = several || (beginning != nullptr && beginning != &option);
         beginning = &option;
       }

@@ -1,4 +1,4 @@
-// The tables of launchers' options: data, and nothing else.
+// The tables of launchers' options, as data.
 #include "launchers/option_tables.h"
 
 namespace muster {
@@ -6,7 +6,7 @@ namespace {
 
 using enum OptionEffect;
 
-// What options did that have no counterpart, and what muster does about it.
+// The effect of options without a counterpart, and what muster does instead.
 constexpr std::string_view kRendezvous =
     "named the rendezvous endpoint; muster holds a free port and gives it to every process";
 constexpr std::string_view kNodeRank = "numbered this host; one muster command starts all hosts and numbers them";

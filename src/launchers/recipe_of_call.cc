@@ -17,7 +17,7 @@ bool IsLuaName(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// A Lua expression. The escapes of Quoted are Lua's, too.
+// A Lua expression. The escapes of Quoted are valid in Lua.
 std::string Expression(const CallWord& word) {
   if (!word.number) return Quoted(word.text);
   std::string number;
@@ -62,18 +62,18 @@ bool Differs(const std::vector<CallWord>& words) {
 
 std::string Key(const std::string& name) { return IsLuaName(name) ? name : "[" + Quoted(name) + "]"; }
 
-// The table of a role's env: what is the same for all of its processes.
+// The table of a role's env: variables that are the same for all of its processes.
 std::string Environment(const LauncherCall& call) {
   std::string text;
   for (const auto& [name, value] : call.env) {
     if (!value.number) text += fmt::format("{} = {}, ", Key(name), Expression(value));
   }
   for (const std::string& name : call.unset) text += fmt::format("{} = muster.unset, ", Key(name));
-  // The contract sets some of these itself, and must be told that this is meant.
+  // The contract sets some of these itself, so mark them as intended overrides.
   return text.empty() ? std::string() : "      env     = { " + text + "override = true },\n";
 }
 
-// What is different for each process.
+// Settings that differ between processes.
 std::string Each(const LauncherCall& call) {
   std::string text;
   if (Differs(call.command)) text += "        process.command = " + Command(call) + "\n";

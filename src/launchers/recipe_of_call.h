@@ -1,4 +1,4 @@
-// The text of a recipe that starts what another launcher's command line starts. Pure: text in, text out.
+// Generates a recipe that starts what another launcher's command line starts. Pure: text in, text out.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace muster {
 
-// `shown`: the command line as it was typed, for the comments at its head, which also list what was left out.
+// `shown`: the command line as typed, for the comments at the top, which also list ignored options.
 std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, const std::string& file);
 
-// What the recipe is called after: the script or module of the command without its ending, as a name of a recipe.
+// The recipe's name: the script or module of the command without its suffix, as a valid name.
 std::string NameOfProgram(const LauncherCall& call);
 
 }  // namespace muster

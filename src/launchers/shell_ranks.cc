@@ -16,12 +16,12 @@ namespace {
 
 using Env = std::map<std::string, std::string>;
 
-// Frameworks whose variables scripts export by hand: by which variable they are recognised, in this order, and which
-// ones the framework's contract sets then.
+// Frameworks whose variables scripts export by hand: the variable that identifies the framework, in this order, and the
+// variables that its contract sets instead.
 struct ByHand {
   std::string_view variable;
   std::string_view framework;
-  std::string_view role;  // the variable that says what a process is; empty: all are workers
+  std::string_view role;  // the variable with the role of a process; empty: all are workers
   std::vector<std::string_view> set_by_contract;
 };
 
@@ -68,7 +68,7 @@ std::optional<int> NumberIn(std::string_view text) {
   return number;
 }
 
-// The texts as one word: all the same, or the same around a number that grows by one from each to the next.
+// The texts as one word: all the same, or the same around a number that grows by one.
 std::optional<CallWord> Common(const std::vector<std::string>& texts) {
   if (std::all_of(texts.begin(), texts.end(), [&](const std::string& one) { return one == texts.front(); }))
     return CallWord{texts.front()};
@@ -99,7 +99,7 @@ class Ranks {
           "no processes are started in the background",
           "the script is expected to have a loop like: for i in 0 1 2 3; do RANK_ID=$i python train.py & done");
     }
-    // By rank where it says so: the first may be started last.
+    // By rank if it is given: the first rank may be started last.
     std::stable_sort(workers_.begin(), workers_.end(), [](const ScriptLaunch& a, const ScriptLaunch& b) {
       const auto rank = [](const Env& env) { return NumberIn(ValueIn(env, "RANK_ID")).value_or(0); };
       return rank(a.env) < rank(b.env);
@@ -125,7 +125,7 @@ class Ranks {
       if (launch.background) in_background.insert(launch.words);
     }
     for (ScriptLaunch& launch : found_.launches) {
-      // One that the script waits for is of the job if it is the same program.
+      // A process that the script waits for belongs to the job if it runs the same program.
       if (!launch.background && !in_background.contains(launch.words)) continue;
       Role role = Role::kWorker;
       for (const ByHand& by_hand : FrameworksByHand()) {
@@ -191,7 +191,7 @@ class Ranks {
   }
 
   void SettleFramework() {
-    // A script that is started on each host has the ranks of one.
+    // A script that is started on each host has the ranks of one host.
     for (const char* name : {"RANK_SIZE", "MS_WORKER_NUM", "WORLD_SIZE"}) {
       const CallWord* size = Variable(name);
       const auto number = size == nullptr || size->number ? std::nullopt : NumberIn(size->text);
@@ -214,7 +214,7 @@ class Ranks {
       if (has_scheduler_) call_.left_out.emplace_back("the scheduler", "was started by hand; the framework starts it");
       return;
     }
-    // The numbers of a process are those of the plan.
+    // The plan computes the numbers of a process.
     for (auto& [name, value] : call_.env) {
       if (name == "RANK_ID" && value.number)
         value = {value.text, CallWord::Number::kRank, call_.hosts > 1 ? 0 : value.added, value.after};
@@ -222,8 +222,8 @@ class Ranks {
     }
   }
 
-  // Whether the table can be given to the framework: muster reads it below the recipe's folder, and it has devices from
-  // 0 on.
+  // Whether the table can be passed to the framework: muster reads it below the recipe's folder, and its devices start
+  // at 0.
   bool TakeRankTable(const CallWord& file) {
     const CallWord* device = Variable("DEVICE_ID");
     const std::string path = std::filesystem::path(file.text).lexically_normal().string();

@@ -1,5 +1,5 @@
-// The idiom of launch scripts: a loop that exports RANK_ID, DEVICE_ID and the like and starts a program in the
-// background, as one call of a launcher. Pure, apart from the script that the caller reads.
+// Parses launch scripts of the form: a loop that exports RANK_ID, DEVICE_ID and the like and starts a program in the
+// background; returns one launcher call. Pure; the caller reads the script.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ bool IsName(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// Commands that a script runs between the starts of processes and that start none themselves.
+// Commands between the launches of a script that start no process of the job.
 bool StartsNothing(std::string_view program) {
   static const std::set<std::string_view> known = {
       "cd",     "mkdir", "cp",     "rm",    "mv",    "ln",   "echo", "printf", "env",   "cat",   "ulimit",
@@ -38,7 +38,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The parts of the text between blanks.
+// Splits the text at blanks.
 void AddParts(const std::string& text, std::vector<std::string>& parts) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
@@ -79,7 +79,7 @@ class Follower {
     return ExpandedWord(word, [this](std::string_view name) { return ValueOf(name); });
   }
 
-  // The index behind the end of the block that begins at `at` with `for`, `while`, `if`, `case` or `{`.
+  // The index after the end of the block that begins at `at` with `for`, `while`, `if`, `case` or `{`.
   std::size_t BlockEnd(std::size_t at, std::size_t end) const {
     int depth = 0;
     for (; at < end; ++at) {
@@ -116,7 +116,7 @@ class Follower {
     return {};
   }
 
-  // What depends on a condition is passed over, and must start nothing.
+  // Conditional commands are skipped, and must not start anything.
   Result<void> Conditional(std::size_t at, std::size_t end) {
     for (std::size_t i = at; i < end; ++i) {
       if (commands_[i].background)
@@ -205,7 +205,7 @@ class Follower {
     return true;
   }
 
-  // NAME=VALUE; false if the word is none.
+  // NAME=VALUE; false for any other word.
   bool Assign(const std::string& word, bool exported) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || !IsName(word.substr(0, equals))) return false;
@@ -261,7 +261,7 @@ class Follower {
     at = PassWrappers(command, at);
     if (at >= command.words.size() || StartsNothing(command.words[at])) return {};
     const std::string_view program = FileName(command.words[at]);
-    // Only what is of a rank is wanted; other programs prepare something.
+    // Only launches of ranks matter; other programs are preparations.
     if (!command.background && !program.starts_with("python") && program != "pytest") return {};
     for (; at < command.words.size(); ++at) {
       if (command.words[at] == "\"$@\"") {
@@ -275,7 +275,7 @@ class Follower {
                      "give the script's arguments (muster init --from shell -- bash FILE ARGUMENT…), or write the "
                      "value into it");
       }
-      // What is expanded without quotes is split, and vanishes if it is empty.
+      // Unquoted expansions are split, and vanish if they are empty.
       if (command.words[at].find_first_of("\"'\\") == std::string::npos &&
           command.words[at].find('$') != std::string::npos) {
         AddParts(*word, launch.words);
@@ -308,7 +308,7 @@ class Follower {
       found_.passed_over.push_back(text);
   }
 
-  // nohup, taskset and numactl start what stands behind them.
+  // nohup, taskset and numactl start the command that follows them.
   std::size_t PassWrappers(const ShellCommand& command, std::size_t at) {
     while (at < command.words.size()) {
       const std::string_view program = FileName(command.words[at]);
@@ -335,7 +335,7 @@ class Follower {
   std::set<std::string> exported_;
   std::map<std::string, std::pair<std::size_t, std::size_t>> functions_;
   std::size_t steps_ = 0;
-  int depth_ = 0;  // of calls of functions
+  int depth_ = 0;  // of function calls
   ScriptLaunches found_;
 };
 

@@ -1,7 +1,7 @@
-// Shell scripts that start processes in the background, followed with the variables that each process would have.
+// Interprets shell scripts that start processes in the background, and computes the variables of each process.
 //
-// Follows assignments, `export`, `for` over numbers and words, functions, `shift` and simple arithmetic. No program is
-// run and no file is read: commands in between (`cd`, `mkdir`, `cp`, …) are passed over.
+// Supports assignments, `export`, `for` over numbers and words, functions, `shift` and simple arithmetic. Runs no
+// program and reads no file: other commands (`cd`, `mkdir`, `cp`, …) are skipped.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace muster {
 
 struct ScriptLaunch {
   std::vector<std::string> words;
-  std::map<std::string, std::string> env;  // what the script exported by then, and NAME=VALUE before the command
+  std::map<std::string, std::string> env;  // variables exported so far, and NAME=VALUE before the command
   bool background = false;
   std::uint32_t line = 0;
 };
@@ -23,11 +23,11 @@ struct ScriptLaunch {
 struct ScriptLaunches {
   std::vector<ScriptLaunch> launches;  // in the order in which they would be started
   std::vector<std::string>
-      passed_over;  // words of the script that had an effect and are not followed: "taskset -c 0-3"
+      passed_over;  // words with an effect that is not modelled: "taskset -c 0-3"
 };
 
 // `arguments`: $1, $2, …. Kind "usage", with the line: a launch within `if`, `while` or `case`, a word of a launch that
-// follows from a program's output or from an argument that is not given, more than 4,096 launches.
+// depends on a program's output or a missing argument, more than 4,096 launches.
 Result<ScriptLaunches> LaunchesOfScript(std::string_view text, const std::string& file,
                                         const std::vector<std::string>& arguments);
 

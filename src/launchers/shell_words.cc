@@ -9,7 +9,7 @@ namespace {
 
 bool IsNameByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Where the text that begins with an opening quote or parenthesis at `at` ends: behind its closing one.
+// The end of the text that begins with an opening quote or parenthesis at `at`: after its closing one.
 std::size_t EndOfGroup(std::string_view text, std::size_t at) {
   const char open = text[at];
   if (open == '\'') return std::min(text.find('\'', at + 1), text.size() - 1) + 1;
@@ -56,7 +56,7 @@ class Splitter {
         command_.words.emplace_back(text_.substr(at_, end - at_));
         at_ = end;
       } else if (c == '(') {
-        // `name()` of a function, or a subshell, whose commands count like others.
+        // `name()` of a function, or a subshell, whose commands are treated like others.
         if (text_.substr(at_).starts_with("()") && command_.words.size() == 1) {
           command_.words.front() += "()";
           ++at_;
@@ -101,7 +101,7 @@ class Splitter {
     WordEnd();
   }
 
-  // Moves behind the word that begins here.
+  // Moves to the end of the word that begins here.
   std::string_view WordEnd() {
     const std::size_t begin = at_;
     constexpr std::string_view kEnds = " \t\r\n;|&<>()#";
@@ -219,7 +219,7 @@ class Sum {
   std::size_t at_ = 0;
 };
 
-// What stands behind a $, from `at` on; moves `at` behind it.
+// The expansion of a $ at `at`; moves `at` after it.
 std::optional<std::string> Expansion(std::string_view word, std::size_t& at, const VariableValue& value) {
   const char open = at < word.size() ? word[at] : '\0';
   if (open == '(' || open == '[' || open == '{') {
@@ -253,7 +253,7 @@ std::optional<std::string> Expansion(std::string_view word, std::size_t& at, con
 std::vector<ShellCommand> ShellCommandsOf(std::string_view text) { return Splitter(text).Split(); }
 
 std::optional<std::string> ExpandedWord(std::string_view word, const VariableValue& value) {
-  // Words may hold words: how deep they nest is bounded by their length.
+  // Words may nest: the nesting depth is bounded by their length.
   constexpr std::size_t kLongest = 8192;
   if (word.size() > kLongest) return std::nullopt;
   std::string text;

@@ -18,9 +18,9 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostChanges = 4;  // that are told of one leak
+constexpr std::size_t kMostChanges = 4;  // reported for one leak
 
-// A comma as decimal point, dots between thousands, a dotless i, other orders of letters.
+// Locales with a comma as decimal point, dots between thousands, a dotless i, another sort order.
 constexpr const char* kLocales[] = {"C.UTF-8",     "de_DE.UTF-8", "fr_FR.UTF-8", "tr_TR.UTF-8", "da_DK.UTF-8",
                                     "en_US.UTF-8", "ja_JP.UTF-8", "de_DE",       "tr_TR"};
 
@@ -28,7 +28,7 @@ struct FreeLocale {
   void operator()(locale_t locale) const { freelocale(locale); }
 };
 
-// Where a file of the recipe first has the word: what the recipe says about it.
+// The first place where a file of the recipe has the word.
 Place FirstMention(const Evaluation& evaluation, const std::string& recipe_file, const std::string& word) {
   const std::filesystem::path folder = std::filesystem::path(recipe_file).parent_path();
   for (const auto& [path, text] : evaluation.sources) {
@@ -62,7 +62,7 @@ std::vector<Note> NotesOfProblems(const Diagnostics& problems) {
   return notes;
 }
 
-// The plan under other circumstances: a leak if it is another one, or none at all.
+// The plan under other conditions: a leak if it differs, or fails.
 void Compare(Found& found, const Evaluation& as_it_is, const std::optional<Evaluation>& other,
              const Diagnostics& problems, Diagnostic leak) {
   if (!other) {
@@ -74,7 +74,7 @@ void Compare(Found& found, const Evaluation& as_it_is, const std::optional<Evalu
   found.leaks.push_back(std::move(leak));
 }
 
-// As text, the way a variable has it.
+// As text, in the form of a variable.
 std::string VariableText(const Value& value) { return value.AsString() != nullptr ? *value.AsString() : ToText(value); }
 
 }  // namespace
@@ -114,7 +114,7 @@ Found UnderOtherVariables(const EvaluationOptions& options, const Evaluation& as
   for (const ParameterState& state : as_it_is.parameters) {
     const Parameter& parameter = state.parameter;
     if (parameter.from_env.empty() || !state.active || parameter.type == ParameterType::kSecret) continue;
-    // What is said on the command line or in a profile hides the variable; it is not hidden for others.
+    // A value from the command line or a profile hides the variable here, but not for other users.
     EvaluationOptions other = options;
     other.profiles.clear();
     std::erase_if(other.overrides, [&](const Override& given) {
@@ -150,7 +150,7 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
   const auto on = [&](const Site& site, const std::string& message, const char* word, const std::string& hint) {
     if (site == options.site) return;
     EvaluationOptions other = options;
-    other.rules.clear();  // they judge what is to run, not what might be elsewhere
+    other.rules.clear();  // rules check what will run here, not elsewhere
     other.site = site;
     Place place = word == nullptr ? Place() : FirstMention(as_it_is, options.recipe_file, word);
     if (place.file.empty()) place = {options.recipe_file, 0};
@@ -174,7 +174,7 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
 }
 
 Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is) {
-  constexpr std::size_t kShortest = 3;  // of what is taken for a name and not for a word
+  constexpr std::size_t kShortest = 3;  // shorter names are taken for ordinary words
   Found found;
   std::vector<OwnName> names;
   const auto add = [&](const char* what, const std::string& name) {
@@ -182,7 +182,7 @@ Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is) {
   };
   add("the name of this machine", OwnHostName());
   if (const char* home = std::getenv("HOME")) add("the caller's home folder", home);
-  // Hosts that the user names are what they asked for.
+  // The user specified these hosts explicitly.
   std::erase_if(names, [&](const OwnName& own) {
     return std::any_of(as_it_is.plan.hosts.begin(), as_it_is.plan.hosts.end(),
                        [&](const PlanHost& host) { return host.name == own.name; });

@@ -1,5 +1,5 @@
-// Other circumstances under which a recipe can be planned, and what is said of a plan that they change: locales,
-// variables, another machine. Each is one evaluation or a few; nothing of this machine is changed.
+// Evaluates a recipe under other conditions (locales, variables, another machine) and reports differences of the plan.
+// Each check is one or a few evaluations; nothing on this machine is changed.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// Of a few that write numbers, sort or change case in other ways than "C" does: those that this machine has.
+// The installed ones of a few locales that format numbers, sort or change case differently from "C".
 std::vector<std::string> OtherLocales();
 
-// What is found, as diagnostics of kind "leak", and how much was tried.
+// Findings, as diagnostics of kind "leak", and the number of attempts.
 struct Found {
   Diagnostics leaks;
   std::size_t evaluations = 0;
@@ -21,13 +21,13 @@ struct Found {
 Found UnderOtherLocales(const EvaluationOptions& options, const Evaluation& as_it_is,
                         const std::vector<std::string>& locales);
 
-// Each variable that a parameter takes its value from is given another value, in turn.
+// Changes each variable that is the source of a parameter, in turn.
 Found UnderOtherVariables(const EvaluationOptions& options, const Evaluation& as_it_is);
 
 // A machine with other memory, and one with other devices.
 Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_is);
 
-// Names of this machine and its user in the plan, and the files that they come from if these can be told.
+// Names of this machine and its user in the plan, with the files that contain them if known.
 Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is);
 
 // The differences, as notes of a diagnostic.

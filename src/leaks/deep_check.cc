@@ -13,11 +13,11 @@
 namespace muster {
 namespace {
 
-// An order of four keys stays the same in all of them once in many thousand times.
+// The order of four keys is the same in all of them by chance only once in many thousand times.
 constexpr int kInterpreters = 6;
-constexpr std::uint64_t kLaterNs = 1'100'000'000;  // a clock of whole seconds has moved on
+constexpr std::uint64_t kLaterNs = 1'100'000'000;  // a clock with a resolution of one second has advanced
 
-// Equal if and only if plans are, derived values included.
+// Equal if and only if the plans are, derived values included.
 std::string TextOf(const Result<Evaluation>& evaluation) {
   if (evaluation) return PlanId(evaluation->plan) + ToText(Value(Value::Map(evaluation->plan.derived)));
   std::string text;
@@ -56,7 +56,7 @@ class Repeats {
     }
   }
 
-  // Waits until it is late enough.
+  // Waits until enough time has passed.
   void PlanLater() {
     const std::uint64_t now = MonotonicNowNs();
     if (now < began_ns_ + kLaterNs) std::this_thread::sleep_for(std::chrono::nanoseconds(began_ns_ + kLaterNs - now));
@@ -79,7 +79,7 @@ class Repeats {
   std::size_t evaluations() const { return 2 * kInterpreters + 1; }
 
  private:
-  // The first plan, the first that differs, and the first failure.
+  // Keeps the first plan, the first that differs, and the first failure.
   void Keep(Result<Evaluation> evaluation) {
     if (!evaluation) {
       if (problems_.empty()) problems_ = std::move(evaluation.error());
@@ -118,7 +118,7 @@ std::vector<CheckedProfile> CheckProfiles(const EvaluationOptions& options, cons
 DeepCheck CheckDeeply(const EvaluationOptions& given, const Evaluation& as_it_is,
                       const std::function<void(const std::string& step)>& on_step) {
   EvaluationOptions options = given;
-  options.on_print = nullptr;  // once is enough
+  options.on_print = nullptr;  // print only once
   options.on_wait = nullptr;
   DeepCheck check;
   const auto add = [&](Found found) {
@@ -143,7 +143,7 @@ DeepCheck CheckDeeply(const EvaluationOptions& given, const Evaluation& as_it_is
   repeats.PlanLater();
   check.evaluations += repeats.evaluations();
   const Diagnostics unsteady = repeats.Leaks();
-  // A plan that is another one each time is so under all circumstances: what else was found says nothing.
+  // A plan that always differs also differs under other conditions, so other findings are meaningless.
   if (!unsteady.empty()) check.leaks = unsteady;
   return check;
 }

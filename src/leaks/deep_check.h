@@ -1,6 +1,6 @@
-// What a plan follows from besides its recipe, its parameters and its cluster: found by making it again and again,
-// under circumstances that must not matter. And what only planning tells of a recipe: whether its profiles give plans,
-// and which parameters change nothing.
+// Finds hidden inputs of a plan, besides its recipe, parameters and cluster, by making it again under
+// conditions that must not matter. Also finds profiles that give no plan, and parameters without
+// effect.
 #pragma once
 
 #include <functional>
@@ -15,21 +15,21 @@ struct CheckedProfile {
   std::string name;
   Place place;
   Diagnostics problems;  // errors: it gives no plan
-  std::string plan_id;   // empty then
+  std::string plan_id;   // empty if it gives no plan
 };
 
 struct DeepCheck {
-  // Kind "leak". Errors: two people, or one person twice, do not get the same plan of the same words. Warnings: they do
-  // on machines, and in environments, that are alike.
+  // Kind "leak". Errors: two users, or one user twice, get different plans from the same command. Warnings: they get
+  // the same plan only on similar machines and in similar environments.
   Diagnostics leaks;
-  std::vector<CheckedProfile> profiles;  // all that the recipe has, each alone
+  std::vector<CheckedProfile> profiles;  // all profiles of the recipe, each on its own
   std::vector<std::string> without_effect;
-  std::vector<std::string> locales;  // that were tried besides "C"
-  std::size_t evaluations = 0;       // that were made to find leaks
+  std::vector<std::string> locales;  // tried besides "C"
+  std::size_t evaluations = 0;       // made to find leaks
 };
 
-// `as_it_is` is what the options give. `on_step` is told what is done next. Takes a second at least: one plan is made
-// that much later than the first.
+// `as_it_is` is the evaluation of the options. `on_step` is called with a description of each step. Takes at least a
+// second: one plan is made that much later than the first.
 DeepCheck CheckDeeply(const EvaluationOptions& options, const Evaluation& as_it_is,
                       const std::function<void(const std::string& step)>& on_step);
 

@@ -13,7 +13,7 @@ namespace {
 
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
-// Paths below the folder become nothing: what is above it is nobody's secret there.
+// Removes paths of the folder: they are allowed there.
 std::string WithoutFolder(std::string text, const std::string& folder) {
   if (folder.size() < 2) return text;
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
@@ -34,7 +34,7 @@ bool HoldsWord(std::string_view text, std::string_view word) {
 
 std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names, const std::string& folder) {
   std::vector<FoundName> found;
-  // What of a process, and which processes have it there.
+  // by place in a process: the processes that have it there
   std::vector<std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>>> of_role(plan.roles.size());
   const auto look = [&](const std::string& given, const auto& tell) {
     const std::string text = WithoutFolder(given, folder);

@@ -1,5 +1,5 @@
-// Names of this machine and of its user in the texts of a plan: a plan that holds one was made for this machine alone,
-// whatever brought it in. Pure: who asks knows the names.
+// Finds names of this machine and its user in the texts of a plan: a plan with such a name is valid on this machine
+// only. Pure: the caller passes the names.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct FoundName {
   std::string where;  // "worker 0-3: variable DATA", "derived value data", "file conf/x.json"
 };
 
-// Where it stands as a word of its own: no letter, digit, '_' or '-' beside it.
+// Whether the text has the word on its own: no letter, digit, '_' or '-' beside it.
 bool HoldsWord(std::string_view text, std::string_view word);
 
-// Each name once for every variable, word, folder, derived value and file that holds it. Not what stands inside
-// `folder`, the recipe's own, which muster.here gives.
+// Each name once for every variable, word, folder, derived value and file that contains it. Ignores paths below
+// `folder`, the recipe's own, which muster.here returns.
 std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names, const std::string& folder);
 
 }  // namespace muster

@@ -6,8 +6,8 @@
 namespace muster {
 namespace {
 
-// Whether a clock of whole seconds can have made them: each plan stands for a while and never comes back, and later
-// there is a new one. Chance seldom gives the same plan to neighbours and to nobody else.
+// Whether the differences fit a clock of whole seconds: each plan stays the same for a while and never returns, and the
+// late one is new. Random choices seldom give the same plan to neighbours only.
 bool ChangeWithTime(std::span<const TwicePlanned> plans, const std::string& late) {
   std::vector<std::string> seen = {plans.front().first};
   for (const TwicePlanned& plan : plans) {

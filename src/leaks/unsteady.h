@@ -1,4 +1,4 @@
-// What evaluating the same recipe several times says of it: whether the plans differ, and what they can differ by.
+// Compares repeated evaluations of a recipe: whether the plans differ, and the likely cause.
 // Pure.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// What one interpreter gave when it was asked twice. Texts are equal if and only if the plans are.
+// The two results of one interpreter. Texts are equal if and only if the plans are.
 struct TwicePlanned {
   std::string first;
   std::string again;
@@ -16,12 +16,12 @@ struct TwicePlanned {
 
 enum class Unsteady : std::uint8_t {
   kNo,
-  kState,  // each interpreter's second plan differs from its first in the same way: something is kept between them
-  kSeed,   // each interpreter agrees with itself and not with the others: it is the order of tables, or an address
-  kClock,  // plans differ within an interpreter, or only those that were made later
+  kState,  // each interpreter's second plan differs from its first in the same way: it keeps state
+  kSeed,   // each interpreter is consistent, but they differ: the order of tables, or an address
+  kClock,  // plans differ within an interpreter, or only between early and late ones
 };
 
-// `late` is what another interpreter gave a second or more after the first of `plans`, of which there is at least one.
+// `late` is the result of another interpreter, a second or more after the first of `plans`, which must not be empty.
 Unsteady JudgeRepeats(std::span<const TwicePlanned> plans, const std::string& late);
 
 }  // namespace muster

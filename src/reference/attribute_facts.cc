@@ -34,13 +34,13 @@ std::string Codes(const std::vector<Value>& values) {
   return WordList(codes);
 }
 
-// Sentences into one text.
+// Joins sentences.
 class Sentences {
  public:
   void Add(bool holds, const std::string& sentence) {
     if (holds) text_ += (text_.empty() ? "" : "; ") + sentence;
   }
-  // With the source of the rule, if the record tells it.
+  // With the source of the rule, if the record has it.
   void AddRule(bool holds, const std::string& sentence, const Attribute& attribute, const char* rule) {
     const auto source = attribute.sources.find(rule);
     Add(holds, source == attribute.sources.end() ? sentence : sentence + " (" + SourceText(source->second) + ")");
@@ -63,7 +63,7 @@ std::string Status(const Attribute& attribute) {
   return said.text();
 }
 
-// `--opt_level=0`, `1` or `2`; "" among the values: the option may stand alone.
+// `--opt_level=0`, `1` or `2`; "" among the values: the option may have no value.
 std::string FlagText(const std::string& name, const Value& values) {
   const std::string option = "--" + name;
   std::vector<std::string> codes;
@@ -189,7 +189,8 @@ std::string Modes(const Attribute& attribute) {
   return said.text();
 }
 
-// Rules that count processes and devices: code, hence known by the name under which a record tells their source.
+// Rules that count processes and devices: implemented in code, so identified by the field of a record with their
+// source.
 constexpr std::pair<const char*, const char*> kRulesOfTheJob[] = {
     {"workers", "must be the number of workers"},
     {"rank", "should be the rank of the process"},
@@ -248,7 +249,7 @@ std::string TypeInFile(const Attribute& attribute) { return WantedText(attribute
 struct FactKind {
   const char* label;
   std::string (*tell)(const Attribute&);
-  std::string (*tell_in_file)(const Attribute&) = nullptr;  // where a JSON file has other words for it
+  std::string (*tell_in_file)(const Attribute&) = nullptr;  // if the text for a JSON file differs
 };
 
 constexpr FactKind kFacts[] = {

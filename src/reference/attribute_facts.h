@@ -1,5 +1,5 @@
-// What is told about an attribute: every field of its record in words, by label. A field that a record may hold and no
-// fact tells is a mistake (a test compares).
+// Describes an attribute: every field of its record in words, by label. A test checks that every field that a record
+// may have is covered.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace muster {
 
-// The facts of one record, by label, in the order in which they are told; no empty ones.
+// The facts of one record, by label, in order of presentation; no empty ones.
 std::vector<std::pair<std::string, std::string>> FactsOf(const Attribute& attribute);
 
-// Those of all releases of the history: a fact that changes has a line for each span of releases. `all` are the
-// releases that are talked about.
+// Facts for all releases of the history: a fact that changes has a line for each range of releases. `all` are the
+// releases covered.
 FactList FactsOf(const AttributeHistory& history, const std::vector<Release>& all);
 
 // For a column of a table: "int", "\"O0\" or \"O1\"", "size", …
 std::string ShortType(const Attribute& attribute);
-// For a column of a table; empty if there is none that could be told.
+// For a column of a table; empty if there is no default that can be named.
 std::string ShortDefault(const Attribute& attribute);
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-// Adds what `records` hold to the histories of `function`, below `path`.
+// Adds the keys in `records` to the histories of `function`, below `path`.
 void AddKeys(std::vector<AttributeHistory>& histories, const AttributeHistory& table) {
   std::vector<AttributeHistory> keys;
   for (const auto& [release, record] : table.records) {

@@ -1,5 +1,5 @@
-// An attribute or sub-key, or a JSON file that attributes name and its keys, through the releases: the schema has one
-// record per span of releases, a reader looks for a name. Knows nothing of how it is told.
+// The history of an attribute, sub-key, or key of a JSON file over all releases: the schema has one record per range of
+// releases, while a reader looks up a name. Independent of presentation.
 #pragma once
 
 #include <string>
@@ -21,22 +21,22 @@ struct AttributeHistory {
   std::string name() const { return path.substr(path.rfind('.') + 1); }
 };
 
-// The releases whose attributes the schema holds, in order.
+// The releases whose attributes the schema describes, in order.
 std::vector<Release> DescribedReleases(const Schema& schema);
 
 // All attributes of the function in those releases by name, each followed by its sub-keys in the order of their
-// records. A sub-key that is another thing beside another sibling (Attribute::when) has a history for each. Points
-// into the schema.
+// records. A sub-key whose meaning depends on a sibling (Attribute::when) has a history for each meaning. Points into
+// the schema.
 std::vector<AttributeHistory> Histories(const Schema& schema, std::string_view function,
                                         const std::vector<Release>& releases);
 
-// The same of the JSON files that attributes name, each followed by its keys.
+// The same for the JSON files that attributes name, each followed by its keys.
 std::vector<AttributeHistory> FileHistories(const Schema& schema, const std::vector<Release>& releases);
 
-// Of `all`, those from `first` to `last`: "0.3.1 to 2.4.0", "1.6.2", "2.3.0-rc2 and later" where `all` ends.
+// The range `first` to `last` of `all`: "0.3.1 to 2.4.0", "1.6.2", "2.3.0-rc2 and later" if it is open.
 std::string SpanText(const std::vector<Release>& all, const Release& first, const Release& last);
 
-// The releases that have it, in words: every span of them, "1.0.1, 2.3.1 and later".
+// The releases that have it, in words, range by range: "1.0.1, 2.3.1 and later".
 std::string ReleasesText(const AttributeHistory& history, const std::vector<Release>& all);
 
 }  // namespace muster

@@ -26,7 +26,7 @@ Value SourcesData(const std::map<std::string, RuleSource>& sources) {
   return Value(std::move(data));
 }
 
-// One release's record for programs: what is most asked for in fields, all of it in words.
+// One release's record for programs: common properties as fields, all facts in words.
 Value RecordData(const Release& release, const Attribute& record) {
   Value::List kinds;
   for (const Kind kind : record.kinds) kinds.emplace_back(KindName(kind));
@@ -70,7 +70,7 @@ std::string Call(const AttributeHistory& history, const std::string& value) {
   return "context." + history.function + " { " + call + " }";
 }
 
-// What the file holds down to the key: { "rdr": { "mode": … } }
+// The content of the file down to the key: { "rdr": { "mode": … } }
 std::string InFile(const AttributeHistory& history) {
   std::string text = "…";
   std::string rest = history.path;
@@ -97,7 +97,7 @@ Value RulesData(const Rules& rules, const std::vector<Release>& all) {
   return Value(std::move(data));
 }
 
-// What is told of one variant beside what its records say; rules stand with the last one.
+// The facts of one variant besides its records; rules are listed with the last variant.
 FactList FactsOn(const AttributeSubject& subject, const AttributeHistory& variant, const std::vector<Release>& all) {
   FactList list = FactsOf(variant, all);
   std::string place;

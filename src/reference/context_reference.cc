@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Headings as GitHub and others make anchors of them: "`pipeline_stages`" is #pipeline_stages.
+// Heading anchors as GitHub and others generate them: "`pipeline_stages`" is #pipeline_stages.
 std::string Linked(const std::string& name) { return "[`" + name + "`](#" + name + ")"; }
 
 Table Overview(const std::vector<const AttributeHistory*>& attributes, const std::vector<Release>& all) {
@@ -29,7 +29,7 @@ Page Details(const AttributeHistory& history, const std::vector<Release>& all) {
   return page;
 }
 
-// Where a path has several histories, its rules stand with the last one.
+// If a path has several histories, its rules are listed with the last one.
 bool IsLastOfItsPath(const std::vector<const AttributeHistory*>& told, std::size_t i) {
   return std::none_of(told.begin() + static_cast<std::ptrdiff_t>(i) + 1, told.end(),
                       [&](const AttributeHistory* later) { return later->path == told[i]->path; });
@@ -92,12 +92,12 @@ std::string GroupSection(const std::vector<AttributeHistory>& histories, const O
   return text;
 }
 
-// Whether a table of keys tells all of it.
+// Whether a table of keys contains the whole fact.
 bool IsInTable(const Fact& fact) {
   return fact.lines.size() == 1 && (fact.label == "releases" || fact.label == "type" || fact.label == "default");
 }
 
-// A JSON file and its keys. Most keys are told whole by the table; those with more to say follow it.
+// A JSON file and its keys. The table covers most keys fully; the others follow it.
 std::string FileSection(const std::vector<AttributeHistory>& files, const AttributeHistory& file,
                         const std::vector<AttributeHistory>& histories, const std::vector<Release>& all) {
   std::vector<const AttributeHistory*> named_by;

@@ -74,7 +74,7 @@ std::string Joined(std::vector<std::string> types) {
   return text;
 }
 
-// Adds the choices of a record, and the kinds that they leave open.
+// Adds the choices of a record, and the kinds that have no choices.
 void AddChoicesAndKinds(const AttributeHistory& history, const Attribute& record, std::vector<std::string>& types) {
   std::vector<Kind> kinds = record.kinds;
   for (const Value& choice : record.choices) {
@@ -89,7 +89,7 @@ void AddChoicesAndKinds(const AttributeHistory& history, const Attribute& record
   for (const Kind kind : kinds) AddOnce(types, KindType(kind, history));
 }
 
-// What may be written in any release: choices instead of their kind where every value is one.
+// The type over all releases: choices instead of their kind where every value is one.
 std::string TypeOf(const AttributeHistory& history) {
   std::vector<std::string> types;
   for (const auto& [release, record] : history.records) {
@@ -107,7 +107,7 @@ std::string TypeOf(const Value& value) {
   return value.AsString() != nullptr ? "string" : "any";
 }
 
-// What a getter gives in any release that lets it be read; empty if none does.
+// The type that a getter returns in any release that has one; empty if none does.
 std::string ReadTypeOf(const AttributeHistory& history) {
   std::vector<std::string> types;
   for (const auto& [release, record] : history.records) {
@@ -133,7 +133,7 @@ std::string ReadTypeOf(const AttributeHistory& history) {
         AddChoicesAndKinds(history, *record, types);
         break;
     }
-    // A default may be none of the choices: "" until something is set.
+    // A default may be outside the choices: "" until it is set.
     if (record->reads != ReadBack::kGigabytes && !record->choices.empty() && record->default_value == Value("") &&
         !Contains(types, "string")) {
       AddOnce(types, "\"\"");
@@ -142,7 +142,7 @@ std::string ReadTypeOf(const AttributeHistory& history) {
   return types.empty() ? "" : Joined(std::move(types));
 }
 
-// The documentation of a field: what it is, then its facts as a list.
+// The documentation of a field: its summary, then its facts as a list.
 std::string Comment(const AttributeHistory& history, const std::vector<Release>& all) {
   std::string text = "---" + history.latest().doc + "\n---\n";
   for (const Fact& fact : FactsOf(history, all).facts) {
@@ -156,7 +156,7 @@ std::string Comment(const AttributeHistory& history, const std::vector<Release>&
   return text;
 }
 
-// The class of the attributes that lie directly below `path` (empty: those of the function itself).
+// The class of the attributes directly below `path` (empty: those of the function itself).
 std::string Class(const std::vector<AttributeHistory>& histories, const std::string& function, const std::string& path,
                   const std::string& doc, const std::vector<Release>& all) {
   std::string text = "---" + doc + "\n---@class " + ClassName(function, path) + "\n";
@@ -168,7 +168,7 @@ std::string Class(const std::vector<AttributeHistory>& histories, const std::str
     for (const AttributeHistory& variant : histories) {
       if (variant.path == history.path) AddOnce(types, TypeOf(variant));
     }
-    // What can only be read, or is in no release but only in a document, has no field.
+    // Attributes that are read-only, or only documented but in no release, have no field.
     if (history.latest().tells_if_set.empty() && !history.latest().documented_only) {
       text += Comment(history, all);
       text += "---@field " + history.name() + (history.latest().required && types.size() == 1 ? " " : "? ") +

@@ -12,15 +12,15 @@
 namespace muster {
 namespace {
 
-// Everything that pages are made of; shared by the topics.
+// The data for pages; shared by the topics.
 struct Known {
   const Schema& schema;
   const Outline& outline;
   std::vector<Release> releases;
-  std::vector<AttributeHistory> histories;  // by function in the outline's order, then as Histories gives them; files
+  std::vector<AttributeHistory> histories;  // by function in the outline's order, then in that of Histories; files
   RuleIndex rules;
 
-  // Attributes (no sub-keys) that fit.
+  // Attributes (no sub-keys) for which the predicate holds.
   template <class Fits>
   std::vector<const AttributeHistory*> Attributes(Fits fits) const {
     std::vector<const AttributeHistory*> found;
@@ -123,7 +123,7 @@ void AddFunctions(Topics& topics, const KnownPointer& known) {
   }
 }
 
-// What the page of the history is about.
+// The subject of the history's page.
 AttributeSubject SubjectOf(const Known& known, const AttributeHistory& own) {
   AttributeSubject subject;
   for (const AttributeHistory& other : known.histories) {
@@ -155,7 +155,7 @@ void AddAttributes(Topics& topics, const KnownPointer& known) {
   }
 }
 
-// All rules by what they blame, in the schema's order.
+// All rules, grouped by the setting that they report, in the schema's order.
 Page RulesPage(const Known& known) {
   Page page;
   page.title = "Rules between attributes";

@@ -17,7 +17,7 @@ std::string Joined(const Value::List& texts, const char* between) {
   return joined;
 }
 
-// "1", "1 or more", "at most 1", "any": how many processes of a role there may be.
+// "1", "1 or more", "at most 1", "any": the allowed number of processes of a role.
 std::string Count(const Value& role) {
   const auto least = static_cast<int>(FieldOf(role, "min").Number());
   const auto most = static_cast<int>(FieldOf(role, "max").Number());

@@ -1,5 +1,5 @@
-// The contracts of frameworks, told: a page for each, and all of them as docs/frameworks.md. Knows the records that
-// lua/muster/framework_records.lua makes; no Lua.
+// Documents the frameworks' contracts: a page for each, and docs/frameworks.md with all of them. From the records of
+// lua/muster/framework_records.lua; no Lua.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// A topic for each contract, and "frameworks", which lists them. `records` is a list of maps; what a record lacks is
-// left out of its page.
+// A topic for each contract, and "frameworks", which lists them. `records` is a list of maps; missing fields are
+// omitted from the page.
 Topics FrameworkTopics(const Value& records);
 
 // docs/frameworks.md.

@@ -1,5 +1,5 @@
-// How the documents order the attributes of the context API: functions, groups, areas, each with a line of its own.
-// Read from a record file (lua/muster/schema/outline.lua); which attribute belongs where is said by the attribute.
+// The order of the context API's attributes in the documents: functions, groups, areas, each with a summary. Read from
+// a record file (lua/muster/schema/outline.lua); each attribute's record names its place.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace muster {
 struct Outline {
   struct Entry {
     std::string name;      // "system"
-    std::string title;     // as the documents write it: "System"; empty: the name
-    std::string function;  // of groups: whose attributes they hold
+    std::string title;     // as in the documents: "System"; empty: the name
+    std::string function;  // of groups: the function of their attributes
     std::string doc;       // one line
   };
-  std::vector<Entry> functions;  // in the documents' order, as are the others
+  std::vector<Entry> functions;  // in the documents' order, like the others
   std::vector<Entry> groups;
   std::vector<Entry> areas;  // of the programming guide of 1.0
 };
 
-// Kind "schema": the record is not well-formed.
+// Kind "schema": the record is malformed.
 Result<Outline> OutlineFromValue(const Value& record);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// What muster tells about itself for tests and odd kernels: the fault hooks, and the mechanisms of the kernel with what
-// stands in for them. Knows the tables of base/system/fault.h and base/system/mechanism.h.
+// Documents muster's diagnostics facilities: the fault hooks, and the kernel mechanisms with their substitutes, from
+// the tables of base/system/fault.h and base/system/mechanism.h.
 #pragma once
 
 #include "reference/topic.h"

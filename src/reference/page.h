@@ -1,7 +1,7 @@
-// A page of the reference: what `muster docs NAME` tells about one topic, as blocks that can be printed on a terminal,
-// as Markdown and as JSON. Knows no topic.
+// A page of the reference: the content of `muster docs NAME` for one topic, as blocks that can be formatted for a
+// terminal, as Markdown and as JSON. Independent of topics.
 //
-// Texts hold words, values and names in `backticks`, as Markdown has them, and no other markup.
+// Texts contain words, and values and names in `backticks`, as in Markdown, and no other markup.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Paragraph {
   bool operator==(const Paragraph&) const = default;
 };
 
-// "default": one line, or one for each span of releases.
+// "default": one line, or one for each range of releases.
 struct Fact {
   std::string label;
   std::vector<std::string> lines;
@@ -36,11 +36,11 @@ struct FactList {
 
 struct Table {
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  // each as long as `columns`
+  std::vector<std::vector<std::string>> rows;  // each with one cell per column
   bool operator==(const Table&) const = default;
 };
 
-// Lines to be copied as they stand.
+// Lines to be copied verbatim.
 struct Example {
   std::string language;
   std::vector<std::string> lines;
@@ -52,12 +52,12 @@ using Block = std::variant<Heading, Paragraph, FactList, Table, Example>;
 struct Page {
   std::string title;
   std::vector<Block> blocks;
-  Value data;  // the same for programs
+  Value data;  // the same, for programs
 };
 
 struct TerminalStyle {
   bool colour = false;
-  std::size_t width = 100;  // columns; texts are broken at blanks, words are not
+  std::size_t width = 100;  // columns; texts are broken at blanks only
 };
 
 // For a terminal. Ends with a newline.

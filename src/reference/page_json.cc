@@ -1,4 +1,4 @@
-// Pages as JSON for programs: the data of each, in one object. How a page comes to its data is page.h's.
+// Formats pages as JSON: the data of each page, in one object.
 #include <nlohmann/json.hpp>
 
 #include "reference/page.h"

@@ -1,10 +1,10 @@
-// Pages as Markdown, in the dialect with tables (GitHub's).
+// Formats pages as Markdown with tables (GitHub's dialect).
 #include "reference/page.h"
 
 namespace muster {
 namespace {
 
-// Outside backticks nothing may become markup; inside a cell a bar would end it even in backticks.
+// Escapes markup outside backticks; in a cell a bar must be escaped even in backticks.
 std::string Escaped(const std::string& text, bool in_cell) {
   std::string escaped;
   bool code = false;

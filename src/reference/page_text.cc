@@ -1,4 +1,4 @@
-// Pages for a terminal.
+// Formats pages for a terminal.
 #include <algorithm>
 
 #include "base/values/shell_quote.h"
@@ -12,7 +12,7 @@ constexpr const char* kBold = "\033[1m";
 constexpr const char* kCode = "\033[36m";
 constexpr const char* kPlain = "\033[0m";
 
-// Columns that the text takes: one for each code point, none for backticks.
+// The width of the text: one column per code point, none for backticks.
 std::size_t WidthOf(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
@@ -23,8 +23,8 @@ std::size_t WidthOf(std::string_view text) {
   return width;
 }
 
-// Broken at blanks into lines of at most `width` columns, a longer word on a line of its own. What stands in
-// backticks is not broken where it fits on a line.
+// Breaks at blanks into lines of at most `width` columns, a longer word on a line of its own. Text in backticks is not
+// broken if it fits on a line.
 std::vector<std::string> Broken(const std::string& text, std::size_t width) {
   std::vector<std::string> words(1);
   bool code = false;
@@ -59,7 +59,7 @@ class TextWriter {
     for (const Fact& fact : list.facts) {
       std::string label = fact.label;
       for (const std::string& line : fact.lines) {
-        std::string rest;  // further lines of one text stand deeper than a further text
+        std::string rest;  // continuation lines are indented further
         for (const std::string& part : Broken(line, Left(label_width + 4 + 2))) {
           text_ += "  " + Bold(label) + std::string(label_width - WidthOf(label) + 2, ' ') + rest + Shown(part) + "\n";
           label.clear();
@@ -68,7 +68,7 @@ class TextWriter {
       }
     }
   }
-  // The last column takes what is left.
+  // The last column gets the remaining width.
   void operator()(const Table& table) {
     if (table.columns.empty()) return;
     std::vector<std::size_t> widths;
@@ -113,7 +113,7 @@ class TextWriter {
     return Printable(text);
   }
 
-  // Without colours a name that could be taken for a word keeps no mark; the names of attributes are no English.
+  // Without colours, keep the quotes of names that could be mistaken for English words.
   std::string Shown(const std::string& text) const {
     if (!style_.colour) return WithoutBackticks(text);
     std::string shown;
@@ -142,7 +142,7 @@ std::string PageText(const Page& page, const TerminalStyle& style) {
   TextWriter writer(style, text);
   text += writer.Bold(page.title) + "\n";
   for (const Block& block : page.blocks) {
-    // A blank line between blocks, as a heading brings its own.
+    // A blank line between blocks, except before a heading, which has its own.
     if (!std::holds_alternative<Heading>(block) && &block != &page.blocks.front() &&
         !std::holds_alternative<Heading>((&block)[-1])) {
       text += "\n";

@@ -13,7 +13,7 @@ namespace {
 // "[1]" for the first element of a table.
 std::string NameOf(const Value& field) { return FieldOf(field, "name").IsNumber() ? "[1]" : TextOf(field, "name"); }
 
-// `"pack"`, `"deal"`; else the type and what of it is allowed.
+// `"pack"`, `"deal"`; otherwise the type and its limits.
 std::string ValuesOf(const Value& field) {
   std::string values = TextOf(field, "type");
   for (const Value& word : ListOf(field, "words")) {
@@ -24,7 +24,7 @@ std::string ValuesOf(const Value& field) {
   return values + (range.empty() ? "" : ", " + range);
 }
 
-// A value as a recipe would write it is marked; a phrase is not.
+// A value in recipe syntax is quoted; a phrase is not.
 std::string DefaultOf(const Value& field) {
   if (TruthOf(field, "required")) return "required";
   const std::string text = TextOf(field, "default");
@@ -39,13 +39,13 @@ std::string DocOf(const Value& field) {
   return doc;
 }
 
-// The types of parameters have an example in what hints say of them.
+// The examples of parameter types are in their hints.
 std::string ExampleOf(const Value& field) {
   const std::string declaration = TextOf(field, "declaration");
   return declaration.empty() ? TextOf(field, "example") : "muster." + NameOf(field) + " " + declaration;
 }
 
-// One block of lines for each field: for terminals, where a table of five columns is too wide.
+// One block of lines per field: a table of five columns is too wide for terminals.
 FactList FieldList(const Value& section) {
   FactList list;
   for (const Value& field : ListOf(section, "fields")) {
@@ -82,7 +82,7 @@ bool IsSection(const Value& sections, const std::string& name) {
   return std::any_of(all.begin(), all.end(), [&](const Value& section) { return TextOf(section, "name") == name; });
 }
 
-// The section, and those that are shown on its page.
+// The section, and the sections that are shown on its page.
 std::vector<const Value*> OnPageOf(const Value& sections, const std::string& name) {
   std::vector<const Value*> found;
   for (const Value& section : Sections(sections)) {
@@ -132,7 +132,7 @@ std::vector<std::string> OtherNames(const Value& sections, const std::string& na
   return names;
 }
 
-// As GitHub makes it of a heading.
+// Heading anchors as GitHub generates them.
 std::string AnchorOf(const std::string& title) {
   std::string anchor;
   for (const char c : title) {

@@ -1,5 +1,5 @@
-// What a recipe may write: a page for each section of lua/muster/recipe_fields.lua (recipe, cluster, role, job, …), and
-// all of them as docs/recipe-reference.md. Knows the form of these records; no Lua.
+// Documents the fields of recipes: a page for each section of lua/muster/recipe_fields.lua (recipe, cluster, role, job,
+// …), and docs/recipe-reference.md with all of them. No Lua.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// A topic for each section that is not part of another one's page. Fields are other names of their section: "cores",
+// A topic for each section that is not part of another one's page. Field names are aliases of their section: "cores",
 // "role.cores", "job:workers", "muster.int".
 Topics RecipeTopics(const Value& sections);
 

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kRelease = "release";  // the placeholder of texts that stands for the release
+constexpr std::string_view kRelease = "release";  // the placeholder for the release
 
 bool IsBelow(std::string_view path, const std::string& key) { return path.starts_with(key + "."); }
 
@@ -25,7 +25,7 @@ std::vector<std::string> PathsOf(const Rule& rule) {
   return paths;
 }
 
-// The longest key that the path is, or lies below; empty for facts about the job.
+// The longest key that is the path or contains it; empty for facts about the job.
 std::string KeyNamed(const std::set<std::string>& keys, std::string path) {
   while (!keys.contains(path)) {
     const std::size_t dot = path.rfind('.');
@@ -43,7 +43,7 @@ std::string AnyOfCodes(const std::vector<Value>& values) {
   return WordList(codes, " or ");
 }
 
-// How a rule's texts name its paths: without their function, and without the table if all lie in the one it blames.
+// How a rule's texts name its paths: without the function, and without the table if all are in the one that it reports.
 class Names {
  public:
   explicit Names(const Rule& rule) : rule_(rule) {
@@ -63,7 +63,7 @@ class Names {
     return InCode(name);
   }
 
-  // What stands for a placeholder.
+  // The replacement of a placeholder.
   std::string Word(const std::string& placeholder) const {
     if (placeholder == kRelease) return "MindSpore";
     static const std::string kTimes = " × ";
@@ -82,7 +82,7 @@ class Names {
   std::size_t taken_off_ = std::string::npos;
 };
 
-// A text with its placeholders filled, in three parts: up to the last value it speaks of, that value, and the rest.
+// A text with its placeholders filled, in three parts: up to its last value, that value, and the rest.
 struct Filled {
   std::string before;
   std::string last;
@@ -90,7 +90,7 @@ struct Filled {
 };
 
 Filled Fill(const Rule& rule, std::string text) {
-  // Which release is said beside it.
+  // The release is stated elsewhere.
   static const std::string kInRelease = " in {" + std::string(kRelease) + "}";
   for (std::size_t at = text.find(kInRelease); at != std::string::npos; at = text.find(kInRelease))
     text.erase(at, kInRelease.size());
@@ -171,7 +171,7 @@ RuleIndex::RuleIndex(const Schema& schema, const std::vector<AttributeHistory>& 
     const std::vector<std::string> paths = PathsOf(rule);
     std::set<std::string> named;
     for (const std::string& path : paths) {
-      // What blames a table and names its sub-keys is the sub-keys'.
+      // A rule that reports a table and names its sub-keys belongs to the sub-keys.
       const bool is_closer =
           std::any_of(paths.begin(), paths.end(), [&](const std::string& other) { return IsBelow(other, path); });
       if (!is_closer) named.insert(KeyNamed(keys, path));

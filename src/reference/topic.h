@@ -1,5 +1,5 @@
-// Topics: the names that `muster docs` can be asked for, and who writes their pages. Each field of knowledge (the
-// context API, later others) makes a list of its topics; looking up, listing and guessing is the same for all.
+// Topics: the names that `muster docs` accepts, and the functions that create their pages. Each area (the context API
+// and others) provides a list of topics; lookup, listing and suggestions are shared.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,19 @@ struct Topic {
   std::string kind;                      // "attribute", "sub-key", "function", "group", …
   std::string summary;                   // one line
   std::vector<std::string> other_names;  // "set_context.mode"
-  bool listed = false;                   // whether the overview names it; else it names what lists it
-  std::function<Page()> page;            // what it holds must live as long as the topic
+  bool listed = false;                   // in the overview; else in the page of another topic
+  std::function<Page()> page;            // its data must live as long as the topic
 };
 using Topics = std::vector<Topic>;
 
-// Those of that name; where several kinds share it, those of the kind that was listed first. Without any: those that
-// have it as another name.
+// The topics of that name; if several kinds share it, those of the kind that comes first in the list. If there are
+// none, those with that alias.
 std::vector<const Topic*> TopicsNamed(const Topics& topics, std::string_view name);
 
-// Nothing is called that: kind "unknown_topic", with the nearest names. `what` says what was looked for.
+// No topic has that name: kind "unknown_topic", with the nearest names. `what` describes what was looked for.
 Diagnostic UnknownTopic(const Topics& topics, std::string_view name, const std::string& what);
 
-// The listed topics by kind, in their order.
+// The listed topics by kind, in order.
 Page OverviewPage(const Topics& topics);
 
 }  // namespace muster

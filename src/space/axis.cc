@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53: up to here every whole number is a double
+constexpr double kLargestWhole = 9007199254740992;  // 2^53: up to here every whole number has an exact double
 
 std::uint64_t Steps(const Axis& axis) {
   return static_cast<std::uint64_t>(std::llround((axis.high - axis.low) / axis.step));
@@ -21,11 +21,11 @@ double Rounded(double number, int digits) {
   return std::strtod(text, nullptr);
 }
 
-// 0.1 + 2 × 0.1 is 0.3: what somebody who wrote the step means has few digits.
+// 0.1 + 2 × 0.1 becomes 0.3: rounds to the few digits that the step's author meant.
 double Tidy(double number) { return Rounded(number, 15); }
 
-// What is drawn has six significant digits, so that people can type it; more where the axis is so narrow that six lead
-// out of it.
+// Drawn values have six significant digits, so that people can type them; more if the axis is so narrow that rounding
+// would leave it.
 double Typeable(double number, double low, double high) {
   for (int digits = 6; digits <= 17; ++digits) {
     const double rounded = Rounded(number, digits);

@@ -1,6 +1,6 @@
-// One axis of a space: the values that a name may take, and how a number of the unit interval becomes one of them.
+// One axis of a space: the values of a name, and the mapping from the unit interval to them.
 //
-// Ends are included, except the upper end of the continuous ones. Steps have to land on the upper end.
+// Both ends are included, except the upper end of continuous axes. Steps must reach the upper end exactly.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace muster {
 
 struct Axis {
   enum class Kind : std::uint8_t {
-    kChoice,         // `values`, all alike
-    kRange,          // low, low + step, …, high, all alike; whole numbers if low and step are
+    kChoice,         // `values`, equally likely
+    kRange,          // low, low + step, …, high, equally likely; whole numbers if low and step are
     kUniform,        // [low, high)
     kLogUniform,     // [low, high), uniform in the logarithm; low > 0
     kIntLogUniform,  // whole numbers from low to high, uniform in the logarithm; low >= 1
@@ -35,11 +35,11 @@ struct Axis {
 // "choice", "range", "uniform", "log_uniform", "int_log_uniform".
 std::string_view AxisKindName(Axis::Kind kind);
 
-// Kind "space": no values, ends that are no numbers or the wrong way round, a step that does not land on the upper end.
-// `repeats`: several values may be alike.
+// Kind "space": no values, ends that are no numbers or in the wrong order, a step that does not reach the upper end.
+// `repeats`: values may occur more than once.
 Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats = false);
 
-// How many values there are; nothing where a grid has none: continuous ones, and those that are not all alike.
+// The number of values; nothing without a grid: continuous axes, and those with values that are not equally likely.
 std::optional<std::uint64_t> CountOf(const Axis& axis);
 
 // `index` is below CountOf.

@@ -1,4 +1,4 @@
-// A point of a space: the swept names with their values, and its identity.
+// A point of a space: the values of the swept names, and its id.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace muster {
 
 using Point = Value::Map;
 
-// 16 hex digits of SHA-256 over the names and values, sorted; -0 is 0. The swept names and values only: adding a value
-// to an axis changes no other point's id.
+// 16 hex digits of SHA-256 over the sorted names and values; -0 counts as 0. Depends on these only: adding a value to
+// an axis changes no other point's id.
 std::string PointId(const Point& point);
 
-// The id as a number; nothing if the text is no id.
+// The id as a number; nothing if the text is no valid id.
 std::optional<std::uint64_t> PointNumber(const std::string& id);
 
 // "lr=0.1, workers=4".

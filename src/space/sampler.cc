@@ -57,7 +57,7 @@ Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& cho
     if (*choice.trials > kMostSobolPoints) return refuse("Sobol's sequence has 2^32 points", "");
     return Sampler(space, choice, *choice.trials);
   }
-  // Without replacement there are no more than all.
+  // Sampling without replacement ends when all points are used.
   return Sampler(space, choice, size ? std::min(*size, *choice.trials) : *choice.trials);
 }
 

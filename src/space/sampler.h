@@ -1,5 +1,5 @@
-// Which points of a space are tried, by their number: trial n is a function of the space, the kind, the seed and n, so
-// a sweep that goes on remembers nothing but how far it came.
+// Maps trial numbers to points of a space: trial n is a function of the space, the kind, the seed and n, so a sweep
+// that is resumed only needs the number of trials so far.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace muster {
 struct SamplerChoice {
   enum class Kind : std::uint8_t {
     kGrid,    // every point, in the space's order
-    kRandom,  // drawn (space/draw.h); of a space that can be counted, no point twice
-    kSobol,   // spread evenly (space/sobol_points.h)
+    kRandom,  // drawn (space/draw.h); without replacement if the space is countable
+    kSobol,   // low-discrepancy sequence (space/sobol_points.h)
   };
   Kind kind = Kind::kGrid;
-  std::optional<std::uint64_t> trials = {};  // of a grid: no more than so many
+  std::optional<std::uint64_t> trials = {};  // of a grid: an upper limit
   std::uint64_t seed = 0;
   bool scramble = true;  // kSobol
-  // One of so many equal parts, of which each trial is in exactly one: trials shard, shard + shards, …
+  // Splits the trials into `shards` equal parts; this part has the trials shard, shard + shards, …
   std::uint64_t shard = 0;
   std::uint64_t shards = 1;
   Place place = {};
@@ -33,11 +33,11 @@ struct SamplerChoice {
 
 class Sampler {
  public:
-  // Kind "sampler": a grid of what cannot be counted, draws without a number of trials, a shard that is none, more
-  // dimensions than the sequence has. The space has to outlive it.
+  // Kind "sampler": a grid of an uncountable space, draws without a number of trials, an invalid shard, more dimensions
+  // than the sequence has. The space must outlive it.
   static Result<Sampler> Of(const CompiledSpace& space, const SamplerChoice& choice);
 
-  // How many trials there are, those of other shards left out.
+  // The number of trials in this shard.
   std::uint64_t size() const { return size_; }
   // `trial` below size().
   Point At(std::uint64_t trial);

@@ -13,7 +13,7 @@ std::uint32_t Reversed(std::uint32_t x) {
   return (x >> 16U) | (x << 16U);
 }
 
-// A bit depends on those above it alone, so every power of two of points stays evenly spread.
+// Each bit depends on the higher ones only, so every prefix of 2^k points stays evenly distributed.
 std::uint32_t Scrambled(std::uint32_t x, std::uint32_t seed) {
   x = Reversed(x);
   x += seed;

@@ -50,11 +50,11 @@ class Compiler {
     return false;
   }
 
-  // Leaves the size of what it compiled, as a double that cannot overflow, at the end of `approximate_`.
+  // Appends the size of the compiled part to `approximate_`, as a double, which cannot overflow.
   std::unique_ptr<SpaceNode> CompileKind(const Space& space) {
     switch (space.kind) {
       case Space::Kind::kAxis: {
-        // In a zip others belong to each value, and they differ.
+        // In a zip each value belongs to other values, so repeated values are distinct points.
         if (auto sound = CheckAxis(space.axis, space.place, in_zip_); !sound) {
           problems.insert(problems.end(), sound.error().begin(), sound.error().end());
           return nullptr;
@@ -80,7 +80,7 @@ class Compiler {
     return nullptr;
   }
 
-  // All parts, or nothing if one is wrong; their sizes as doubles.
+  // Compiles all parts and their sizes as doubles; nothing if one is invalid.
   std::optional<SpaceParts> CompileParts(const std::vector<const Space*>& spaces, std::vector<double>& sizes) {
     SpaceParts parts;
     bool sound = true;
@@ -101,7 +101,7 @@ class Compiler {
     return parts;
   }
 
-  // Names that several parts have.
+  // Checks that no name is in several parts.
   bool AreDistinct(const Space& space, const std::vector<const SpaceNode*>& parts) {
     std::set<std::string> names;
     bool distinct = true;
@@ -224,7 +224,7 @@ class Compiler {
 
 CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root) : root_(std::move(root)) {
   root_->ListContinuous(continuous_);
-  // Parts of a union may share a name: it is one coordinate.
+  // Parts of a union may share a name: it has one coordinate then.
   std::vector<std::string> dimensions;
   root_->ListDimensions(dimensions);
   std::set<std::string> known;

@@ -10,7 +10,7 @@ namespace {
 using Node = SpaceNode;
 using Parts = SpaceParts;
 
-constexpr std::uint64_t kMostCases = 1'000'000;  // combinations of axes that parts of a product depend on
+constexpr std::uint64_t kMostCases = 1'000'000;  // combinations of axes that conditions depend on
 
 std::string Joined(const std::set<std::string>& names, char between) {
   std::string text;
@@ -82,7 +82,7 @@ class NodeOfParts : public Node {
   Parts parts;
 };
 
-// The n-th point of a product of parts in mixed radix, the last turning fastest.
+// The n-th point of a product of parts in mixed radix, the last part varying fastest.
 std::uint64_t AddProductAt(const std::vector<const Node*>& parts, std::uint64_t index, Point& point) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     (*part)->AddAt(index % (*part)->size(), point);
@@ -113,7 +113,7 @@ class ProductNode : public NodeOfParts {
     }
   }
 
-  // Whether there are few enough cases; before anything else is asked.
+  // Whether there are few enough cases; must be called first.
   bool CountCases() {
     if (conditionals_.empty()) return true;
     const std::uint64_t cases = SizeOf(deciding_);
@@ -170,7 +170,7 @@ class ProductNode : public NodeOfParts {
   std::vector<ConditionalPart> conditionals_;
   std::vector<const Node*> free_;
   std::vector<const Node*> deciding_;
-  std::vector<std::uint64_t> ends_;  // where the points of each case end
+  std::vector<std::uint64_t> ends_;  // end index of the points of each case
 };
 
 class ZipNode : public NodeOfParts {

@@ -1,5 +1,5 @@
-// The parts of a compiled space, and how points come out of them: how many each has, and its n-th. What may be joined
-// and what not is space.cc's to say.
+// The nodes of a compiled space: the number of points of each, and its n-th point. space.cc checks which combinations
+// are valid.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A part of a compiled space: how many discrete points it has, and each of them.
+// A node of a compiled space: its number of discrete points, and each of them.
 class CompiledSpace::Node {
  public:
   virtual ~Node() = default;
-  virtual std::uint64_t size() const = 0;  // of the discrete points
+  virtual std::uint64_t size() const = 0;  // number of discrete points
   virtual void AddAt(std::uint64_t index, Point& point) const = 0;
   virtual void AddFrom(const Coordinate& coordinate, Point& point) const = 0;
   virtual void ListDimensions(std::vector<std::string>& dimensions) const = 0;
@@ -29,7 +29,7 @@ class CompiledSpace::Node {
 using SpaceNode = CompiledSpace::Node;
 using SpaceParts = std::vector<std::unique_ptr<SpaceNode>>;
 
-// A part of a product that is there where the condition holds.
+// A part of a product that exists if the condition holds.
 struct ConditionalPart {
   std::map<std::string, std::vector<Value>> condition;
   std::unique_ptr<SpaceNode> part;
@@ -37,14 +37,14 @@ struct ConditionalPart {
 
 std::unique_ptr<SpaceNode> AxisNodeOf(const Axis& axis);
 std::unique_ptr<SpaceNode> FixedNodeOf(const Point& fixed);
-// The axes that conditions name are among the parts, and countable. Null if they have more than a million combinations.
+// The axes in conditions are among the parts, and countable. Null if they have more than a million combinations.
 std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<ConditionalPart> conditionals);
 // At least one part; all countable and of one size.
 std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts);
 // At least one part.
 std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts);
 
-// Whether all its axes have values to count.
+// Whether all its axes are countable.
 bool IsCountable(const SpaceNode& node);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// What is said about a sweep, by a file that returns muster.sweep { … } or on the command line: everything but the
-// recipe that its trials run. Plain data, made in the evaluator and decoded as untrusted bytes.
+// The description of a sweep, from a file that returns muster.sweep { … } or from the command line: everything except
+// the recipe of its trials. Plain data, created in the evaluator and decoded as untrusted bytes.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@
 
 namespace muster {
 
-// How an attempt ended, and how a trial did.
+// How an attempt, or a trial, ended.
 enum class TrialClass : std::uint8_t {
   kOk,
-  kStopped,    // early, by the sweep's rule: a result
-  kOomDevice,  // a device had not enough memory
-  kOomHost,    // the host had not: the kernel killed it
-  kDiverged,   // the objective is no finite number
+  kStopped,    // by early stopping: a valid result
+  kOomDevice,  // out of memory on a device
+  kOomHost,    // out of memory on the host: killed by the kernel
+  kDiverged,   // the objective is not a finite number
   kTimeout,    // limits.time or limits.start
-  kHostLost,   // a host or its agent is gone, or could not start anything
-  kPreempted,  // ended from outside by a signal that nobody of this sweep sent
-  kUserError,  // the program refused what it was given (exit code 2, or a pattern that says so)
+  kHostLost,   // a host or its agent was lost, or could not start anything
+  kPreempted,  // ended by a signal that this sweep did not send
+  kUserError,  // the program refused its arguments (exit code 2, or a pattern for this class)
   kCrash,      // every other failure
   kStalled,    // limits.silent
-  kNoResult,   // it ended well and never reported what the sweep compares trials by
+  kNoResult,   // it succeeded without reporting the objective
 };
 inline constexpr std::array<std::string_view, 12> kTrialClassNames = {
     "ok",        "stopped",   "oom_device", "oom_host", "diverged", "timeout",
@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, 12> kTrialClassNames = {
 std::string_view TrialClassName(TrialClass trial_class);
 std::optional<TrialClass> ParseTrialClass(std::string_view name);
 constexpr bool IsFailure(TrialClass trial_class) { return trial_class > TrialClass::kStopped; }
-// For hints: the names of all, or of those that are failures.
+// Names for hints: all classes, or only failures.
 std::vector<std::string> TrialClassesThereAre(bool failures_only);
 
 struct Objective {
@@ -48,13 +48,13 @@ struct Objective {
   bool operator==(const Objective&) const = default;
 };
 
-// The objective's value from a loss; without one, the loss itself.
+// The value of the objective for a loss; without an objective, the loss itself.
 double ObjectiveValue(const std::optional<Objective>& objective, double loss);
 
 struct EarlyStopChoice {
   enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/record/early_stop.h
   Kind kind = Kind::kAsha;
-  std::string resource = "step";  // the metric that counts how far a trial is
+  std::string resource = "step";  // the metric that counts the progress of a trial
   double min = 1;                 // kAsha
   double max = 100;
   double eta = 4;
@@ -66,13 +66,13 @@ struct EarlyStopChoice {
   bool operator==(const EarlyStopChoice&) const = default;
 };
 
-// Where metrics are read, besides what is reported at $MUSTER_METRICS.
+// Sources of metrics, besides the reports at $MUSTER_METRICS.
 struct MetricsChoice {
-  // By metric: an RE2 pattern with one group, which is a number, looked for in each line of the log.
+  // By metric: an RE2 pattern, applied to each line of the log, whose single group is a number.
   std::map<std::string, std::string> patterns = {};
-  std::string role = {};  // whose first process's log is read; empty: the role of rank 0, else the first one
-  // A file of one JSON object, read at the end; relative to the process's working folder, "{run_dir}" stands for the
-  // run directory. Empty: none.
+  std::string role = {};  // the log of this role's first process is read; empty: the role of rank 0, else the first one
+  // A file with one JSON object, read at the end; relative to the process's working folder, "{run_dir}" is replaced by
+  // the run directory. Empty: none.
   std::string result_file = {};
   Place place = {};
 
@@ -80,11 +80,11 @@ struct MetricsChoice {
 };
 
 struct RetryChoice {
-  std::uint32_t max = 0;  // attempts of a trial beyond the first, those that its host was to blame for left out
+  std::uint32_t max = 0;  // retries of a trial, not counting attempts that failed because of the host
   std::vector<TrialClass> on = {};
   std::uint32_t quarantine_host_after =
-      2;  // failures in a row on a host of trials that did not fail elsewhere; 0: never
-  // By class: an RE2 pattern that the last lines of the first failure are looked through for.
+      2;  // consecutive failures on a host of trials that did not fail elsewhere; 0: never
+  // By class: an RE2 pattern that is matched against the last lines of the first failure.
   std::map<TrialClass, std::string> patterns = {};
   Place place = {};
 
@@ -92,11 +92,11 @@ struct RetryChoice {
 };
 
 struct BudgetChoice {
-  std::optional<std::uint32_t> devices = {};     // at once
-  std::optional<std::uint64_t> time_ms = {};     // no trial is started after it
-  std::optional<std::uint64_t> trials = {};      // that are started at most
-  std::optional<std::uint32_t> slots = {};       // trials at once
-  std::optional<std::uint32_t> per_device = {};  // trials at once on a device; 1 unless given
+  std::optional<std::uint32_t> devices = {};     // in use at a time
+  std::optional<std::uint64_t> time_ms = {};     // no trial is started after this time
+  std::optional<std::uint64_t> trials = {};      // started at most
+  std::optional<std::uint32_t> slots = {};       // trials at a time
+  std::optional<std::uint32_t> per_device = {};  // trials at a time on a device; default 1
   Place place = {};
 
   bool operator==(const BudgetChoice&) const = default;
@@ -113,13 +113,13 @@ struct SweepDescription {
   RetryChoice retry;
   BudgetChoice budget;
   bool has_where = false;          // the file has a condition of its own
-  std::vector<std::string> where;  // conditions of the command line: Lua expressions over parameters and derived values
+  std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values
 
   bool operator==(const SweepDescription&) const = default;
 };
 
-// What no part can tell alone: a space that CompiledSpace refuses, a sampler that Sampler refuses, early stopping
-// without an objective, resources that are none, patterns without a group are told where they are used.
+// Checks the description as a whole: a space that CompiledSpace refuses, a sampler that Sampler refuses, early stopping
+// without an objective, invalid resources. Patterns without a group are reported where they are used.
 Diagnostics CheckSweep(const SweepDescription& sweep);
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // The last line of each of many logs, read again only when the log has changed.
 //
-// Knows the folder of logs; what it gives is safe for a terminal.
+// Reads a folder of logs; results are safe for a terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace muster {
 
 class LastWords {
  public:
-  // Nothing is found in a folder that cannot be opened.
+  // A folder that cannot be opened counts as empty.
   explicit LastWords(const std::string& logs_folder);
 
-  // The last line that is not empty among the last few of the log of this name ("worker.2.0.log"); empty if there is
+  // The last non-empty line near the end of the log of this name ("worker.2.0.log"); empty if there is
   // none.
   const std::string& Of(const std::string& name);
 

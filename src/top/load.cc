@@ -8,7 +8,7 @@
 namespace muster {
 
 std::optional<ProcStat> ParseProcStat(std::string_view text) {
-  // The name in field 2 may hold blanks and brackets.
+  // The name in field 2 may contain blanks and brackets.
   std::size_t at = text.rfind(") ");
   if (at == std::string_view::npos) return std::nullopt;
   at += 2;

@@ -1,7 +1,7 @@
-// CPU time and memory of processes of this host, as /proc/PID/stat tells them (proc(5)).
+// CPU time and memory of processes of this host, from /proc/PID/stat (proc(5)).
 //
-// Knows pids with their start times; a pid that is somebody else's by now is not looked at. A process's children are
-// not counted.
+// Identifies processes by pid and start time, so a reused pid is ignored. A process's children are not
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct ProcStat {
   std::uint64_t rss_pages = 0;
 };
 
-// What /proc/PID/stat holds; nothing if it is none.
+// Parses a /proc/PID/stat; nothing if it is invalid.
 std::optional<ProcStat> ParseProcStat(std::string_view text);
 
 struct Load {
-  double cpu_percent = 0;  // of one core: since the look before, at the first look since its start
+  double cpu_percent = 0;  // of one core: since the previous look, or at first since its start
   std::uint64_t memory_kib = 0;
 };
 

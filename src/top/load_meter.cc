@@ -47,7 +47,7 @@ std::optional<Load> LoadMeter::Of(std::int32_t pid, std::uint64_t start_ticks) {
     ticks -= before->second.cpu_ticks;
     seconds = static_cast<double>(now_ns_ - before->second.at_ns) / 1e9;
   }
-  // Times are counted in ticks: of less than one nothing can be said.
+  // Times are counted in ticks: intervals below one tick give no value.
   Load load;
   if (seconds * ticks_per_second_ >= 1) {
     load.cpu_percent = 100 * static_cast<double>(ticks) / (seconds * ticks_per_second_);

@@ -1,4 +1,4 @@
-// The load that processes are, from one look to the next.
+// Measures the CPU and memory usage of processes between looks.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace muster {
 
-// Looks again and again, each process at most once between two calls of Next().
+// Looks repeatedly, at each process at most once between two calls of Next().
 class LoadMeter {
  public:
   LoadMeter();
 
-  // Begins a new look. Processes that the one before did not ask for are forgotten.
+  // Begins a new look. Processes that were not queried in the previous one are forgotten.
   void Next();
-  // Nothing if there is no such process any more.
+  // Nothing if the process has ended.
   std::optional<Load> Of(std::int32_t pid, std::uint64_t start_ticks);
 
  private:

@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kPiece = LineCutter::kMaxPiece;
 constexpr std::size_t kBlock = 256U << 10;
 
-// The length of the first line or piece of a line, its newline included. The same from the same place, so that moving
-// up and down meets the same beginnings.
+// The length of the first line or piece of a line, its newline included. Depends on the start only, so that moving up
+// and down meets the same boundaries.
 std::size_t PieceLength(std::string_view bytes) {
   const std::size_t end = bytes.substr(0, kPiece + 1).find('\n');
   if (end != std::string_view::npos) return end + 1;
@@ -29,7 +29,7 @@ std::size_t PieceLength(std::string_view bytes) {
 std::string Shown(std::string_view piece) {
   if (piece.ends_with('\n')) piece.remove_suffix(1);
   if (piece.ends_with('\r')) piece.remove_suffix(1);
-  // Of a progress bar the last state.
+  // Of a progress bar, the last state.
   if (const std::size_t bar = piece.rfind('\r'); bar != std::string_view::npos) piece.remove_prefix(bar + 1);
   return Printable(piece);
 }
@@ -50,7 +50,7 @@ std::uint64_t LogPager::Back(std::uint64_t offset, std::size_t lines) const {
   std::uint64_t begin = 0;
   const std::string bytes = log_ ? log_->ReadBefore(offset, kBlock, begin) : std::string();
   std::size_t at = 0;
-  // The block begins somewhere in a line: the first beginning known for certain is after its newline.
+  // The block may begin within a line: the first certain boundary is after its newline.
   if (begin > 0) {
     const std::size_t newline = bytes.find('\n');
     at = newline == std::string::npos || newline + 1 >= bytes.size() ? 0 : newline + 1;
@@ -101,7 +101,7 @@ void LogPager::Move(std::int64_t lines, std::size_t rows) {
 LogPage LogPager::Page(std::size_t rows) {
   const auto [begin, size] = Extent();
   if (follows_ || offset_ > size) offset_ = Back(size, rows);
-  offset_ = std::max(offset_, begin);  // its head may have been dropped
+  offset_ = std::max(offset_, begin);  // the beginning may have been dropped
   LogPage page;
   const std::uint64_t end = Forward(offset_, rows, &page.lines);
   page.where = end >= size ? "its end" : fmt::format("{}%", 100 * (end - begin) / (size - begin));

@@ -42,7 +42,7 @@ Cells ProcessCells(const TopProcess& process) {
 }
 
 const Cells kHeads = {"PROCESS", "RANK", "STATE", "CPU", "MEMORY", "RESTARTS", "TIME", "LAST LINE"};
-// Numbers stand at the right.
+// Right-aligned columns.
 constexpr std::array<bool, 8> kRight = {false, true, false, true, true, true, true, false};
 
 using Widths = std::array<std::size_t, 8>;
@@ -163,7 +163,7 @@ std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, To
     const std::vector<std::size_t> shown = Shown(state, view);
     const std::size_t rows = ProcessRows(state, size);
     const std::size_t end = std::min(shown.size(), view.top + rows);
-    // Widths are those of what is on the screen: cells of a thousand others are not even made.
+    // Widths depend on what is on the screen; other cells are not even formatted.
     Widths widths{};
     Widen(widths, kHeads);
     std::vector<Cells> cells;

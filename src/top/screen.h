@@ -1,5 +1,5 @@
-// What the screen of `muster top` shows: lines, as a pure function of state, view and size; and the bytes by which a
-// terminal comes to show them.
+// The screen of `muster top`: its lines as a pure function of state, view and size, and the bytes that update a
+// terminal.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ struct LogPage {
   std::string where;               // "end", "37%"
 };
 
-// At most size.rows lines, each at most size.columns wide. In the mode kLog the page is shown, else it is not looked
-// at.
+// At most size.rows lines, each at most size.columns wide. `page` is used in mode kLog
+// only.
 std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, TopSize size, const LogPage& page);
 
 // The same as a table for a file or a pipe: every process, nothing cut.
 std::string TopTable(const TopState& state);
 
-// How many lines the roles take, and how many of a log are shown.
+// The number of lines for the roles, and the number of lines of a log.
 std::size_t RoleRows(const TopState& state, TopSize size);
 std::size_t LogRows(TopSize size);
 
-// What turns a screen that shows `before` into one that shows `after`: the lines that differ only (ECMA-48).
+// The bytes that change a screen from `before` to `after`: only lines that differ (ECMA-48).
 std::string FrameBytes(const std::vector<ScreenLine>& before, const std::vector<ScreenLine>& after);
 
 }  // namespace muster

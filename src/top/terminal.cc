@@ -12,14 +12,14 @@
 namespace muster {
 namespace {
 
-// The other screen (xterm's private mode 1049), no cursor, no wrapping at the last column.
+// The alternate screen (xterm's private mode 1049), no cursor, no wrapping at the last column.
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 constexpr std::string_view kLeave = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 }  // namespace
 
 Result<std::unique_ptr<Terminal>> Terminal::Open() {
-  // An opening of our own: what is non-blocking about it is so for nobody else.
+  // A separate open file description, so that O_NONBLOCK affects nobody else.
   UniqueFd tty(::open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   termios found{};
   if (!tty || ::tcgetattr(tty.get(), &found) != 0) {
@@ -45,7 +45,7 @@ void Terminal::Enter() {
 
 void Terminal::Leave() {
   if (!std::exchange(entered_, false)) return;
-  // What waits would come behind it.
+  // Waiting output is obsolete.
   waiting_.clear();
   Show(kLeave);
   waiting_.clear();
@@ -67,7 +67,7 @@ void Terminal::Flush() {
   while (!waiting_.empty()) {
     const ssize_t wrote = ::write(tty_.get(), waiting_.data(), waiting_.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0 && errno != EAGAIN) waiting_.clear();  // it is gone: Read() will tell
+    if (wrote < 0 && errno != EAGAIN) waiting_.clear();  // the terminal is gone: Read() will report that
     if (wrote <= 0) return;
     waiting_.erase(0, static_cast<std::size_t>(wrote));
   }

@@ -1,7 +1,7 @@
-// The user's terminal as a full-screen program has it: keys one by one, the other screen, its size; and given back as
-// it was found, on every way out.
+// The user's terminal in full-screen mode: single keys, alternate screen, size; restored on every
+// exit.
 //
-// Knows termios(3) and a few sequences of xterm and its kin; not what is shown.
+// Uses termios(3) and some xterm sequences; independent of what is shown.
 #pragma once
 
 #include <memory>
@@ -19,28 +19,28 @@ namespace muster {
 
 class Terminal {
  public:
-  // The controlling terminal. Kind "terminal", blame kMachine, if there is none. Keys come one by one from now on,
-  // unechoed; Ctrl-C and Ctrl-Z stay signals.
+  // Opens the controlling terminal. Kind "terminal", blame kMachine, if there is none. From now on keys are read one by
+  // one, without echo; Ctrl-C and Ctrl-Z stay signals.
   static Result<std::unique_ptr<Terminal>> Open();
-  // Leaves.
+  // Restores the terminal.
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Gives the terminal back as it was found, and takes it again. Neither blocks, suspended or not; the same twice is
-  // done once.
+  // Restores the terminal, and enters full-screen mode again. Neither blocks, suspended or not; both are
+  // idempotent.
   void Leave();
   void Enter();
 
   TopSize Size() const;
-  // The descriptor to wait at, for keys and for room. Nobody else's flags are changed by using it.
+  // The descriptor to wait for, for reading and writing. It shares its flags with nobody.
   int fd() const { return tty_.get(); }
-  // Shows the bytes without blocking; what the terminal does not take waits for Flush().
+  // Writes the bytes without blocking; what the terminal does not accept waits for Flush().
   void Show(std::string_view bytes);
   void Flush();
-  // Whether everything was taken.
+  // Whether everything was written.
   bool taken() const { return waiting_.empty(); }
-  // What has been typed; nothing once the terminal is gone.
+  // The typed bytes; an error once the terminal is gone.
   Result<std::string> Read() const;
 
  private:

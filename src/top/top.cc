@@ -56,7 +56,7 @@ class Top {
     AwaitKeys();
     if (state_.live) {
       Attach();
-      // Told at once if it is over by now. Where nobody can be told, the connection's end has to do.
+      // Called at once if the run has ended already. If it cannot be watched, the connection's end has to do.
       static_cast<void>(end_.Start(look_.run_dir(), [this] { Over(); }));
     }
     Draw();
@@ -78,7 +78,7 @@ class Top {
   }
 
   void Tick() {
-    // Who has not answered is not asked again.
+    // Send no second request before the answer.
     if (connection_ && !asked_) asked_ = connection_->Send({ControlRequest::Ask::kProcesses}).has_value();
     tick_.expires_after(std::chrono::seconds(1));
     tick_.async_wait([this](const Error& error) {
@@ -89,7 +89,7 @@ class Top {
     });
   }
 
-  // The log of a trial that has ended meanwhile is left.
+  // Leave the log of a trial that has ended meanwhile.
   void LookAgain() {
     Result<TopState> now = sweep_();
     if (!now) return;
@@ -148,7 +148,7 @@ class Top {
     });
   }
 
-  // The rest of a sequence comes with its beginning, or very soon; the key Escape is followed by nothing.
+  // The rest of a sequence arrives with its beginning, or very soon; nothing follows the key Escape.
   void AwaitRestOfKey() {
     escape_.expires_after(std::chrono::milliseconds(50));
     escape_.async_wait([this](const Error& error) {
@@ -166,7 +166,7 @@ class Top {
   }
 
   void Draw() {
-    // A terminal that takes nothing is shown the newest state once it does.
+    // A slow terminal gets the newest state once it accepts output again.
     if (!terminal_->taken()) return AwaitRoom();
     const TopSize size = terminal_->Size();
     if (size != size_) {
@@ -211,13 +211,13 @@ class Top {
         terminal_->Leave();
         Error ignored;
         signals_.remove(SIGTSTP, ignored);
-        ::raise(SIGTSTP);  // and here it goes on
+        ::raise(SIGTSTP);  // execution continues here on SIGCONT
         signals_.add(SIGTSTP, ignored);
       } else if (signal != SIGCONT && signal != SIGWINCH) {
         return Quit(128 + signal);
       }
       if (signal != SIGWINCH) {
-        // A shell may have done with the terminal what it liked.
+        // The shell may have changed the terminal.
         terminal_->Leave();
         terminal_->Enter();
       }
@@ -241,12 +241,12 @@ class Top {
   Descriptor tty_;
   Descriptor head_;
   std::optional<ControlConnection> connection_;
-  bool asked_ = false;  // and not answered yet
+  bool asked_ = false;  // a request is unanswered
   boost::asio::steady_timer tick_;
   boost::asio::steady_timer escape_;
   boost::asio::signal_set signals_;
   RunEndWatch end_;
-  std::string typed_;  // the beginning of a key
+  std::string typed_;  // beginning of an incomplete key
   std::vector<ScreenLine> shown_;
   TopSize size_;
   std::optional<LogPager> pager_;

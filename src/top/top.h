@@ -1,7 +1,7 @@
-// `muster top` on a terminal: one loop that asks the head once a second, draws what has changed, and takes keys.
-//
-// Knows who is asked and when; what is drawn and what keys do is known in top/screen.h and top/view.h. The head notices
-// one request a second, and nothing else of it.
+// `muster top` on a terminal: a loop that asks the head once a second, draws changes, and handles
+// keys.
+// Schedules requests; top/screen.h draws and top/view.h handles keys. The only effect on the head is one request a
+// second.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@
 
 namespace muster {
 
-// Of a sweep, where no head is asked: once a second, and when it is over.
+// For a sweep, which has no head to ask: called once a second, and at its end.
 using SweepLooks = std::function<Result<TopState>()>;
 
-// Until the user quits: 0, or 128+n if signal n ended it. Begins with `first`, a look at the run of that directory, or
-// at the sweep, if `sweep` is not empty; stays when it ends, and shows how it did. Fails with nothing shown, with kind
-// "terminal".
+// Runs until the user quits: 0, or 128+n if signal n ended it. Begins with `first`, the state of the run in that
+// directory, or of the sweep, if `sweep` is not empty; stays open when it ends, and shows the outcome. Fails, without
+// output, with kind "terminal".
 Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepLooks sweep = {});
 
 }  // namespace muster

@@ -19,7 +19,7 @@ std::string LogName(const TopProcess& process, std::uint32_t attempt) {
   return fmt::format("{}.{}.log", process.name, attempt);
 }
 
-// Of the folder's logs the first by name; empty if there is none.
+// The first log of the folder by name; empty if there is none.
 std::string FirstLog(const std::string& folder) {
   std::string first;
   std::error_code error;
@@ -74,7 +74,7 @@ Result<TopState> LookOnce(const std::string& run_dir) {
   if (head) {
     if (const Result<ControlAnswer> answer = head->Ask({ControlRequest::Ask::kProcesses})) return look.Living(*answer);
   }
-  // It may have ended meanwhile.
+  // The run may have ended meanwhile.
   if (!IsRunLive(run_dir)) return look.Ended();
   return Fail(head ? Diagnostics{MachineError("control", "the head of the run does not report its processes",
                                               "possibly another version of muster; muster watch follows its journal")}

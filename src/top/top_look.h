@@ -1,7 +1,7 @@
-// One look at a run after the other: what its head answers, or its report once it is over, with CPU and memory from
+// The state of a run at one moment: the head's answer, or the report of a run that is over, with CPU and memory from
 // /proc for processes of this host and the last lines of all logs.
 //
-// Knows files and what others tell; asks no head itself and draws nothing.
+// Reads files and answers; sends no request to the head and draws nothing.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ class TopLook {
   explicit TopLook(std::string run_dir);
 
   TopState Living(const ControlAnswer& answer);
-  // Of a run that is over. Fails as MakeReport does.
+  // For a run that is over. Fails as MakeReport does.
   Result<TopState> Ended();
 
   const std::string& run_dir() const { return run_dir_; }
-  // Where the attempt of the process writes, whether it has or not.
+  // The path of the attempt's log, whether it exists or not.
   std::string LogPath(const TopProcess& process, std::uint32_t attempt) const;
 
  private:
@@ -36,7 +36,7 @@ class TopLook {
   LastWords last_words_;
 };
 
-// A single look. Fails with kind "control" if somebody holds the run and does not answer.
+// A single look. Fails with kind "control" if a process holds the run and does not answer.
 Result<TopState> LookOnce(const std::string& run_dir);
 
 }  // namespace muster

@@ -48,7 +48,7 @@ TopState TopStateOf(const ControlAnswer& answer, const std::string& run_dir) {
     if (from.ran_ms > 0 || from.pid != 0) process.seconds = static_cast<double>(from.ran_ms) / 1000;
     process.ended = from.state == "ended";
     process.state = Printable(process.ended ? EndText(from.exit_code, from.signal, from.spawn_stage) : from.state);
-    // One that was stopped before its start has no end and is not bad.
+    // A process that was stopped before its start has no exit status and did not fail.
     const bool has_end = from.exit_code || !from.signal.empty() || !from.spawn_stage.empty();
     process.bad = process.ended && has_end && from.exit_code != 0;
     if (process.ended && !has_end) process.state = "not started";
@@ -119,7 +119,7 @@ void CountRoles(TopState& state) {
 
 namespace {
 
-// Null where the role has reported nothing.
+// Null if the role has reported nothing.
 Value MetricsValue(const RoleReports& reports, const std::string& role) {
   const auto found = reports.find(role);
   return found == reports.end() ? Value() : Value(found->second);

@@ -1,6 +1,6 @@
 // What `muster top` shows, as values: a run, its roles and its processes at one moment.
 //
-// Knows what a head answers and what a report tells; not where CPU times and last lines come from, nor how it is drawn.
+// Converts a head's answer or a report; CPU times, last lines and drawing are elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct TopProcess {
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
   std::string host;
-  // As docs/control.md has it; of one that has ended how: "exit 1", "SIGKILL", "not started"; "lost" if that was not
+  // As in docs/control.md; of a process that has ended: "exit 1", "SIGKILL", "not started"; "lost" if the exit was not
   // seen.
   std::string state;
   std::uint32_t attempt = 0;
   std::int32_t pid = 0;  // 0 unless it runs
   std::uint64_t start_ticks = 0;
-  std::optional<double> seconds;  // how long the attempt has run, or ran
+  std::optional<double> seconds;  // duration of the attempt so far, or in all
   std::optional<double> cpu;      // percent of one core
   std::optional<std::uint64_t> memory_kib;
   std::string last_line;   // safe for a terminal
-  std::string log_folder;  // of a trial of a sweep, whose logs are not the run's; else empty
+  std::string log_folder;  // of a trial of a sweep, with logs outside the run; else empty
   bool ended = false;
-  bool bad = false;  // ended, and not with exit code 0
-  // Bad, started again, or in another state than most of its role.
+  bool bad = false;  // ended with a failure
+  // Failed, restarted, or in another state than most of its role.
   bool odd = false;
 };
 
@@ -42,32 +42,32 @@ struct TopRole {
   std::uint64_t running = 0;
   std::uint64_t waiting = 0;
   std::uint64_t ended = 0;
-  std::uint64_t bad = 0;  // of those
+  std::uint64_t bad = 0;  // of those, failed
   std::uint64_t restarts = 0;
   double cpu = 0;
   std::uint64_t memory_kib = 0;
 };
 
 struct TopState {
-  bool is_sweep = false;  // its processes are running trials, and its id that of a sweep
+  bool is_sweep = false;  // processes are running trials, the id is that of a sweep
   std::string name;
   std::string run;
   std::string plan;
   std::string run_dir;
-  std::string phase;  // as in the journal while it goes on, then its outcome
-  std::string why;    // why it ended, if not well
+  std::string phase;  // as in the journal while it is running, then its outcome
+  std::string why;    // why it failed
   bool live = false;
-  double seconds = 0;  // the run's
+  double seconds = 0;  // duration of the run
   std::vector<TopRole> roles;
   std::vector<TopProcess> processes;  // in the plan's order
-  RoleReports metrics;                // the newest of each role, while it goes on
+  RoleReports metrics;                // the latest of each role, while it is running
 };
 
-// CPU, memory and last lines are left out of both.
+// Both leave out CPU, memory and last lines.
 TopState TopStateOf(const ControlAnswer& answer, const std::string& run_dir);
 TopState TopStateOf(const Report& report);
 
-// Counts the roles and marks what is odd; call it when the processes are complete.
+// Counts the roles and marks outliers; call it when the processes are complete.
 void CountRoles(TopState& state);
 
 // One JSON object in one line, newline included.

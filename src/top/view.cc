@@ -17,14 +17,14 @@ struct Sequence {
   Key key;
 };
 
-// What follows the escape.
+// The bytes after the escape.
 constexpr Sequence kSequences[] = {
     {"[A", Key::kUp},   {"[B", Key::kDown},    {"[C", Key::kRight},    {"[D", Key::kLeft}, {"OA", Key::kUp},
     {"OB", Key::kDown}, {"OC", Key::kRight},   {"OD", Key::kLeft},     {"[H", Key::kHome}, {"[F", Key::kEnd},
     {"OH", Key::kHome}, {"OF", Key::kEnd},     {"[1~", Key::kHome},    {"[4~", Key::kEnd}, {"[7~", Key::kHome},
     {"[8~", Key::kEnd}, {"[5~", Key::kPageUp}, {"[6~", Key::kPageDown}};
 
-// The length of an escape sequence at the front; 0 if its end is not there yet.
+// The length of an escape sequence at the front; 0 if it is incomplete.
 std::size_t SequenceLength(std::string_view bytes) {
   if (bytes.size() < 2) return 0;
   if (bytes[1] == 'O') return bytes.size() < 3 ? 0 : 3;
@@ -49,7 +49,7 @@ void MoveCursor(TopView& view, std::int64_t by, std::size_t count) {
       static_cast<std::size_t>(std::clamp(static_cast<std::int64_t>(view.cursor) + by, std::int64_t{0}, last));
 }
 
-// By how much a key moves a list with pages of so many rows; 0 for other keys.
+// The distance that a key moves in a list with pages of so many rows; 0 for other keys.
 std::int64_t MoveOf(const KeyPress& press, std::size_t page) {
   const auto rows = static_cast<std::int64_t>(page);
   switch (press.key) {
@@ -112,7 +112,7 @@ void PressedInLog(TopView& view, const KeyPress& press, TopSize size) {
     --view.attempt;
     view.move = kWholeWay;
   } else if (press.text == "]") {
-    ++view.attempt;  // Fitted() knows how many there are
+    ++view.attempt;  // Fitted() limits it
     view.move = kWholeWay;
   } else {
     const std::int64_t by = MoveOf(press, LogRows(size));

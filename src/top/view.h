@@ -1,4 +1,4 @@
-// What the user of `muster top` has chosen to see, and what keys make of it. Pure: a view and a key give a view.
+// The user's view in `muster top`, and how keys change it. Pure: a view and a key give a view.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// A key as the user means it. kText carries a character.
+// A decoded key. kText carries a character.
 enum class Key : std::uint8_t {
   kNone,
   kText,
@@ -36,8 +36,8 @@ struct KeyPress {
   bool operator==(const KeyPress&) const = default;
 };
 
-// Takes the complete keys from the front of what a terminal sent (ECMA-48, and xterm's of cursor keys). A lone escape
-// is a key if `no_more` is known to follow, else the beginning of one. Unknown sequences are dropped.
+// Takes the complete keys from the front of a terminal's input (ECMA-48, and xterm's cursor keys). A lone escape is a
+// key if `no_more` input follows, else an incomplete sequence. Unknown sequences are dropped.
 std::vector<KeyPress> TakeKeys(std::string& bytes, bool no_more);
 
 struct TopSize {
@@ -48,15 +48,15 @@ struct TopSize {
 };
 
 struct TopView {
-  enum class Mode : std::uint8_t { kProcesses, kText, kLog, kQuit };  // kText: the text to filter by is typed
+  enum class Mode : std::uint8_t { kProcesses, kText, kLog, kQuit };  // kText: the filter text is being typed
   Mode mode = Mode::kProcesses;
-  std::string role = {};  // only this one; empty: all
+  std::string role = {};  // only this role; empty: all
   bool odd_only = false;
-  std::string text = {};    // only processes whose name or last line holds it, in either case
+  std::string text = {};    // only processes whose name or last line contains it, ignoring case
   std::string before = {};  // kText: the text when typing began
-  std::size_t cursor = 0;   // among those shown
+  std::size_t cursor = 0;   // in the filtered list
   std::size_t top = 0;      // the first of them on the screen
-  // kLog: of which process and attempt, and how far it is to be moved: lines, or the whole way.
+  // kLog: the process and attempt, and how far to move: lines, or the whole way.
   std::size_t process = 0;  // in TopState::processes
   std::uint32_t attempt = 0;
   std::int64_t move = 0;
@@ -65,21 +65,21 @@ struct TopView {
   bool operator==(const TopView&) const = default;
 };
 
-// TopView::move for "to the beginning" and "to the end".
+// TopView::move to the beginning and to the end.
 inline constexpr std::int64_t kWholeWay = std::int64_t{1} << 40;
 
-// Indices into TopState::processes of those that the view does not filter out, in order.
+// Indices into TopState::processes of those that pass the filters, in order.
 std::vector<std::size_t> Shown(const TopState& state, const TopView& view);
 
 // The state with those processes only.
 TopState OnlyShown(TopState state, const TopView& view);
 
-// How many processes the screen has room for; at least one.
+// The number of processes that fit on the screen; at least one.
 std::size_t ProcessRows(const TopState& state, TopSize size);
 
 TopView Pressed(TopView view, const KeyPress& key, const TopState& state, TopSize size);
 
-// The same view with cursor, top and role made to fit the state and the size.
+// The same view with cursor, top and role adjusted to the state and the size.
 TopView Fitted(TopView view, const TopState& state, TopSize size);
 
 }  // namespace muster

@@ -6,8 +6,8 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::seconds kAtOnce{1};
-// A timer that is so late says that this process did not run (it may have been stopped itself), and that answers wait
-// to be read.
+// A timer that fires this late shows that this process did not run (it may have been stopped itself), so answers may be
+// waiting to be read.
 constexpr std::chrono::milliseconds kLate{500};
 
 }  // namespace
@@ -53,7 +53,7 @@ void AnswerWatch::Await(Clock::time_point time) {
 void AnswerWatch::OnTime() {
   if (state_ == State::kAsking) return Ask();
   const auto now = Clock::now();
-  if (state_ != State::kAsked || now < due_) return;  // meant for another time
+  if (state_ != State::kAsked || now < due_) return;  // a timer of an earlier question
   if (now > due_ + kLate) return Await(due_ = now + kAtOnce);
   Stop();
   const auto time = std::chrono::round<std::chrono::seconds>(now - asked_at_);

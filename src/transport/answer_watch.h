@@ -1,8 +1,8 @@
-// Whether an agent still answers: where something depends on it, it is asked for a sign of life (HeadBeat), which has
-// to come in time. For agents that send no beats because their end is seen, but which may be stopped (SIGSTOP) or hang.
+// Detects a local agent that does not answer: when needed, it is asked for a heartbeat (HeadBeat), which must arrive in
+// time. For agents that send no heartbeats as their exit is seen, but which may be stopped (SIGSTOP) or hang.
 //
-// Knows the loop's time and numbers; how the question gets to the agent, and what becomes of one that does not answer,
-// is told by its owner. A run at work asks nothing, and one that ends within a second of its end's order neither.
+// Depends on the loop's time only; the owner sends the question and handles an agent that does not answer. While a run
+// works, nothing is asked, nor when it ends within a second after it was ordered to.
 #pragma once
 
 #include <chrono>
@@ -24,17 +24,17 @@ class AnswerWatch : public std::enable_shared_from_this<AnswerWatch> {
  public:
   struct Ends {
     std::function<void(std::uint32_t number)> ask;
-    std::function<void(const std::string& why)> unanswered;  // once: "it did not answer for 10 s"
+    std::function<void(const std::string& why)> unanswered;  // called once: "it did not answer for 10 s"
   };
   AnswerWatch(boost::asio::io_context& io, std::uint64_t lease_ms, Ends ends)
       : ends_(std::move(ends)), lease_(lease_ms), pause_(BeatMs(lease_ms)), timer_(io.get_executor()) {}
 
-  // One answer is to come within the lease. It is asked for after a second; with `at_once` now, if it was not asked for
-  // yet, and has to come within a second of that.
+  // Expects an answer within the lease. Asks after a second; with `at_once` asks now, unless it has asked already, and
+  // expects the answer within a second of that.
   void Expect(bool at_once);
   void Answered(std::uint32_t number);
   void Stop();
-  // Whether the agent was asked and has not answered.
+  // Whether the agent was asked and has not answered yet.
   bool unanswered() const { return state_ == State::kAsked; }
 
  private:

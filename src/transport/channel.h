@@ -1,5 +1,5 @@
-// A Channel is a connection to the agent of one host; a Transport knows how an agent comes to run there.
-// That is the only question a transport answers: policy is in the plan, decisions are the supervisor's.
+// Interfaces: a Channel is a connection to the agent of one host. It carries commands and messages only: policy is in
+// the plan, decisions are the supervisor's.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace muster {
 
-// There is no agent: the last thing ever, instead of AgentReady.
+// There is no agent: the last message, instead of AgentReady.
 struct AgentUnreachable {
-  std::string why;   // a phrase that is the same for all hosts where it is the same: "permission denied"
+  std::string why;   // a phrase, the same for all hosts with the same reason: "permission denied"
   std::string hint;  // may be empty
 };
 
-// The agent said what does not belong to what it was given (transport/given_to_agent.h). The message is dropped; an
-// agent that goes on like this is lost.
+// The agent sent a message that does not match what it was given (transport/given_to_agent.h). The message is dropped;
+// an agent that sends too many of them is given up as lost.
 struct StrayMessage {
   std::string what;  // a phrase
 };
 
-// What arrives from an agent, or AgentLost as the last thing ever if the connection ends without AgentEmpty. Times are
-// those of the host's monotonic clock.
+// A message from an agent. AgentLost is the last one if the connection ends without AgentEmpty. Times are those of the
+// host's monotonic clock.
 using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
@@ -40,13 +40,13 @@ class Channel {
   using Receiver = std::function<void(ChannelMessage)>;
 
   virtual ~Channel() = default;
-  // Queues the command; never blocks. After the connection ended it does nothing.
+  // Queues the command; never blocks. Does nothing after the connection has ended.
   virtual void Send(const AgentCommand& command) = 0;
-  // Called on the io_context's thread for every message, in order. Set once, before control returns to the loop.
+  // Called on the io_context's thread for every message, in order. Set it once, before control returns to the loop.
   virtual void SetReceiver(Receiver receiver) = 0;
-  // The agent has to show within the lease that it lives: one that does not (it may be stopped, or hang) is ended with
-  // all that it started, and AgentLost says so. With `at_once` a second after it was asked is all that it has. Does
-  // nothing where agents show it all the time.
+  // The agent must answer within the lease: one that does not (it may be stopped, or hang) is killed with all that it
+  // started, and AgentLost reports that. With `at_once` it must answer within a second. Does nothing for transports
+  // whose agents send heartbeats all the time.
   virtual void ExpectAnswer(bool at_once) { static_cast<void>(at_once); }
 };
 

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// Outlives the channel while a message is handed on: its receiver may destroy the channel.
+// Outlives the channel while a message is delivered: its receiver may destroy the channel.
 struct CheckedChannel::State : std::enable_shared_from_this<State> {
   void Hear(ChannelMessage message) {
     if (!receiver) return;
@@ -36,7 +36,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
   void Refuse(const std::string& why, bool greeting) {
     if (!below || std::exchange(broken, true)) return;
     const auto keep = shared_from_this();
-    // It has started nothing: how its connection ends does not matter.
+    // The agent has started nothing yet, so how its connection ends does not matter.
     const Receiver to = greeting ? std::exchange(receiver, nullptr) : Receiver();
     below->BreakOff(why);
     if (to) to(AgentUnreachable{"its agent: " + why, {}});

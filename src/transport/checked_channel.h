@@ -1,7 +1,7 @@
-// A channel through which only comes what belongs to what was asked through it.
+// A channel that delivers only messages that match the commands sent through it.
 //
-// Knows the judgement (given_to_agent.h) and what follows from it: a stray is dropped and told of, too many of them, or
-// an answer that cannot be used, break the connection off.
+// Applies the check of given_to_agent.h: a stray is dropped and reported; too many of them, or an invalid answer, close
+// the connection.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace muster {
 
 class CheckedChannel final : public Channel {
  public:
-  // So many strays of one agent are put up with.
+  // This many strays of one agent are tolerated.
   static constexpr std::uint32_t kMostStrays = 8;
 
   explicit CheckedChannel(std::unique_ptr<UncheckedChannel> below);

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-// The first rest is half to one and a half of this; each further one is twice as long.
+// The first pause is half to one and a half of this; each further one is twice as long.
 constexpr std::uint64_t kRestNs = 200'000'000;
 
 }  // namespace

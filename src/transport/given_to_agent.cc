@@ -14,9 +14,9 @@ namespace {
 
 using Verdict = GivenToAgent::Verdict;
 
-constexpr std::uint32_t kMostEvidence = 4;   // of one end: a core dump, memory, a full disk
-constexpr std::uint32_t kCodeTries = 3;      // of an agent that finds another run ahead of it
-constexpr std::uint32_t kSignalsOfStop = 2;  // the one that was asked for, and SIGKILL after it
+constexpr std::uint32_t kMostEvidence = 4;   // per exit: a core dump, memory, a full disk
+constexpr std::uint32_t kCodeTries = 3;      // for an agent that waits because another run is copying
+constexpr std::uint32_t kSignalsOfStop = 2;  // the one that was ordered, and SIGKILL after it
 
 Verdict Stray(std::string why) { return {Verdict::Kind::kStray, std::move(why)}; }
 Verdict Unfit(std::string why) { return {Verdict::Kind::kUnfit, std::move(why)}; }
@@ -27,13 +27,13 @@ Verdict OfAttempt(ProcessId process, std::uint32_t attempt, std::string_view wha
 
 Verdict Unasked(std::string_view what) { return Stray(std::string(what) + ", which was not requested"); }
 
-// As the agent is to give them: none empty, ascending, numbers that cores have.
+// Whether the list is valid: not empty, ascending, within the range of core numbers.
 bool AreCores(const std::vector<std::uint32_t>& cores) {
   return !cores.empty() && cores.back() < protocol_bounds::kCores &&
          std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()) == cores.end();
 }
 
-// Absolute, with nothing in it that has a meaning in a text that it is put into.
+// Whether the path is absolute and has no character that is special in a text that it is inserted into.
 bool IsPlainFolder(const std::string& path) {
   return path.starts_with('/') && path.size() <= protocol_bounds::kPath && IsPlain(path, " ");
 }
@@ -65,7 +65,7 @@ std::string_view GivenToAgent::Below(std::string_view path) const {
   return path.substr(run_dir_.size() + 1);
 }
 
-// --- what it was given -------------------------------------------------------------------------------
+// --- commands to the agent -----------------------------------------------------------------------
 
 void GivenToAgent::Note(const Hello& command) {
   run_dir_ = command.run_dir;
@@ -115,7 +115,7 @@ void GivenToAgent::Note(const AskOutput& command) {
 }
 
 void GivenToAgent::Note(const TakeDump& command) {
-  // What was told of the one before may be on its way.
+  // Results of the previous dump may still be on their way.
   std::erase_if(dumps_, [&](std::uint32_t dump) { return dump + 1 < command.dump; });
   std::erase_if(dumped_, [&](const Dumped& one) { return one.dump + 1 < command.dump; });
   dumps_.insert(command.dump);
@@ -158,7 +158,7 @@ void GivenToAgent::Note(const OfferCode& command) {
 
 void GivenToAgent::Note(const OpenAgent& command) { agents_.insert(command.number); }
 
-// --- what it says ------------------------------------------------------------------------------------
+// --- messages from the agent ---------------------------------------------------------------------
 
 template <class Message>
 GivenToAgent::Attempt* GivenToAgent::Of(const Message& message) {
@@ -187,7 +187,7 @@ GivenToAgent::Verdict GivenToAgent::Counted(const Message& message, std::uint32_
 GivenToAgent::Verdict GivenToAgent::On(const AgentReady& message) {
   if (!std::exchange(greeted_, false)) return Unasked("a greeting");
   ready_ = true;
-  if (message.version != kProtocolVersion) return {};  // which is reason enough
+  if (message.version != kProtocolVersion) return {};  // the version alone is reason enough to refuse it
   shares_files_ = message.shares_run_dir;
   if (!IsHostOrAddress(message.host_name)) return Unfit("the name of its host is none");
   if (!message.address.empty() && !IsHostOrAddress(message.address)) return Unfit("the address of its host is none");

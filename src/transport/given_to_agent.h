@@ -1,7 +1,7 @@
-// What one agent was given, and whether a message of it belongs to that: the only place where the head decides what an
-// agent may say. An agent is believed about itself alone, whoever it is.
+// Records the commands given to one agent, and checks whether its messages match them: the only place where the head
+// decides which messages of an agent it accepts. An agent is trusted only about itself.
 //
-// Pure: sees the commands that go to the agent and the messages that come from it, in order.
+// A pure state machine: sees the commands to the agent and the messages from it, in order.
 #pragma once
 
 #include <compare>
@@ -26,32 +26,32 @@ class GivenToAgent {
   struct Verdict {
     enum class Kind : std::uint8_t {
       kBelongs,
-      kStray,  // of something that it was not given, or an answer that nobody waits for: to be left aside
-      kUnfit   // an answer that cannot be used, in which a text is not what it has to be: the host is of no use
+      kStray,  // about something that it was not given, or an unexpected answer: to be ignored
+      kUnfit   // an answer with an invalid text: the host cannot be used
     };
     Kind kind = Kind::kBelongs;
-    std::string why;  // a phrase; empty if it belongs
+    std::string why;  // a phrase; empty if the message is accepted
   };
 
   void Gave(const AgentCommand& command);
-  // Counts the message as said: what may be said once is a stray the second time.
+  // Counts the message as received: a second one is a stray if only one is expected.
   Verdict Judge(const ChannelMessage& message);
 
  private:
-  // An attempt of a process, and what is still to be heard of it.
+  // An attempt of a process, and the messages about it that are still expected.
   struct Attempt {
     std::uint32_t number = 0;
-    bool starts = true;   // ProcessStarted or SpawnFailed is to come
-    bool ends = false;    // ProcessExited is to come
+    bool starts = true;   // ProcessStarted or SpawnFailed is expected
+    bool ends = false;    // ProcessExited is expected
     bool ready = false;   // ProcessReady may come, …
     bool output = false;  // … FirstOutput, …
     bool opens = false;   // … PtyOpened, …
     bool closes = false;  // … and PtyClosed
     std::uint32_t evidence = 0;
-    std::uint32_t ports = 0;    // that a foreign process may be seen on
-    std::uint32_t signals = 0;  // that may be told
-    std::size_t written = 0;    // bytes that may come from its terminal
-    std::size_t typed = 0;      // … and that it has not taken
+    std::uint32_t ports = 0;    // on which a foreign process may be reported
+    std::uint32_t signals = 0;  // SignalSent messages that are still allowed
+    std::size_t written = 0;    // bytes of terminal output that are still allowed
+    std::size_t typed = 0;      // … typed bytes that it has not acknowledged
     bool terminal = false;
   };
 
@@ -80,7 +80,7 @@ class GivenToAgent {
   void Note(const ClosePaths& command);
   void Note(const OfferCode& command);
   void Note(const OpenAgent& command);
-  // Those that ask for nothing.
+  // Commands without an answer.
   void Note(const DefineEnvironment&) {}
   void Note(const HeadBeat&) {}
   void Note(const PlaceFile&) {}
@@ -121,26 +121,26 @@ class GivenToAgent {
   Verdict On(const CodeReady& message);
   Verdict On(const FromAgent& message) const;
   Verdict On(const AgentGone& message);
-  // What the channel says by itself; an end is looked at by who decides what it means.
+  // Messages that the channel creates itself; the caller decides what an end means.
   Verdict On(const AgentEmpty&) { return {}; }
   Verdict On(const AgentLost&) { return {}; }
   Verdict On(const AgentUnreachable&) { return {}; }
   Verdict On(const ClockCompared&) { return {}; }
   Verdict On(const StrayMessage&) { return {}; }
 
-  // Of the attempt, if that is the one it was given last of the process.
+  // Finds the attempt if it is the latest one of the process that the agent was given.
   template <class Message>
   Attempt* Of(const Message& message);
-  // Takes the flag away: a stray if it is not set.
+  // Clears the flag: a stray if it is not set.
   template <class Message>
   Verdict Once(const Message& message, bool Attempt::*flag, std::string_view what);
   template <class Message>
   Verdict Counted(const Message& message, std::uint32_t Attempt::*count, std::string_view what);
-  // The path below the run directory; empty if it is not there.
+  // The path relative to the run directory; empty if it is not below it.
   std::string_view Below(std::string_view path) const;
 
   std::string run_dir_;
-  bool greeted_ = false;  // AgentReady is to come
+  bool greeted_ = false;  // AgentReady is expected
   bool ready_ = false;
   bool failed_ = false;
   bool shares_files_ = true;
@@ -148,19 +148,19 @@ class GivenToAgent {
   bool files_sent_ = false;
   bool activates_ = false;
   bool inspects_ = false;
-  std::uint32_t openings_ = 0;                               // PathsOpen that are to come
-  std::optional<std::size_t> tries_;                         // how many PathsTried has to tell of
-  std::uint32_t outputs_ = 0;                                // OutputSeen that are to come
-  std::vector<HoldPorts> holds_;                             // PortsHeld that are to come, in order
-  std::map<std::string, std::uint16_t, std::less<>> ports_;  // that it holds, or held
+  std::uint32_t openings_ = 0;                               // PathsOpen messages that are expected
+  std::optional<std::size_t> tries_;                         // number of entries that PathsTried must have
+  std::uint32_t outputs_ = 0;                                // OutputSeen messages that are expected
+  std::vector<HoldPorts> holds_;                             // PortsHeld messages that are expected, in order
+  std::map<std::string, std::uint16_t, std::less<>> ports_;  // ports that it holds or held
   std::optional<Allot> allots_;
-  bool awaits_ = false;           // DevicesAwaited may come
-  std::uint32_t code_lists_ = 0;  // CodeWanted that may come
-  bool code_ready_ = false;       // CodeReady is to come
+  bool awaits_ = false;           // DevicesAwaited is allowed
+  std::uint32_t code_lists_ = 0;  // CodeWanted messages that are allowed
+  bool code_ready_ = false;       // CodeReady is expected
   std::map<ProcessId, Attempt> attempts_;
-  std::set<std::uint32_t> dumps_;   // HostDumped that may come
-  std::set<Dumped> dumped_;         // ProcessDumped that may come
-  std::set<std::uint32_t> agents_;  // below it
+  std::set<std::uint32_t> dumps_;   // HostDumped messages that are allowed
+  std::set<Dumped> dumped_;         // ProcessDumped messages that are allowed
+  std::set<std::uint32_t> agents_;  // agents below it
   BroughtFiles files_;
 };
 

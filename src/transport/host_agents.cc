@@ -16,7 +16,7 @@
 
 namespace muster {
 
-// One connection to an agent below a standing one. Kept by its channel and, until it is over, by the pool.
+// One connection to an agent below a standing one. Owned by its channel and, until it has ended, by the pool.
 struct HostAgents::Line {
   Line(std::uint32_t its_index, std::uint32_t its_host, std::uint32_t its_number)
       : index(its_index), host(its_host), number(its_number) {}
@@ -26,7 +26,7 @@ struct HostAgents::Line {
     if (to) to(std::move(message));
   }
 
-  // Once, as the last thing.
+  // Called once, with the last message.
   void End(ChannelMessage message) {
     if (std::exchange(over, true)) return;
     if (answers) answers->Stop();
@@ -35,16 +35,16 @@ struct HostAgents::Line {
 
   void Lost(std::string text, std::uint32_t killed) { End(AgentLost{index, std::move(text), killed}); }
 
-  const std::uint32_t index;  // of the plan's host
+  const std::uint32_t index;  // index of the host in the plan
   const std::uint32_t host;
   const std::uint32_t number;
   Channel::Receiver receiver;
-  FrameReader reader = FrameReader::OfMessages({});  // no shell has said anything before
+  FrameReader reader = FrameReader::OfMessages({});  // not preceded by output of a shell
   std::optional<AgentEmpty> empty;
   std::string why;
   std::shared_ptr<AnswerWatch> answers;  // null before any is expected
   bool ready = false;
-  bool broken = false;  // nothing of what it says is believed any more
+  bool broken = false;  // its messages are not trusted any more
   bool over = false;
 };
 
@@ -103,10 +103,10 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   void ExpectAnswer(Line& line, bool at_once) {
     if (line.over || closed_) return;
-    // One that stands may be what does not answer.
+    // The agent that does not answer may be the standing one.
     if (const auto& channel = hosts_[line.host].channel) channel->ExpectAnswer(at_once);
     if (!line.answers) {
-      // Called only as long as the line is there, which its channel or the pool keeps.
+      // Called only while the line exists, which its channel or the pool owns.
       line.answers = std::make_shared<AnswerWatch>(
           io_, transport_.lease_ms(),
           AnswerWatch::Ends{.ask = [this, &line](std::uint32_t number) { Send(line, HeadBeat{number}); },
@@ -124,7 +124,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     if (host.channel) host.channel->Send(CloseAgent{line.number});
   }
 
-  // It is not listened to any more; that it is lost is told when it is gone.
+  // Stops listening to it; reports it as lost once it has ended.
   void Break(Line& line, std::string why) {
     if (line.over || closed_ || std::exchange(line.broken, true)) return;
     if (line.answers) line.answers->Stop();
@@ -196,7 +196,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   void OnWords(std::uint32_t at, const FromAgent& words) {
     const auto found = hosts_[at].lines.find(words.number);
-    if (found == hosts_[at].lines.end()) return;  // its channel has been given up
+    if (found == hosts_[at].lines.end()) return;  // its channel has been destroyed
     const std::shared_ptr<Line> line = found->second;
     if (line->broken) return;
     line->reader.Feed(words.bytes);
@@ -253,19 +253,19 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   void OnLost(std::uint32_t at, const AgentLost& lost) {
     for (const auto& line : Clear(at, lost.why)) {
-      // One that has attested its end, and was only waited for, is no part of the loss.
+      // An agent that has reported its end, and only had to exit, is not affected by the loss.
       if (line->empty && !line->broken) {
         line->End(std::move(*line->empty));
         continue;
       }
-      // What was killed cannot be told apart by runs: it is told where there is one run only.
+      // The killed processes cannot be attributed to runs, so their number is reported only if there is a single run.
       line->Lost("the agent of the host was lost: " + lost.why, 0);
     }
     if (events_.lost && !finished_) events_.lost(at, lost);
     DoneIfOver();
   }
 
-  // The host has no agent any more: the lines to be told.
+  // Removes all lines of a host that has no agent any more, and returns those to notify.
   std::vector<std::shared_ptr<Line>> Clear(std::uint32_t at, const std::string& why) {
     Host& host = hosts_[at];
     host.channel.reset();

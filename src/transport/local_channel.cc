@@ -19,7 +19,7 @@
 
 namespace muster {
 
-// Outlives the channel for as long as handlers of the loop refer to it; after Close() they do nothing.
+// Outlives the channel as long as handlers of the loop refer to it; after Close() they do nothing.
 struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   using Clock = std::chrono::steady_clock;
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
@@ -62,7 +62,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       if (!error && !self->closed && !self->agent_end) self->OnAgentEnd();
     };
     if (agent.watched()) return agent.AwaitEnd(std::move(ended));
-    // SIGCHLD may be another child's, and may have come before it was asked for.
+    // SIGCHLD may be for another child, and may have arrived before this wait.
     boost::system::error_code ignored;
     children.add(SIGCHLD, ignored);
     children.async_wait([ended](const boost::system::error_code& error, int) { ended(error); });
@@ -108,7 +108,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     if (!HasEnded(agent.ref())) return AwaitAgentEnd();
     ReapAgent();
     if (wire_ended || killed) return Conclude();
-    // What it said last may still be on its way; and an agent whose guard was killed ends everything before its end.
+    // Its last messages may still be on their way; an agent whose guard was killed ends everything before it exits.
     patience.expires_after(kAgentPatience);
     patience.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
       if (!error && !self->closed) self->Conclude();
@@ -130,8 +130,8 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     std::erase_if(*spared, [pid](const ProcessIdentity& process) { return process.pid == pid; });
   }
 
-  // Whatever the agent left is a child of this process by now, and in a session that is not this process's: the agent
-  // began one of its own. What is in this one, the head has started itself, at whatever time.
+  // Orphans of the agent are children of this process by now, in a session other than this process's: the agent began
+  // its own. Children in the head's session were started by the head itself.
   KillReport EndWhatItLeft() const {
     const pid_t session = ::getsid(0);
     KillReport report = KillChildrenBut([&](pid_t pid) {
@@ -150,7 +150,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     wire->Close();
     if (empty && !killed) return Tell(std::move(*empty));
     const KillReport report = EndWhatItLeft();
-    if (empty) return Tell(std::move(*empty));  // all that was left is an agent that did not exit
+    if (empty) return Tell(std::move(*empty));  // only the agent, which did not exit, was left
     if (!cgroup.empty()) RemoveCgroup(cgroup);
     AgentLost lost;
     lost.host = host;
@@ -169,7 +169,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     return EndsBy(agent.ref(), MonotonicNowNs() + static_cast<std::uint64_t>(time.count()));
   }
 
-  // The channel goes: nobody is told anything any more.
+  // The channel is destroyed: no further messages.
   void Close() {
     receiver = nullptr;
     closed = true;
@@ -194,11 +194,11 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   std::shared_ptr<std::vector<ProcessIdentity>> spared;
   Timer patience;
   std::shared_ptr<AnswerWatch> answers;
-  boost::asio::signal_set children;  // SIGCHLD, where there are no pidfds
+  boost::asio::signal_set children;  // SIGCHLD, for kernels without pidfds
   Receiver receiver;
   std::optional<AgentEmpty> empty;
   std::string why;
-  std::string cgroup;  // the agent's; removed if it did not live to do so
+  std::string cgroup;  // the agent's; removed here if the agent could not do so
   bool wire_ended = false;
   bool killed = false;  // by us
   std::optional<EndedProcess> agent_end;

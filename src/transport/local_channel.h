@@ -1,7 +1,7 @@
-// The head's end of a connection to a local agent, and the watch over that agent's life.
+// The head's end of a connection to a local agent, and the supervision of the agent process.
 //
-// Knows the wire and the pidfd of the agent, or of its guard. Says AgentEmpty only once the agent has been reaped, and
-// AgentLost only once nothing is left of what the agent had started.
+// Depends on the wire protocol and the pidfd of the agent, or of its guard. Delivers AgentEmpty only once the agent has
+// been reaped, and AgentLost only once no process of the agent is left.
 #pragma once
 
 #include <chrono>
@@ -21,23 +21,23 @@
 
 namespace muster {
 
-// What was started for an agent.
+// The processes and descriptors of a started agent.
 struct LocalAgent {
-  LaunchedProcess process;  // the agent's guard, which ends as the agent did, or the agent itself if it has none
-  UniqueFd account;         // the pipe to which the guard tells what it killed, or none
+  LaunchedProcess process;  // the agent's guard, which exits as the agent did, or the agent itself if it has none
+  UniqueFd account;         // the pipe to which the guard writes how many processes it killed, or none
 };
 
 class LocalChannel final : public UncheckedChannel {
  public:
-  // An agent that does not end this long after its connection did is killed.
+  // An agent that has not exited this long after its connection ended is killed.
   static constexpr std::chrono::seconds kAgentPatience{10};
 
   // `spared`: see LocalTransport. The agent's process must be in it.
   LocalChannel(boost::asio::io_context& io, std::uint32_t host, LocalAgent agent, std::shared_ptr<Wire> wire,
                std::shared_ptr<std::vector<ProcessIdentity>> spared, std::uint64_t lease_ms);
 
-  // If the agent still lives, closes the connection, waits until the agent has ended everything and itself, unless an
-  // answer of it is overdue, and ends what it may have left.
+  // If the agent is still running, closes the connection, waits until the agent has ended its processes and itself,
+  // unless an answer of it is overdue, and kills the processes that it left.
   ~LocalChannel() override;
 
   void Send(const AgentCommand& command) override;

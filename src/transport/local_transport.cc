@@ -52,7 +52,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
-  // In a namespace the agent is guarded by the kernel, and by the process that made it.
+  // In a namespace the agent is guarded by the kernel, and by the process that created the namespace.
   const bool guarded = isolation_ == Isolation::kNone && !without_.Has(Mechanism::kGuard);
   if (guarded && ::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return Fail(SystemError("spawn", "no pipe for the agent's guard", errno));

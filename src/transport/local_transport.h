@@ -1,9 +1,9 @@
 // The local transport: an agent on this machine, started by this process, over a socket pair.
 //
-// Knows how to start muster-agent and what to do when it is gone; knows nothing of plans. The head is the
-// parent of the agent's guard (agent/program/agent_guard.h) and a subreaper: what a lost agent leaves behind is killed
-// by the guard, and what that leaves becomes the head's children, and is killed. It is known by its session, which is
-// never the head's, since guard and agent are started in sessions of their own.
+// Starts muster-agent and cleans up after it; independent of plans. The head is the parent of the agent's guard
+// (agent/program/agent_guard.h) and a subreaper: processes that a lost agent leaves are killed by the guard, and what
+// the guard leaves becomes a child of the head and is killed there. Such children are recognised by their session,
+// which is never the head's, since guard and agent are started in sessions of their own.
 #pragma once
 
 #include <memory>
@@ -21,16 +21,16 @@
 
 namespace muster {
 
-// muster-agent in the folder of this program; empty if that folder cannot be told.
+// The path of muster-agent in the folder of this program; empty if the folder is unknown.
 std::string AgentBeside();
 
 class LocalTransport final : public Transport {
  public:
-  // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` holds for the start of the agent and for
-  // what the agent does; `faults` ("SITE:ACTION:N") are given to the agent. With kPid the agent
-  // and all it starts are in a PID namespace; one that cannot be made is an agent that refuses. Agents begin with the
-  // limit of descriptors (RLIMIT_NOFILE) that this process has now, whatever it raises its own to. The lease is for one
-  // that does not answer.
+  // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` applies to the start of the agent and to
+  // the agent itself; `faults` ("SITE:ACTION:N") are passed to the agent. With kPid the agent and its processes are
+  // in a PID namespace; if that cannot be created, the agent refuses. Agents begin with the current limit of
+  // descriptors (RLIMIT_NOFILE) of this process, even if it raises its own later. The lease is the time for an agent
+  // to answer.
   explicit LocalTransport(std::string agent_program = {}, const Without& without = WithoutByEnvironment(),
                           std::vector<std::string> faults = {}, Isolation isolation = Isolation::kNone,
                           std::uint64_t lease_ms = kDefaultLeaseMs);
@@ -39,10 +39,10 @@ class LocalTransport final : public Transport {
   std::uint64_t lease_ms() const override { return lease_ms_; }
 
  private:
-  // Connecting makes this process a subreaper and starts the agent. Children that the process has at this moment are
-  // its own affair and spared when the agent is lost, agents of this transport too, and so are those in its own
-  // session, whenever they began; every other child it has then is taken for the lost agent's. The calling thread must
-  // outlive the channel, and so must `io`.
+  // Connecting makes this process a subreaper and starts the agent. Existing children of the process, agents of
+  // this transport, and children in the process's own session, whenever they began, are spared when the agent is
+  // lost; every other child is taken for one of the lost agent's. The calling thread and `io` must outlive the
+  // channel.
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override;
 
   std::string agent_program_;
@@ -52,7 +52,7 @@ class LocalTransport final : public Transport {
   std::uint64_t lease_ms_;
   rlimit descriptors_ = {};
   std::shared_ptr<Launcher> launcher_;
-  // Children not to be touched; shared with the channels, which take their agents out again.
+  // Children that must not be killed; shared with the channels, which remove their agents again.
   std::shared_ptr<std::vector<ProcessIdentity>> spared_;
 };
 

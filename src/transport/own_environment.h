@@ -1,4 +1,4 @@
-// The environment of this process, for a child that is to have the same.
+// The environment of this process, for a child that inherits it.
 #pragma once
 
 #include <vector>

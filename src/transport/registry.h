@@ -1,4 +1,4 @@
-// The transports there are, by name. The conformance tests run over every entry.
+// All transports by name. The conformance tests run over every entry.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace muster {
 
 struct TransportSettings {
   std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
-  SshSettings ssh = {};            // for what goes through ssh; the agent's path in it does not count
+  SshSettings ssh = {};            // for transports that use ssh; the agent's path in it is not used
   std::uint64_t lease_ms = kDefaultLeaseMs;  // how long an agent may be silent
 };
 

@@ -38,7 +38,7 @@ std::string Seconds(std::uint64_t ms) {
   return text + " s";
 }
 
-// The last line that the agent itself wrote, without its name; empty if there is none.
+// The last line that the agent itself wrote, without its prefix; empty if there is none.
 std::string WordOfAgent(std::string_view words) {
   constexpr std::string_view kName = "muster-agent: ";
   const std::size_t at = words.rfind(kName);
@@ -49,7 +49,7 @@ std::string WordOfAgent(std::string_view words) {
 
 }  // namespace
 
-// Outlives the channel for as long as handlers of the loop refer to it; once it is over they do nothing.
+// Outlives the channel as long as handlers of the loop refer to it; after the end they do nothing.
 struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
@@ -78,7 +78,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     gate->Enter(host.index, host.name, Later([](Connection& self) { self.Begin(); }));
   }
 
-  // --- a try ---
+  // --- one connection attempt ---
 
   void Begin() {
     state = State::kConnecting;
@@ -99,7 +99,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     }));
   }
 
-  // Empty, or why not.
+  // Empty, or an error.
   std::string StartSsh() {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return "no connection for ssh";
@@ -136,7 +136,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
                    }));
   }
 
-  // False once nothing more comes.
+  // False at the end of the stream.
   bool TakeWords() {
     char bytes[4096];
     for (;;) {
@@ -148,7 +148,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     }
   }
 
-  // --- what comes ---
+  // --- incoming ---
 
   void OnFrame(const std::string& payload) {
     auto message = DecodeMessage(payload);
@@ -178,7 +178,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     lease->Heard(now);
     if (beat.answered != 0 && beat.answered == answered.number) {
       clock.Add(answered.at, answered_at, beat.answered_at);
-      // However often it says something new of its clock.
+      // Limits how often clock estimates are reported.
       if (now - clock_told_at >= kClockPauseNs && clock.Better()) {
         clock_told_at = now;
         Tell(ClockCompared{host.index, clock.best()->offset_ns, clock.best()->error_ns});
@@ -194,7 +194,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
       if (error) return;
       const std::uint64_t now = MonotonicNowNs();
       if (now < self.lease->LostAt()) return self.AwaitLeaseEnd();
-      // A timer that is late says that this process did not run. The beats that came meanwhile are read first.
+      // A timer that is late shows that this process did not run. Heartbeats that arrived meanwhile are read first.
       const std::uint64_t late = now - self.lease->LostAt();
       if (late < kAwakeNs) return self.OnLeaseEnd();
       self.lease->Slept(late);
@@ -232,7 +232,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
 
   void OnSshEnd() {
     EndSsh();
-    if (wire_ended) Conclude();  // else what it said last is still on its way
+    if (wire_ended) Conclude();  // else its last messages are still on their way
   }
 
   void EndSsh() {
@@ -263,7 +263,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
       return;
     }
     if (!by_ssh) {
-      // Whoever guards the agent there has seen to the rest.
+      // The agent's guard on the host has cleaned up the rest.
       const std::string said = WordOfAgent(words);
       std::string text = "the agent " + EndText(end);
       for (const std::string& more : {why, said}) {
@@ -271,7 +271,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
       }
       return Lost(std::move(text));
     }
-    // The other side may not know yet, and go on until its lease is over.
+    // The other side may not have noticed yet, and continue until its lease expires.
     if (broken_off) {
       why += "; the connection was closed, and no heartbeat came";
       return;
@@ -280,7 +280,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     why = "the connection broke (" + reason + "), and no heartbeat came";
   }
 
-  // Of a connection that never was.
+  // For a connection that was never established.
   void Unreachable(std::string phrase, std::string hint) {
     gate->Passed(host.index);
     Last(AgentUnreachable{std::move(phrase), std::move(hint)});
@@ -312,7 +312,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     if (wire) wire->Close();
   }
 
-  // --- what goes ---
+  // --- outgoing ---
 
   void Send(const AgentCommand& command) {
     if (state == State::kOver) return;
@@ -326,7 +326,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     } else {
       frame = EncodeFrame(command);
     }
-    early += frame;  // for this try and the next ones
+    early += frame;  // for this attempt and later ones
     if (state == State::kConnecting) wire->Send(frame);
   }
 
@@ -342,7 +342,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     });
   }
 
-  // The channel goes: nobody is told anything any more.
+  // The channel is destroyed: no further messages.
   void Close() {
     receiver = nullptr;
     if (state == State::kOver) return;
@@ -350,7 +350,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     gate->Passed(host.index);
     Stop();
     if (!ssh || ssh_end) return;
-    // ssh tells the other side that stdin has ended; that ends the agent.
+    // ssh reports the end of stdin to the other side, which ends the agent.
     const auto patience_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(kPartingPatience).count());
     if (!open || !EndsBy(ssh->ref(), MonotonicNowNs() + patience_ns)) KillSsh();
     ssh->Take();
@@ -364,15 +364,15 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
   const std::uint64_t lease_ms;
 
   State state = State::kWaiting;
-  std::string early;  // frames for an agent that is not there yet
+  std::string early;  // frames for an agent that is not connected yet
   std::shared_ptr<WatchedChild> ssh;
   std::optional<EndedProcess> ssh_end;
   std::shared_ptr<Wire> wire;
   bool wire_ended = false;
   WatchedFd err;
-  std::string words;        // what ssh wrote to stderr, the other side's words among them
-  std::string why;          // what is known of an end
-  bool broken_off = false;  // by us
+  std::string words;        // stderr of ssh, including that of the other side
+  std::string why;          // the reason of the end, if known
+  bool broken_off = false;  // by this side
   Timer patience;
   Timer lease_end;
   std::optional<HostLease> lease;

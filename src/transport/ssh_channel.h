@@ -1,9 +1,9 @@
-// The head's end of a connection through ssh to the agent of another host, from before there is one to its end.
+// The head's end of an ssh connection to the agent of another host, from the first attempt to its end.
 //
-// Knows ssh as a process, the wire and the lease; answers the agent's beats itself, and compares the clocks by them.
-// Says AgentUnreachable if there never was an agent; AgentEmpty only once ssh has
-// ended; AgentLost once the host has said that nothing of the agent is left, or has had the time to see to it: when the
-// lease is over.
+// Depends on ssh as a process, the wire protocol and the lease; answers the agent's heartbeats itself, and compares the
+// clocks with them. Delivers AgentUnreachable if there never was an agent; AgentEmpty only once ssh has exited;
+// AgentLost once the host has reported that nothing of the agent is left, or has had the time to clean up, which is
+// when the lease expires.
 #pragma once
 
 #include <chrono>
@@ -21,19 +21,19 @@ namespace muster {
 
 class SshChannel final : public UncheckedChannel {
  public:
-  // An ssh that does not end this long after its connection did is killed.
+  // An ssh that has not exited this long after its connection ended is killed.
   static constexpr std::chrono::seconds kSshPatience{10};
-  // An agent that has not said anything this long after ssh began is none: a login may hang behind a dead disk.
+  // An agent that has not sent its greeting this long after ssh began is given up: a login may hang on a dead disk.
   static constexpr std::chrono::seconds kGreetingPatience{30};
-  // What a channel that is given up waits for the other side to see it, before ssh is killed.
+  // How long a destroyed channel waits for the other side to notice before ssh is killed.
   static constexpr std::chrono::seconds kPartingPatience{2};
 
-  // `argv`: of ssh. Begins when the gate lets it.
+  // `argv`: the command line of ssh. Begins when the gate admits it.
   SshChannel(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, std::shared_ptr<SshGate> gate,
              const TransportHost& host, std::vector<std::string> argv, std::uint64_t lease_ms);
   ~SshChannel() override;
 
-  // Finish, before there is an agent, gives the connection up.
+  // Finish, before there is an agent, abandons the connection.
   void Send(const AgentCommand& command) override;
   void SetReceiver(Receiver receiver) override;
   void BreakOff(const std::string& why) override;

@@ -8,24 +8,24 @@
 namespace muster {
 namespace {
 
-// Of an option that is given twice ssh takes the first, so nothing of a configuration counts beside these.
+// ssh uses the first value of an option that is given twice, so these override any configuration.
 constexpr std::array<std::string_view, 13> kOptions = {
-    "BatchMode=yes",              // nobody is there to answer
-    "StrictHostKeyChecking=yes",  // nor to compare fingerprints
+    "BatchMode=yes",              // nobody can answer a question
+    "StrictHostKeyChecking=yes",  // nor compare fingerprints
     "ClearAllForwardings=yes",    // ports; the next three are not among them
     "ForwardAgent=no",
     "ForwardX11=no",
     "Tunnel=no",
     "PermitLocalCommand=no",
     "RequestTTY=no",
-    "RemoteCommand=none",  // it would stand in the way of ours
+    "RemoteCommand=none",  // it would replace ours
     "EscapeChar=none",
-    "ControlMaster=no",  // one that is there is used; one that we opened would outlive us
+    "ControlMaster=no",  // an existing master is used; one that we opened would outlive us
     "ConnectionAttempts=1",
-    "LogLevel=INFO",  // why it failed (ssh_failure.h)
+    "LogLevel=INFO",  // reasons of failures are read from stderr (ssh_failure.h)
 };
 
-// $1 is the path of the agent, the rest its arguments. A shell of the user's own only has to know exec and quotes.
+// $1 is the path of the agent, the rest its arguments. The user's login shell must only support exec and quotes.
 constexpr std::string_view kGiven = R"(a=$1; shift; exec "$a" --stdio "$@")";
 constexpr std::string_view kLookedFor = R"(a=$1; shift; [ -x "$a" ] || a=$(command -v muster-agent) || )"
                                         R"({ echo "muster-agent: not found" >&2; exit 127; }; exec "$a" --stdio "$@")";

@@ -14,11 +14,11 @@ constexpr int kNotExecutable = 126;
 constexpr std::size_t kLongestLine = 300;
 
 struct Known {
-  std::string_view words;  // somewhere in a line
+  std::string_view words;  // text to be found in a line
   SshFailureKind kind;
 };
 
-// The first entry that any line holds counts: what says more comes first.
+// The first entry that occurs in any line is used, so the most specific ones come first.
 constexpr std::array kKnown = {
     Known{"REMOTE HOST IDENTIFICATION HAS CHANGED", SshFailureKind::kKeyChanged},
     Known{"Host key verification failed", SshFailureKind::kKeyUnknown},
@@ -91,7 +91,7 @@ SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view wor
       });
       if (said) return Tell(known.kind);
     }
-    // "Connection closed by 192.0.2.1 port 22", "Connection reset by …": as the last word, before anything else.
+    // "Connection closed by 192.0.2.1 port 22", "Connection reset by …": as the last line, before any other message.
     const bool closed = !lines.empty() && (lines.back().starts_with("Connection closed by ") ||
                                            lines.back().starts_with("Connection reset by "));
     if (closed) return Tell(SshFailureKind::kTurnedAway);

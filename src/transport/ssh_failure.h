@@ -1,6 +1,6 @@
-// Why there is no agent on a host: from how ssh ended and what it wrote, to a kind with a phrase and an advice.
+// Classifies failures to start an agent through ssh, from ssh's exit code and output to a phrase and a hint.
 //
-// Knows the words of OpenSSH, which have been the same for many years; what it does not know is told as it stands.
+// Based on the messages of OpenSSH, which have been stable for many years; unknown messages are quoted.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ enum class SshFailureKind : std::uint8_t {
   kKeyUnknown,
   kKeyChanged,
   kUnresolved,
-  kRefused,  // nobody listens there
+  kRefused,  // connection refused: nothing listens there
   kTimedOut,
   kUnreachable,
-  kTurnedAway,    // the connection was taken and closed before anything was said: too many at once
-  kNoAgent,       // there is no such program
-  kNoExec,        // there is one, which cannot be executed
-  kAgentRefused,  // the agent began and said that it cannot
+  kTurnedAway,    // the connection was accepted and closed before any data: too many at once
+  kNoAgent,       // the agent program does not exist
+  kNoExec,        // it exists, but cannot be executed
+  kAgentRefused,  // the agent started and refused
   kOther,
 };
 
@@ -29,12 +29,12 @@ inline constexpr int kSshFailed = 255;  // with this ssh itself exits
 
 struct SshFailure {
   SshFailureKind kind = SshFailureKind::kOther;
-  std::string phrase;  // "permission denied": the same for all hosts that fail alike, unless ssh's own words are told
+  std::string phrase;  // "permission denied": the same for all hosts with the same failure, unless it quotes ssh
   std::string hint;    // may be empty
 };
 
-// `exit_code`: 255 is ssh's own, everything else is the other side's; nothing if a signal ended ssh. `words`: what came
-// on stderr, banners and other noise included.
+// `exit_code`: 255 is ssh's own, all others are the remote side's; nothing if a signal ended ssh. `words`: stderr,
+// banners and other noise included.
 SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view words);
 
 }  // namespace muster

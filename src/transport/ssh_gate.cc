@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// How long ssh may think about its configuration ("Match exec" runs commands) before it is done without the answer.
+// How long ssh may take to print its configuration ("Match exec" runs commands); after that the answer is not used.
 constexpr std::chrono::seconds kAnswerPatience{5};
 
 std::uint64_t Chance(std::uint64_t most) {
@@ -70,7 +70,7 @@ void SshGate::Ask(const std::string& host) {
   spec.grouping = Grouping::kOwnSession;
   spec.parent_death_signal = SIGTERM;
   auto process = BoostLauncher(*launcher_)(io_.get_executor(), spec);
-  if (!process) return PumpSoon();  // the connections will say why
+  if (!process) return PumpSoon();  // the connections will report the reason
   question_ = std::make_shared<WatchedChild>(io_, std::move(*process));
   question_->AwaitEnd([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->OnAnswer();
@@ -115,7 +115,7 @@ void SshGate::Pump() {
   for (const std::uint32_t connection : window_.Begin(MonotonicNowNs())) {
     const auto found = begin_.find(connection);
     if (found == begin_.end()) continue;
-    const std::function<void()> begin = found->second;  // it may come back here
+    const std::function<void()> begin = found->second;  // it may call back into this object
     begin();
   }
   rest_.cancel();

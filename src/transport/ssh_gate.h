@@ -1,7 +1,7 @@
-// The gate before sshd: lets so many ssh begin at a time as a ConnectWindow says.
+// Limits how many ssh processes connect at a time, with a ConnectWindow.
 //
-// Knows the loop's time and chance. Asks ssh once, for the first host, whether its configuration leads over a jump
-// host.
+// Uses the loop's time and random numbers. Runs ssh once, for the first host, to find out whether its configuration has
+// a jump host.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class SshGate : public std::enable_shared_from_this<SshGate> {
   // `io` must outlive it.
   SshGate(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, SshSettings settings);
 
-  // Calls `begin`, from the loop, when the connection of that number may begin, and again after each TurnedAway().
+  // Calls `begin`, from the loop, when the connection of that number may begin, and for each retry (TurnedAway()).
   void Enter(std::uint32_t connection, const std::string& host, std::function<void()> begin);
-  // It is connected, or is over.
+  // The connection was established, or has ended.
   void Passed(std::uint32_t connection);
   // False if it has been tried often enough.
   bool TurnedAway(std::uint32_t connection);
@@ -39,7 +39,7 @@ class SshGate : public std::enable_shared_from_this<SshGate> {
 
   void Ask(const std::string& host);
   void OnAnswer();
-  void StopAsking();  // nobody waits for the answer any more
+  void StopAsking();  // the answer is not needed any more
   void Pump();
   void PumpSoon();
 

@@ -1,4 +1,4 @@
-// The ssh transport: agents on other hosts, over the ssh that the user has and its configuration.
+// The ssh transport: agents on other hosts, started with the user's ssh and its configuration.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class SshTransport final : public Transport {
   explicit SshTransport(SshSettings settings, std::uint64_t lease_ms = kDefaultLeaseMs,
                         const Without& without = WithoutByEnvironment());
 
-  // The host's name is what ssh is given. Many may be connected to at once; the gate lets them by and by. All
+  // The host's name is passed to ssh. Many hosts may be connected at once; the gate limits how many at a time. All
   // channels that a transport has at a time must have the same `io`, which must outlive them.
   std::string_view name() const override { return "ssh"; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
@@ -30,7 +30,7 @@ class SshTransport final : public Transport {
   SshSettings settings_;
   std::uint64_t lease_ms_;
   std::shared_ptr<Launcher> launcher_;
-  std::weak_ptr<SshGate> gate_;  // belongs to the channels: its timer must end before their loop
+  std::weak_ptr<SshGate> gate_;  // owned by the channels: its timer must end before their loop
 };
 
 }  // namespace muster

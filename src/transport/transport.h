@@ -1,4 +1,4 @@
-// How an agent comes to run on a host.
+// The interface of a transport: it starts an agent on a host and returns the channel to it.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const = 0;
-  // How long an agent may be silent.
+  // How long an agent may be silent, in ms.
   virtual std::uint64_t lease_ms() const { return kDefaultLeaseMs; }
-  // Starts connecting to the host's agent. Fails only if that cannot even begin. What comes through the channel belongs
-  // to what was asked through it.
+  // Starts connecting to the host's agent. Fails only if that cannot even begin. The channel delivers only messages
+  // that match its commands.
   Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host);
 
  private:

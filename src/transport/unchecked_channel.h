@@ -1,4 +1,4 @@
-// A channel whose messages have not been held against what was asked.
+// A channel whose messages have not been checked against its commands.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace muster {
 
-// A channel as a transport makes it: whatever the agent says comes through.
+// A channel as a transport creates it: delivers every message of the agent.
 class UncheckedChannel : public Channel {
  public:
-  // Nothing more of the agent is believed. It is ended like one that cannot be understood, and AgentLost, which says
-  // why, is the last message. May be called by the receiver; once.
+  // Stops trusting the agent, and ends it like one that sends garbage; AgentLost with this reason is the last message.
+  // May be called by the receiver; once.
   virtual void BreakOff(const std::string& why) = 0;
 };
 

@@ -23,7 +23,7 @@ std::uint64_t Now(clockid_t clock) {
 std::uint64_t MonotonicNowNs() { return Now(CLOCK_MONOTONIC); }
 std::uint64_t WallNowNs() { return Now(CLOCK_REALTIME); }
 
-// By hand: every line of every journal has one.
+// Formatted by hand for speed: every line of a journal has a time.
 std::string UtcText(std::uint64_t wall_ns) {
   const std::chrono::sys_seconds time{std::chrono::seconds(wall_ns / kNsPerSecond)};
   const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
@@ -44,7 +44,7 @@ std::string UtcText(std::uint64_t wall_ns) {
 
 std::optional<std::uint64_t> ParseUtc(std::string_view text) {
   bool whole = true;
-  // So many digits as a number.
+  // Parses that many digits as a number.
   const auto digits = [&](std::size_t count) {
     int number = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -85,7 +85,7 @@ std::optional<std::uint64_t> ParseUtc(std::string_view text) {
   if (!whole || !text.empty() || parts.tm_year < 70) return std::nullopt;
   const std::tm asked = parts;
   const std::time_t seconds = timegm(&parts);
-  // timegm takes the 31st of February and makes a day in March of it.
+  // timegm accepts February 31 and turns it into a day in March, so compare the fields.
   if (asked.tm_mon != parts.tm_mon || asked.tm_mday != parts.tm_mday || asked.tm_hour != parts.tm_hour ||
       asked.tm_min != parts.tm_min || asked.tm_sec != parts.tm_sec || seconds < 0 || parts.tm_year >= kBeyond) {
     return std::nullopt;

@@ -14,8 +14,8 @@ std::uint64_t WallNowNs();
 // "2026-11-20T12:06:16.123456Z"
 std::string UtcText(std::uint64_t wall_ns);
 
-// The same back, in nanoseconds since 1970; as people write it, too: "2026-11-20T12:06", seconds and their fraction (at
-// most 9 digits) and the Z left out, a blank in the place of T. Nothing if the text is no time between 1970 and 2550.
+// Parses such a text into nanoseconds since 1970. Also accepts times as people write them: "2026-11-20T12:06", without
+// seconds, fraction (at most 9 digits) or Z, with a blank instead of T. Nothing if it is no time between 1970 and 2550.
 std::optional<std::uint64_t> ParseUtc(std::string_view text);
 
 // "20261120-120616": local time, for names of run directories.

@@ -1,7 +1,7 @@
-// Fault hooks: named places in head and agent at which a run can be made to go wrong on purpose, in every build.
+// Fault hooks: named places in head and agent at which a run can be made to fail on purpose, in every build.
 //
-// Knows the places and what was asked for; what failing means is told and done at each place. Hooks that are not armed
-// cost one test of a variable. They are armed by command lines only, never by the environment.
+// This file defines the places and parses fault orders; each place itself implements its failure. A hook that is not
+// armed costs one test of a variable. Hooks are armed by the command line only, never by the environment.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ enum class Fault : std::uint8_t {
 };
 
 struct FaultSite {
-  std::string_view name;   // what stands before the dot is the program
-  std::string_view when;   // when it is passed
-  std::string_view fails;  // what happens there on "fail"
+  std::string_view name;   // the part before the dot is the program
+  std::string_view when;   // when the hook is passed
+  std::string_view fails;  // the effect of "fail" there
 };
 
 // In the order of Fault; `muster docs faults` shows it.
@@ -51,13 +51,13 @@ inline constexpr std::array<std::string_view, 3> kFaultActions = {"delay", "fail
 struct FaultOrder {
   Fault site = Fault::kAgentCommand;
   FaultAction action = FaultAction::kDelay;
-  std::uint32_t number = 0;  // delay: milliseconds, each time; fail, kill (SIGKILL to itself): at that passing, from 1
+  std::uint32_t number = 0;  // delay: milliseconds, each time; fail, kill (SIGKILL to itself): at this passing, from 1
 };
 
-// "SITE:ACTION:N"; the error says what is wrong with it.
+// Parses "SITE:ACTION:N"; the error is a phrase for people.
 tl::expected<FaultOrder, std::string> ParseFault(std::string_view text);
 
-// From here on. Orders add up; the first one for a site that applies is followed.
+// Arms the hook from now on. Several orders add up; for each passing the first order that applies is followed.
 void ArmFault(const FaultOrder& order);
 
 namespace fault_detail {
@@ -65,7 +65,7 @@ extern bool armed;
 bool Pass(Fault site);
 }  // namespace fault_detail
 
-// Passes the site: waits, or ends the process, if that was ordered. True if the site has to fail now.
+// Passes the site: waits, or ends the process, if an order says so. True if the site must fail now.
 inline bool FailsHere(Fault site) { return fault_detail::armed && fault_detail::Pass(site); }
 
 }  // namespace muster

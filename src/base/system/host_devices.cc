@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// How many entries of the folder are called `prefix` and a number.
+// Counts the entries of the folder whose name is `prefix` and a number.
 std::uint32_t CountNumbered(const std::string& folder, std::string_view prefix) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
   std::uint32_t count = 0;
@@ -23,7 +23,7 @@ std::uint32_t CountNumbered(const std::string& folder, std::string_view prefix) 
   return count;
 }
 
-// Nodes of the topology are processors, too: those that compute for us have SIMD units.
+// The topology lists CPUs as nodes too; nodes with SIMD units are GPUs.
 std::uint32_t CountKfd(const std::string& root) {
   const std::string nodes = root + "sys/class/kfd/kfd/topology/nodes";
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(nodes.c_str()), ::closedir);

@@ -1,5 +1,5 @@
-// The kinds of devices that muster knows by name: which variable tells a process what it may see, and how many of them
-// a host has. Knows files below /dev, /proc and /sys; loads no library of any vendor and asks no device.
+// The device kinds that muster supports by name: the variable that sets a process's visible devices, and the number of
+// devices on a host. Reads files below /dev, /proc and /sys; loads no vendor library and opens no device.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace muster {
 
 struct DeviceKind {
   std::string_view name;
-  // A list of what a process may see, in the order in which it numbers them.
+  // The variable that lists the visible devices of a process, in its numbering order.
   std::string_view variable;
-  // Applies before that one, which then counts what it has left; may be empty.
+  // A variable that is applied first; `variable` then numbers the remaining devices. May be empty.
   std::string_view outer;
 };
 
@@ -24,23 +24,23 @@ inline constexpr std::array<DeviceKind, 3> kDeviceKinds = {{{"ascend", "ASCEND_R
                                                             {"cuda", "CUDA_VISIBLE_DEVICES", ""},
                                                             {"hip", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}}};
 
-// Null for a name that is none.
+// Null for an unknown name.
 const DeviceKind* DeviceKindNamed(std::string_view name);
 
 struct DevicesThere {
-  std::string kind;         // empty if there is none
-  std::uint32_t count = 0;  // 0: nothing is known
+  std::string kind;         // empty if there are no devices
+  std::uint32_t count = 0;  // 0: unknown
 
   bool operator==(const DevicesThere&) const = default;
 };
 
-// Those of one kind, or, for an empty `kind`, of the first kind of which there is one: /dev/davinciN, /dev/nvidiaN,
-// and for hip the nodes of /sys/class/kfd/kfd/topology that compute. `root` ends with a slash.
+// The devices of one kind, or, for an empty `kind`, of the first kind that is present: /dev/davinciN, /dev/nvidiaN, and
+// for hip the GPU nodes of /sys/class/kfd/kfd/topology. `root` ends with a slash.
 DevicesThere CountDevices(std::string_view kind, const std::string& root = "/");
 
-// A number that stands for the count, whatever there is: for devices that muster cannot count, and for tests.
+// Overrides the count of devices: for devices that muster cannot count, and for tests.
 inline constexpr const char* kHostDevicesVariable = "MUSTER_HOST_DEVICES";
-// What its text says; nothing if it is no number from 0 to 4096.
+// Parses the value of that variable; nothing if it is no number from 0 to 4096.
 std::optional<std::uint32_t> BelievedDevices(std::string_view text);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// What hosts are called: names as text, and what this machine calls itself. Looks nothing up.
+// Host names: which texts are valid, and the name of this machine. Performs no lookup.
 #pragma once
 
 #include <string>
@@ -6,25 +6,25 @@
 
 namespace muster {
 
-// gethostname(2); "localhost" if the machine does not say, or says what no host may be called (IsHostName).
+// gethostname(2); "localhost" if that is empty or not a valid host name (IsHostName).
 std::string OwnHostName();
 
-// Whether the name is this machine's: its own, in full or up to the first dot, "localhost" or a loopback address.
+// Whether the name is this machine's own (in full or up to the first dot), "localhost" or a loopback address.
 bool IsThisMachine(std::string_view name);
 
-// Whether the text is a literal of IPv4 or IPv6.
+// Whether the text is an IPv4 or IPv6 literal.
 bool IsAddress(const std::string& text);
 
-// Whether the text can stand for a host wherever it is put, in a shell, too: an address, or letters, digits, '.', '_'
-// and
-// '-', not beginning with '-'; at most 255 bytes.
+// Whether the text can be used as a host everywhere, also in a shell: an address,
+// or letters, digits, '.', '_' and '-', not beginning with '-'; at most 255
+// bytes.
 bool IsHostOrAddress(std::string_view text);
 
-// The name as such a text: '-' in the place of what else is in it, "localhost" if nothing is left.
+// Makes such a text of the name: other characters become '-'; "localhost" if nothing remains.
 std::string AsHostName(std::string_view name);
 
-// Whether a host may be called so: an address, or letters, digits, '.', '_' and '-', not beginning with '-', with a
-// user's name of the same before an '@' if there is one.
+// Whether the text is a valid host name: an address, or letters, digits, '.', '_' and '-', not beginning with '-',
+// optionally with a user name of the same characters before an '@'.
 bool IsHostName(std::string_view name);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// What an agent's processes can be shut into besides their process groups (muster run --isolate).
+// How an agent's processes are isolated besides their process groups (muster run --isolate).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace muster {
 
 enum class Isolation : std::uint8_t {
   kNone,
-  kPid  // a PID namespace: the kernel ends all that is in it when its init, the agent, ends
+  kPid  // a PID namespace: the kernel kills everything in it when its init, the agent, ends
 };
 
 // "none", "pid"

@@ -1,6 +1,7 @@
-// The mechanisms of the kernel that muster can do without.
+// The optional kernel mechanisms, and the set of those that are switched off: for old kernels on which they are faulty,
+// and for tests of their substitutes.
 //
-// Knows names only; the substitute of a mechanism is described where it is used (spawn/start/launcher.h,
+// Only names and descriptions; each substitute is documented where it is used (spawn/start/launcher.h,
 // evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
 #pragma once
 
@@ -24,8 +25,8 @@ enum class Mechanism : std::uint8_t {
 
 struct MechanismFact {
   std::string_view name;
-  std::string_view what;     // what it is for
-  std::string_view instead;  // what is done without it, and how the journal names that
+  std::string_view what;     // its purpose
+  std::string_view instead;  // its substitute, and the substitute's name in the journal
 };
 
 // In the order of Mechanism; `muster docs mechanisms` shows it.

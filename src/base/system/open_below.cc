@@ -27,7 +27,7 @@ bool IsLink(int directory, const std::string& name) {
          S_ISLNK(status.st_mode);
 }
 
-// O_PATH alone would open a link itself, and with O_DIRECTORY a link is said to be no directory: both are ELOOP here.
+// O_PATH alone would open a link itself, and with O_DIRECTORY a link fails with ENOTDIR: both become ELOOP here.
 UniqueFd OpenPart(int directory, const std::string& part, int flags, mode_t mode) {
   if ((flags & O_PATH) != 0 && IsLink(directory, part)) return Refused(ELOOP);
   int opened = -1;
@@ -86,15 +86,15 @@ UniqueFd OpenBelow(int directory, const std::string& path, int flags, mode_t mod
     ::close(opened);
     return Refused(ELOOP);
   }
-  // EPERM: a filter of system calls that does not know it. EAGAIN: something on the way was renamed meanwhile. ENOTDIR:
-  // perhaps of a link, which is told apart there.
+  // EPERM: a seccomp filter that does not know the call. EAGAIN: something on the path was renamed meanwhile. ENOTDIR:
+  // perhaps caused by a link, which the fallback distinguishes.
   if (errno != ENOSYS && errno != EPERM && errno != EAGAIN && errno != ENOTDIR) return {};
   return OpenBelowByParts(directory, path, flags, mode);
 }
 
 UniqueFd OpenInside(int directory, const std::string& path, int flags) {
   open_how how{};
-  // O_PATH opens nothing that could block, and openat2(2) refuses flags that have no meaning beside it.
+  // An O_PATH open never blocks, and openat2(2) refuses flags that have no meaning with it.
   const int careful = flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);
   how.flags = static_cast<std::uint64_t>(careful);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;

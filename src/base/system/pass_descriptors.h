@@ -1,5 +1,5 @@
-// Descriptors that go from one process to another over a connected Unix socket (unix(7), SCM_RIGHTS), with a byte that
-// says nothing.
+// Passes descriptors between processes over a connected Unix socket (unix(7), SCM_RIGHTS), with one meaningless
+// byte.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace muster {
 
-// Never waits. False with errno.
+// Sends without blocking. False with errno.
 template <std::size_t N>
 bool PassDescriptors(int socket, const std::array<int, N>& descriptors) {
   char byte = 0;
@@ -38,8 +38,8 @@ bool PassDescriptors(int socket, const std::array<int, N>& descriptors) {
   return sent == 1;
 }
 
-// Waits for the next ones. Nothing once the socket has ended; empty ones if they could not be had here (too many are
-// open): whoever passed them sees his own ends close.
+// Waits for the next descriptors. Nothing at the end of the stream; empty ones if they could not be received (too many
+// are open): the sender then sees its ends close.
 template <std::size_t N>
 std::optional<std::array<UniqueFd, N>> TakeDescriptors(int socket) {
   char byte = 0;
@@ -59,7 +59,7 @@ std::optional<std::array<UniqueFd, N>> TakeDescriptors(int socket) {
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return taken;
   const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-  for (std::size_t i = 0; i < count; ++i) {  // the room is aligned, so there may be more than were asked for
+  for (std::size_t i = 0; i < count; ++i) {  // alignment may leave space for more descriptors than requested
     int descriptor = -1;
     std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
     UniqueFd one(descriptor);

@@ -17,7 +17,7 @@ SelfCount CountSelf() {
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
     if (entry->d_name[0] != '.') ++count.descriptors;
   }
-  if (count.descriptors > 0) --count.descriptors;  // the one that looks
+  if (count.descriptors > 0) --count.descriptors;  // the descriptor of this loop
   std::ifstream statm("/proc/self/statm");
   std::uint64_t total = 0;
   std::uint64_t resident = 0;
@@ -39,7 +39,7 @@ ProcessStat ReadStat(const std::string& process) {
   std::string text;
   std::getline(file, text);
   ProcessStat stat;
-  const std::size_t name_end = text.rfind(") ");  // the name may hold anything
+  const std::size_t name_end = text.rfind(") ");  // the name may contain any character
   if (name_end == std::string::npos) return stat;
   std::istringstream fields(text.substr(name_end + 2));
   fields >> stat.state;
@@ -58,7 +58,7 @@ std::uint64_t StartTicksOf(pid_t pid) {
 }
 
 std::uint64_t OwnStartTicks() {
-  // A fork is another process.
+  // A fork has another pid, so the value is cached per process.
   static pid_t known_of = 0;
   static std::uint64_t ticks = 0;
   if (const pid_t pid = ::getpid(); pid != known_of) {

@@ -1,5 +1,5 @@
-// What this process is and holds of the machine now: for the record of a run, so that a leak shows and leftovers can be
-// told from strangers. Knows /proc.
+// Resource usage and identity of this process, for the record of a run: they show descriptor leaks, and distinguish
+// leftovers from foreign processes. Reads /proc.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct SelfCount {
 // Zeros where /proc cannot be read.
 SelfCount CountSelf();
 
-// Field 22 of /proc/self/stat: clock ticks from the start of the machine to that of this process; 0 if it is not told.
+// Field 22 of /proc/self/stat: clock ticks from boot to the start of this process; 0 if unknown.
 std::uint64_t OwnStartTicks();
-// The same of another process; 0 also if there is none, or if it has ended and was not waited for.
+// The same for another process; 0 also if there is no such process, or if it is a zombie.
 std::uint64_t StartTicksOf(pid_t pid);
 
-// What tells this start of the machine from all others (/proc/sys/kernel/random/boot_id); empty if it is not told.
+// Identifies the current boot of the machine (/proc/sys/kernel/random/boot_id); empty if unknown.
 std::string BootId();
 
 }  // namespace muster

@@ -1,18 +1,18 @@
-// Descriptors 0, 1 and 2, which every program of ours has from its first line on: what it opened later would else be
-// given these numbers, and be read or written as the terminal is. In a header of its own, so that examples, which link
-// nothing of muster, have it too.
+// Ensures that descriptors 0, 1 and 2 are open from the start of a program: otherwise a file opened later would get one
+// of these numbers and be used as the terminal. A separate header so that examples, which link nothing of muster, can
+// use it too.
 #pragma once
 
 #include <fcntl.h>
 
 namespace muster {
 
-// Opens /dev/null in the place of each of descriptors 0 to 2 that is closed (`muster run … <&- >&- 2>&-`). To be called
-// first thing in main(). False, with errno, if /dev/null cannot be opened.
+// Opens /dev/null for each of the descriptors 0 to 2 that is closed (`muster run … <&- >&- 2>&-`). Must be called first
+// in main(). False, with errno, if /dev/null cannot be opened.
 inline bool FillStandardDescriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest number that is free (open(2)), which is this one.
+    // open(2) returns the lowest free number, which is this one.
     if (::open("/dev/null", O_RDWR) != fd) return false;
   }
   return true;

@@ -54,7 +54,7 @@ tl::expected<UniqueFd, int> ListenAt(std::uint16_t& port, PortUse use) {
     sockaddr_in6 bound = {};
     socklen_t size = sizeof bound;
     ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size);
-    port = ntohs(bound.sin6_port);  // both families have it in the same place
+    port = ntohs(bound.sin6_port);  // at the same offset for both families
     return socket;
   }
   return tl::unexpected<int>(error);

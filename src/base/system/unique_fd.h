@@ -1,4 +1,4 @@
-// A file descriptor with one owner. Knows nothing of what the descriptor refers to.
+// A file descriptor with one owner, which closes it when destroyed.
 #pragma once
 
 #include <utility>

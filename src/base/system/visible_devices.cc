@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the kernel and its drivers tell of one device.
+// What the kernel and its drivers report about one device.
 struct Known {
-  std::string uuid;  // empty: not told
+  std::string uuid;  // empty: unknown
   std::optional<std::uint32_t> node;
 };
 
@@ -35,14 +35,14 @@ std::vector<fs::path> FoldersIn(const fs::path& folder) {
   return found;
 }
 
-// -1, where a machine has but one node, is none.
+// -1, on a machine with a single node, means none.
 std::optional<std::uint32_t> NodeOfPci(const std::string& root, const std::string& address) {
   std::ifstream file(root + "sys/bus/pci/devices/" + address + "/numa_node");
   int node = -1;
   return file >> node && node >= 0 ? std::optional(static_cast<std::uint32_t>(node)) : std::nullopt;
 }
 
-// In the order of their PCI addresses, which is CUDA's own where all are alike.
+// In the order of PCI addresses, which is CUDA's order when all devices are of the same model.
 std::vector<Known> KnownCuda(const std::string& root) {
   std::vector<Known> known;
   for (const fs::path& folder : FoldersIn(root + "proc/driver/nvidia/gpus")) {
@@ -67,7 +67,7 @@ std::vector<Known> KnownHip(const std::string& root) {
     std::uint64_t value = 0;
     while (file >> name >> value) properties[name] = value;
     if (properties["simd_count"] == 0) continue;
-    // amdgpu: bus in the upper byte, then five bits of device and three of function.
+    // amdgpu: the upper byte is the bus, then five bits of device and three of function.
     const std::uint64_t place = properties["location_id"];
     const std::string address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", properties["domain"], (place >> 8) & 0xff,
                                             (place >> 3) & 0x1f, place & 0x7);
@@ -92,8 +92,8 @@ std::string_view Trimmed(std::string_view word) {
   return word;
 }
 
-// A UUID, of which the beginning is enough if it is that of one device only; a part of a device (MIG) stands for
-// itself.
+// For a UUID a unique prefix is enough. A part of a device (MIG) is leased under its own
+// name.
 std::string LeaseOfWord(std::string_view word, const std::vector<Known>& known) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -106,7 +106,7 @@ std::string LeaseOfWord(std::string_view word, const std::vector<Known>& known) 
   return name;
 }
 
-// `before` without a value: any number names a device.
+// `before` without a value: every number is valid.
 std::vector<HostDevice> Chosen(const std::optional<std::vector<HostDevice>>& before, std::string_view list,
                                const std::vector<Known>& known) {
   std::vector<HostDevice> chosen;
@@ -159,7 +159,7 @@ VisibleDevices DevicesInSight(std::string_view kind, std::uint32_t wanted, const
       seen = Chosen(seen, list, known);
       sight.limit = fmt::format("{}={}", name, Printable(list));
       if (name != of_kind->outer) continue;
-      for (std::size_t i = 0; i < seen->size(); ++i) (*seen)[i].name = std::to_string(i);  // the next one counts anew
+      for (std::size_t i = 0; i < seen->size(); ++i) (*seen)[i].name = std::to_string(i);  // renumbered
     }
   }
   sight.devices = seen ? *std::move(seen) : numbered(wanted);

@@ -1,11 +1,11 @@
-// Writing all of something, however many writes the kernel makes of it.
+// Writes a whole buffer, with as many write(2) calls as needed.
 #pragma once
 
 #include <string_view>
 
 namespace muster {
 
-// Blocks where the descriptor does. The error number, or 0: everything is written.
+// Blocks if the descriptor does. Returns an error number, or 0 when everything is written.
 int WriteAll(int fd, std::string_view bytes);
 
 }  // namespace muster

@@ -14,7 +14,7 @@ struct Range {
   std::uint32_t last;
 };
 
-// Marks that are drawn onto the character before, and what is not drawn at all (Unicode 15, categories Mn and Cf).
+// Combining marks and invisible characters, of width 0 (Unicode 15, categories Mn and Cf).
 constexpr std::array<Range, 6> kNone = {
     {{0x300, 0x36f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2064}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}}};
 // East Asian Width W and F.
@@ -44,7 +44,7 @@ std::size_t ColumnsOf(std::string_view sequence) {
   return IsIn(kNone, character) ? 0 : IsIn(kWide, character) ? 2 : 1;
 }
 
-// How many bytes fit, and how many columns they take.
+// The number of bytes that fit, and the columns they take.
 struct Fit {
   std::size_t bytes = 0;
   std::size_t columns = 0;
@@ -86,7 +86,7 @@ std::string InColumns(std::string_view text, std::size_t columns) {
 
 std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t indent) {
   if (columns == 0) return std::string(text);
-  // Where the indentation would leave nothing there is none.
+  // No indentation if it would leave no width for the text.
   if (indent * 2 > columns) indent = 0;
   std::string wrapped;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -95,10 +95,10 @@ std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t
     std::size_t room = columns;
     while (Columns(line) > room) {
       const std::string_view fits = FirstColumns(line, room);
-      // The blank after the last word that fits may be beyond them.
+      // The blank after the last word that fits may lie beyond the limit.
       std::size_t cut = line[fits.size()] == ' ' ? fits.size() : fits.rfind(' ');
       if (cut == std::string_view::npos || fits.find_first_not_of(' ') >= cut) cut = fits.size();
-      if (cut == 0) break;  // not even one character
+      if (cut == 0) break;  // not even one character fits
       wrapped += line.substr(0, line.find_last_not_of(' ', cut - 1) + 1);
       wrapped += '\n';
       line.remove_prefix(cut);

@@ -1,6 +1,6 @@
-// How many columns of a terminal a text takes, and the part of it that fits.
+// The width of a text in terminal columns, and cutting and wrapping text to a width.
 //
-// Knows UTF-8 and which characters are wide or none; near enough for names and log lines, no locale is asked.
+// Handles UTF-8, wide and zero-width characters; precise enough for names and log lines, independent of the locale.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace muster {
 
-// Of a text without control bytes other than tabs. A tab counts as one column.
+// The width of a text without control bytes other than tabs. A tab counts as one column.
 std::size_t Columns(std::string_view text);
 
-// The longest beginning of the text that takes at most so many columns; no sequence is cut.
+// The longest prefix of the text that takes at most so many columns; cuts no UTF-8 sequence.
 std::string_view FirstColumns(std::string_view text, std::size_t columns);
 
-// The text in exactly so many columns: cut, its last column then "…", or filled with blanks. Tabs become blanks.
+// The text in exactly so many columns: cut and ended with "…", or padded with blanks. Tabs become blanks.
 std::string InColumns(std::string_view text, std::size_t columns);
 
-// The text with each of its lines broken at blanks where it would take more than so many columns; what goes on is
-// indented by so many blanks. A word that is longer than a line is cut. `columns` 0: as it is.
+// Breaks each line of the text at blanks where it would take more than `columns` columns; continuation lines are
+// indented by `indent` blanks. A word that is longer than a line is cut. `columns` 0: unchanged.
 std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t indent);
 
 }  // namespace muster

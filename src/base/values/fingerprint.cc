@@ -32,7 +32,7 @@ std::string Sha256Hex(std::string_view bytes) {
 #if defined(__x86_64__)
 namespace {
 
-// By the processor's own instruction, which has this very polynomial: journals of millions of lines are read by it.
+// Uses the CPU instruction for this polynomial, since it is run over journals of millions of lines.
 __attribute__((target("sse4.2"))) std::uint32_t Crc32cByInstruction(std::string_view bytes) {
   std::uint64_t sum = 0xFFFFFFFF;
   while (bytes.size() >= sizeof(std::uint64_t)) {
@@ -64,7 +64,7 @@ std::string RandomHex(std::size_t bytes) {
   std::size_t filled = 0;
   while (filled < bytes) {
     const ssize_t got = getrandom(random.data() + filled, bytes - filled, 0);
-    if (got < 0) std::abort();  // only EINTR is possible for so few bytes, and it cannot be (getrandom(2))
+    if (got < 0) std::abort();  // EINTR cannot happen for so few bytes (getrandom(2))
     filled += static_cast<std::size_t>(got);
   }
   return HexText(random.data(), bytes);

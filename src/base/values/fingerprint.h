@@ -1,4 +1,4 @@
-// Identities and checksums of bytes.
+// Hashes, checksums and random identifiers.
 #pragma once
 
 #include <cstddef>

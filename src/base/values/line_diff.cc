@@ -46,7 +46,7 @@ std::vector<LineChange> DiffLines(std::string_view before, std::string_view afte
     for (std::size_t i = 0; i < columns; ++i) add(i);
     return changes;
   }
-  // Longest common subsequence: length[i][j] is that of what is left of both from i and j on.
+  // Longest common subsequence: length[i][j] is that of the rest of both texts from i and j on.
   std::vector<std::uint32_t> length((rows + 1) * (columns + 1), 0);
   const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return length[i * (columns + 1) + j]; };
   for (std::size_t i = rows; i-- > 0;) {
@@ -74,13 +74,13 @@ namespace {
 // A line of either text, or of both.
 struct Told {
   char mark = ' ';
-  std::uint32_t a = 0;  // its number in either text, or that of the next one there; from 1
+  std::uint32_t a = 0;  // line number in the first text, or that of the next line there; from 1
   std::uint32_t b = 0;
   std::string text;
 };
 
 std::string RangeText(std::uint32_t first, std::uint32_t count) {
-  // An empty range is named by the line before it.
+  // An empty range is identified by the line before it.
   const std::string begin = std::to_string(count == 0 ? first - 1 : first);
   return count == 1 ? begin : begin + "," + std::to_string(count);
 }
@@ -88,14 +88,14 @@ std::string RangeText(std::uint32_t first, std::uint32_t count) {
 }  // namespace
 
 std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view after, std::uint32_t context) {
-  // The end of a text is part of its last line.
+  // A missing newline at the end counts as a difference of the last line.
   constexpr std::string_view kNoEnd = "\n\\ No newline at end of file";
   const auto ended = [&](std::string_view text) { return text.empty() || text.ends_with('\n'); };
   Lines a = Cut(before);
   Lines b = Cut(after);
   std::string whole_a(before), whole_b(after);
   const bool ends_differ = ended(before) != ended(after) && !a.empty() && !b.empty() && a.back() == b.back();
-  if (ends_differ) (ended(before) ? whole_b : whole_a) += '\x01';  // a mark that makes the last lines differ
+  if (ends_differ) (ended(before) ? whole_b : whole_a) += '\x01';  // makes the last lines differ
   std::vector<Told> told;
   std::uint32_t at_a = 1, at_b = 1;
   const auto same_until = [&](std::uint32_t to_a) {
@@ -118,7 +118,7 @@ std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view a
       ++i;
       continue;
     }
-    // As long as no more than two contexts are between two changes they are one hunk.
+    // Changes that are at most two contexts apart form one hunk.
     std::size_t last = i;
     for (std::size_t j = i; j < told.size() && j <= last + 2 * context + 1; ++j) {
       if (told[j].mark != ' ') last = j;

@@ -1,4 +1,4 @@
-// Which lines of a text were replaced by which: what a reader wants to know of two versions of a file.
+// Line differences between two texts, as diff(1) computes them.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace muster {
 
 struct LineChange {
-  bool added = false;      // it is in the second text; else in the first
-  std::uint32_t line = 0;  // its number there, from 1
+  bool added = false;      // in the second text; else in the first
+  std::uint32_t line = 0;  // number in that text, from 1
   std::string text;
 
   bool operator==(const LineChange&) const = default;
 };
 
-// A shortest list of lines removed and added, in order. Where the texts differ over more lines than can be compared
-// quickly (millions of pairs), all of these are given as removed and added.
+// A shortest list of removed and added lines, in order. If the texts differ over more lines than can be compared
+// quickly (millions of pairs), all of these count as removed and added.
 std::vector<LineChange> DiffLines(std::string_view before, std::string_view after);
 
 // The same as `diff -U CONTEXT` prints it, without the two lines that name the files: "@@ -1,4 +1,5 @@", then lines

@@ -1,4 +1,4 @@
-// Numbers as text, without the locale ever having a say.
+// Formats numbers independently of the locale.
 #include <array>
 #include <charconv>
 #include <cmath>

@@ -1,11 +1,11 @@
-// Texts without a byte that means anything to a shell, wherever they stand in what it reads.
+// Recognises texts without any character that is special to a shell.
 #pragma once
 
 #include <string_view>
 
 namespace muster {
 
-// Letters, digits, bytes beyond ASCII and "_-./:,+@%" alone; what is in `also` is allowed besides. True for no text.
+// Whether the text has only letters, digits, bytes beyond ASCII, "_-./:,+@%" and those of `also`; true if empty.
 bool IsPlain(std::string_view text, std::string_view also = {});
 
 }  // namespace muster

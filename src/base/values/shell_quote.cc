@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Words that a shell reads in another way where a command is expected (POSIX.1, shell command language, 2.4).
+// Words that a shell treats specially at the start of a command (POSIX.1, shell command language, 2.4).
 constexpr std::string_view kReserved[] = {"case", "do", "done", "elif", "else", "esac",  "fi",
                                           "for",  "if", "in",   "then", "time", "until", "while"};
 
@@ -93,7 +93,7 @@ std::string ShellQuoted(std::span<const std::string> words) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) out += ' ';
-    // In front, NAME=text would be an assignment, and "if" the start of a statement.
+    // As the first word, NAME=text would be an assignment, and "if" the start of a statement.
     const bool misread =
         i == 0 && (words[i].find('=') != std::string::npos ||
                    std::find(std::begin(kReserved), std::end(kReserved), words[i]) != std::end(kReserved));
@@ -142,7 +142,7 @@ std::string Printable(std::string_view text) {
 
 tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view text) {
   std::vector<std::string> words;
-  bool inside = false;  // a word, which may be empty so far
+  bool inside = false;  // inside a word, which may be empty so far
   const auto add = [&](char c) {
     if (!inside) words.emplace_back();
     inside = true;
@@ -154,7 +154,7 @@ tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view 
       inside = false;
     } else if (c == '\\') {
       if (++i == text.size()) return tl::unexpected<std::string>("it ends with a backslash");
-      if (text[i] != '\n') add(text[i]);  // or the line goes on
+      if (text[i] != '\n') add(text[i]);  // a backslash before a newline continues the line
     } else if (c == '\'' || c == '"') {
       const std::size_t open = i;
       if (!inside) words.emplace_back();

@@ -1,4 +1,4 @@
-// Quoting for people and for POSIX shells.
+// Quoting and splitting of words for POSIX shells, and escaping for terminals.
 #pragma once
 
 #include <span>
@@ -15,16 +15,16 @@ std::string ShellQuoted(std::string_view word);
 // The words as a command line: the first is quoted where a shell would take it for an assignment or a keyword.
 std::string ShellQuoted(std::span<const std::string> words);
 
-// The words of a command line as a POSIX shell splits them (2.2 of its standard): blanks and newlines separate,
-// '…', "…" and \ quote. Nothing is expanded and no character is an operator: $, *, ~, |, # and & stand for themselves.
-// The error is a phrase: a quote that is not closed, a backslash at the end.
+// Splits a command line into words as a POSIX shell does (2.2 of its standard): blanks and newlines separate, '…', "…"
+// and \ quote. Nothing is expanded and no character is an operator: $, *, ~, |, # and & are literal. The error is a
+// phrase: a quote that is not closed, a backslash at the end.
 tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view text);
 
 // Double-quoted with \n \t \" \\ and \xNN for control bytes: one line, reversible, safe on a terminal.
 std::string Quoted(std::string_view text);
 
-// The text made safe for a terminal line: control bytes (also C1 and ESC) become \xNN or \n; valid UTF-8
-// stays, invalid bytes become \xNN. Tabs stay.
+// Escapes a text for a terminal line: control bytes (also C1 and ESC) become \xNN or \n; valid UTF-8 stays, invalid
+// bytes become \xNN. Tabs stay.
 std::string Printable(std::string_view text);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Signals by name and number, as the C library of this machine has them.
+// Signal names and numbers of this machine's C library.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// "SIGKILL"; "SIGRTMIN+3" for the real-time ones; "signal 77" for what is none.
+// "SIGKILL"; "SIGRTMIN+3" for the real-time signals; "signal 77" for an invalid number.
 std::string SignalName(std::int32_t signal);
 
 // "TERM" or "SIGTERM" -> 15.

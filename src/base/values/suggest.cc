@@ -28,7 +28,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestWord = 100;  // nobody mistypes more; keeps hostile words cheap
+  constexpr std::size_t kLongestWord = 100;  // longer words are not typos; bounds the cost of hostile input
   if (word.size() > kLongestWord) return std::nullopt;
   const std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, 3);
   std::optional<std::string> nearest;

@@ -1,4 +1,4 @@
-// "Did you mean": the nearest known word, or nothing.
+// Suggests the nearest known word for a misspelt one ("did you mean").
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace muster {
 
-// The candidate nearest to `word` by Damerau-Levenshtein distance (optimal string alignment), if near
-// enough to be a slip: at most a third of the word's length, at least 1, at most 3. Ties: the first.
+// The candidate nearest to `word` by Damerau-Levenshtein distance (optimal string alignment), if the distance is at
+// most a third of the word's length, at least 1 and at most 3. Ties: the first.
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates);
 
-// "did you mean \"workers\"?" or, without a near one, "known: a, b, c" (at most 12 names, then "…").
+// "did you mean \"workers\"?", or, if none is near, "known: a, b, c" (at most 12 names, then "…").
 std::string DidYouMean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace muster

@@ -52,7 +52,7 @@ std::optional<std::int64_t> ParseBytes(std::string_view text) {
   if (!number) return std::nullopt;
   for (const Unit& unit : kUnits) {
     if (unit.name != text) continue;
-    // 1.005 is no double, so 1.005KB misses 1005 by an ulp: what is whole but for rounding is whole.
+    // 1.005 has no exact double, so 1.005KB misses 1005 by an ulp: accept numbers that are whole up to rounding.
     constexpr double kRounding = 4.5e-16;
     const double bytes = *number * unit.factor;
     const double whole_bytes = std::round(bytes);

@@ -1,4 +1,4 @@
-// Sizes and durations as people write them.
+// Parses and formats sizes and durations.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace muster {
 
 // "512", "30GiB" (2^30-based), "3.5GB" (10^9-based); units B KB MB GB TB PB KiB MiB GiB TiB PiB, no blanks.
-// Nothing if the text is no size or not a whole number of bytes below 2^63.
+// Nothing if the text is invalid or not a whole number of bytes below 2^63.
 std::optional<std::int64_t> ParseBytes(std::string_view text);
 
-// "90s", "250ms", "15m", "12h", "1d12h", "1.5s": seconds. Units d h m s ms in this order, each at most
-// once; a bare number is seconds. Nothing if the text is no duration.
+// "90s", "250ms", "15m", "12h", "1d12h", "1.5s": seconds. Units d h m s ms in this order, each at most once; a bare
+// number is seconds. Nothing if the text is invalid.
 std::optional<double> ParseDuration(std::string_view text);
 
 // "1.2 s", "340 ms", "2 min 5 s", "1 h 3 min": for people.

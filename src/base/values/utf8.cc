@@ -35,14 +35,14 @@ std::size_t Utf8Length(std::string_view bytes) {
 
 bool IsUtf8(std::string_view bytes) {
   while (!bytes.empty()) {
-    // Nearly all texts are ASCII: eight bytes at a time.
+    // Nearly all texts are ASCII: check eight bytes at a time.
     while (bytes.size() >= sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data(), sizeof word);
       if ((word & 0x8080808080808080U) != 0) break;
       bytes.remove_prefix(sizeof word);
     }
-    // What is left of an ASCII text is less than a word.
+    // The rest of an ASCII text is shorter than a word.
     while (!bytes.empty() && static_cast<signed char>(bytes.front()) >= 0) bytes.remove_prefix(1);
     if (bytes.empty()) return true;
     const std::size_t length = Utf8Length(bytes);

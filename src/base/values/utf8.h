@@ -1,4 +1,4 @@
-// Whether bytes are valid UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
+// UTF-8 validation (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ bool IsUtf8(std::string_view bytes);
 // Length in bytes of the valid sequence at the front, 0 if there is none.
 std::size_t Utf8Length(std::string_view bytes);
 
-// The longest prefix of at most `size` bytes that cuts no valid sequence.
+// The longest prefix of at most `size` bytes that does not cut a valid sequence.
 std::string_view Utf8Prefix(std::string_view bytes, std::size_t size);
 
 }  // namespace muster

@@ -46,7 +46,7 @@ class Completer {
     if (word.starts_with(last_)) answer_.candidates.push_back({word, about});
   }
 
-  // A name or id of a run: its directory may be somebody else's, and no run is called otherwise.
+  // A name or id of a run. Other names are skipped: another user may have created the directory.
   void AddName(const std::string& name, const std::string& about) {
     if (IsRunName(name)) Add(name, about);
   }
@@ -55,10 +55,10 @@ class Completer {
     CLI::App app;
     const Invocation invocation;
     const CommandOptions options = AddCommandOptions(app, command, invocation);
-    const CLI::Option* waiting = nullptr;  // an option whose value comes next
+    const CLI::Option* waiting = nullptr;  // an option whose value is next
     for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
       const std::string& word = words_[i];
-      if (word == "--") {  // what follows is the job's
+      if (word == "--") {  // the rest belongs to the job
         answer_.files = true;
         return;
       }
@@ -98,7 +98,7 @@ class Completer {
     }
   }
 
-  // The values of an option, each behind `before`.
+  // Adds the values of an option, each with the prefix `before`.
   void ValuesOf(const std::string& type, const std::string& before) {
     if (type.starts_with("FILE") || type == "[FILE]" || type == "PATH" || type == "DIR") {
       answer_.files = true;
@@ -137,14 +137,14 @@ class Completer {
     }
     if (positionals.empty()) return;
     const std::size_t at = std::min(given_.size(), positionals.size() - 1);
-    if (given_.size() > at && positionals[at]->get_expected_max() <= 1) return;  // there is nothing more to say
+    if (given_.size() > at && positionals[at]->get_expected_max() <= 1) return;  // no further arguments
     const std::string name = positionals[at]->get_name(true);
     if (name == "RECIPE") {
       for (const char* own : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) Add(own, "a recipe of muster's own");
       if (last_.starts_with('@')) {
         for (const std::string& recipe : LibraryRecipes()) Add(recipe, "a recipe of a library");
       }
-      if (!last_.empty()) Runs();  // whose stored recipes are meant
+      if (!last_.empty()) Runs();  // stored recipes of runs
       answer_.files = true;
     } else if (name == "OVERRIDES") {
       Overrides();
@@ -167,8 +167,8 @@ class Completer {
     }
   }
 
-  // The recipe that is named, with what is set so far: a variant that is chosen has parameters of its own. Without what
-  // is set if that is wrong, and with nothing if the recipe is.
+  // Evaluates the named recipe with the overrides so far, since the selected variant adds parameters. Falls back to the
+  // recipe without overrides if these are invalid, and to nothing if the recipe is.
   Evaluation Described() const {
     if (given_.empty()) return {};
     RecipeOptions options;
@@ -204,7 +204,7 @@ class Completer {
     if (equals == std::string::npos) ClusterNumbers(set);
   }
 
-  // What is overridden like a parameter where no parameter has that name.
+  // Adds numbers of the cluster that no parameter of the same name hides.
   void ClusterNumbers(const std::set<std::string>& set) {
     for (const auto& [name, about] : {std::pair{"hosts", "how many hosts the job is spread over"},
                                       std::pair{"devices_per_host", "how many devices each of them has"}}) {
@@ -271,7 +271,7 @@ class Completer {
   std::span<const Command> commands_;
   const std::vector<std::string>& words_;
   const std::string last_;
-  std::vector<std::string> given_;     // positional words before the last
+  std::vector<std::string> given_;     // positional arguments before the last word
   std::vector<std::string> profiles_;  // values of --profile before it
   Completion answer_;
 };

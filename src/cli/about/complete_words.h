@@ -1,6 +1,6 @@
-// What may stand next on muster's command line: commands, options, parameters of the recipe with what they mean, runs,
-// topics. For shells (muster completion), which ask at every press of a key: nothing is started but the evaluation of a
-// recipe that is named, nothing is written, and what is wrong is silence.
+// Completes muster's command line: commands, options, parameters of the recipe with their documentation, runs, topics.
+// Shells call it at every key press (muster completion): it starts nothing except the evaluation of the named recipe,
+// writes nothing, and ignores errors.
 #pragma once
 
 #include <span>
@@ -13,14 +13,14 @@ namespace muster {
 
 struct Completion {
   struct Candidate {
-    std::string word;  // whole; one that ends in '=' goes on
+    std::string word;  // the whole word; one that ends in '=' is continued by a value
     std::string about;
   };
-  std::vector<Candidate> candidates;  // those that begin as the last word does
-  bool files = false;                 // and files of any name
+  std::vector<Candidate> candidates;  // those that begin with the last word
+  bool files = false;                 // also complete names of files
 };
 
-// `words`: those after "muster" up to the cursor; the last is the one to be completed, and may be empty.
+// `words`: those after "muster" up to the cursor; the last one is completed, and may be empty.
 Completion CompleteWords(std::span<const Command> commands, const std::vector<std::string>& words);
 
 }  // namespace muster

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// Before the commands and after them. Written by hand, in the macros of man(7); what commands say is not repeated here.
+// The text before and after the commands. Written by hand, in the macros of man(7); command texts are generated.
 constexpr std::string_view kBefore = R"(.SH NAME
 muster \- launch training jobs from Lua recipes
 .SH SYNOPSIS
@@ -185,7 +185,7 @@ muster run @torch workers=8 \-\- python3 train.py \-\-lr 0.1
 Documentation: docs/README.md of muster's sources lists all pages; start with docs/recipe\-guide.md.
 )";
 
-// One paragraph of text: nothing in it is a request or an escape, and everything is ASCII.
+// Escapes a paragraph: nothing in it is a request or an escape sequence, and everything is ASCII.
 std::string Escaped(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";

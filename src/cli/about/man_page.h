@@ -1,4 +1,4 @@
-// muster(1): what the commands say of themselves, in a frame of what holds for all of them.
+// The manual page muster(1): generated descriptions of the commands, between general sections.
 #pragma once
 
 #include <span>

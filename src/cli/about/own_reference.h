@@ -1,4 +1,4 @@
-// What muster tells about itself (muster docs), put together: the schema of the context API, contracts, mechanisms.
+// The content of muster docs: the schema of the context API, contracts, mechanisms.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// The topics refer to the rest, so it stays where it is.
+// Not movable: the topics refer to the other members.
 struct OwnReference {
   Schema schema;
   Outline outline;

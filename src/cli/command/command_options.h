@@ -1,5 +1,5 @@
-// All options of a command: its own, and those that several commands have in common. Whoever calls commands, describes
-// or completes them, asks here, so that none of them knows fewer than the others.
+// All options of a command: its own, and the common ones. Used to run, document and complete commands, so that all of
+// these agree.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@
 namespace muster {
 
 struct CommandOptions {
-  std::function<int()> run;           // what Command::setup gave; owns what the command's own options write to
-  CLI::Option* site = nullptr;        // --site, of every command whose doing depends on site files
-  std::shared_ptr<std::string> file;  // … what it names
+  std::function<int()> run;           // the result of Command::setup; owns the variables of the command's own options
+  CLI::Option* site = nullptr;        // --site, for commands that depend on site files
+  std::shared_ptr<std::string> file;  // … its value
 };
 
-// What is given must live as long as the app.
+// All arguments must live as long as the app.
 CommandOptions AddCommandOptions(CLI::App& app, const Command& command, const Invocation& invocation);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// What muster exits with. docs/commands.md has the table for users.
+// The exit codes of muster. docs/commands.md has the table for users.
 #pragma once
 
 #include "muster/diagnostic.h"
@@ -8,13 +8,13 @@ namespace muster {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitProcessFailed = 1;
 inline constexpr int kExitDiffer = 1;      // muster diff: both are known, and they differ
-inline constexpr int kExitNothing = 1;     // muster ls: what was asked for is not among the runs, as with grep
-inline constexpr int kExitUnreadable = 1;  // muster ls, muster ps: not all that is there can be read
+inline constexpr int kExitNothing = 1;     // muster ls: no run matches, as with grep
+inline constexpr int kExitUnreadable = 1;  // muster ls, muster ps: some runs or sweeps cannot be read
 inline constexpr int kExitRecipe = 2;      // recipe or usage
 inline constexpr int kExitMachine = 3;     // spawning, files, hosts
 inline constexpr int kExitBusy = 75;       // the run directory is in use
 
-// The code for errors before anything was started: that of the first error.
+// The code for errors before anything was started: that of the first diagnostic.
 int ExitCodeFor(const Diagnostics& diagnostics);
 
 }  // namespace muster

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-// Lines of the files that diagnostics are about; each file is read once.
+// Source lines for diagnostics; each file is read once.
 class Sources {
  public:
   std::optional<std::string> Line(const Place& place) {
@@ -76,7 +76,7 @@ std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour) {
     text += DiagnosticText(
         diagnostic,
         [&](const Place& place) {
-          // Whoever reads the terminal, or a log of it, reads no password; other diagnostics may be of the same line.
+          // Hides the line if any diagnostic on it concerns a secret: terminals are logged.
           const bool secret = std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
             return other.kind == "secret_literal" && other.place == place;
           });
@@ -112,7 +112,7 @@ nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {
 std::string DiagnosticsJson(const Diagnostics& diagnostics) {
   const nlohmann::json whole = {
       {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
-  // Texts are UTF-8 by construction, except that a file's name may be anything.
+  // Texts are UTF-8 by construction, except for names of files.
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// Diagnostics on the terminal and as JSON.
+// Prints diagnostics on the terminal and as JSON.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// As PrintDiagnostics writes them.
+// The text that PrintDiagnostics writes.
 std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour = false);
 
-// Writes them to stderr with the lines of source they are about, coloured on a terminal.
+// Writes them to stderr with their source lines, coloured on a terminal.
 void PrintDiagnostics(const Diagnostics& diagnostics);
 
 // [{"severity": …, "kind": …, "file": …, "line": …, "message": …, "hint": …, "notes": […]}]

@@ -15,7 +15,7 @@
 namespace muster {
 
 tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most) {
-  // Asked first: opening a FIFO would wait for a writer, and a device has no end.
+  // Checked first: opening a FIFO would wait for a writer, and a device has no end.
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
   if (std::filesystem::file_size(name, error) > most) {

@@ -1,4 +1,4 @@
-// Small files that commands read whole.
+// Reads small files as a whole.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace muster {
 
-// What stands in a regular file of at most so many bytes; an error is a sentence.
+// The content of a regular file of at most so many bytes; an error is a sentence.
 tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most = 16U << 20);
 
-// Whether a link leads from that name, relative to the current folder, out of the folder.
+// Whether that name, relative to the current folder, leads out of the folder through a link.
 bool LeadsOutOfHere(const std::string& name);
 
-// ReadSmallFile of a name below the current folder that is not the user's choice: nothing that leads out of it.
+// ReadSmallFile for a name below the current folder that the user did not choose: refuses names that lead out of it.
 tl::expected<std::string, std::string> ReadSmallFileHere(const std::string& name, std::uintmax_t most = 16U << 20);
 
 }  // namespace muster

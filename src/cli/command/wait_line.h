@@ -1,11 +1,11 @@
-// A line on the terminal that says what is waited for, and for how long already.
+// A line on the terminal that shows what muster is waiting for, and for how long.
 #pragma once
 
 #include <string>
 
 namespace muster {
 
-// Gone when this ends. Nothing where nobody looks: stderr is no terminal.
+// Removed by the destructor. Does nothing if stderr is no terminal.
 class WaitLine {
  public:
   explicit WaitLine(const std::string& what);

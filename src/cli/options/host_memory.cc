@@ -23,7 +23,7 @@ void RememberHosts(const std::vector<std::pair<std::string, std::string>>& bad, 
   if (file.empty() || (hosts > 1 && bad.size() >= hosts)) return;
   std::vector<HostFailure> failures;
   for (const auto& [host, why] : bad) failures.push_back({NowSeconds(), host, why});
-  static_cast<void>(RememberBadHosts(file, failures));  // a convenience; nothing depends on it
+  static_cast<void>(RememberBadHosts(file, failures));  // best effort; nothing depends on it
 }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Hosts that failed lately, as the commands speak of them (run/hosts/bad_hosts.h): with the user's file and the clock.
+// The record of hosts that failed recently (run/hosts/bad_hosts.h), with the user's file and the clock.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace muster {
 
-// A line for each of the hosts that there is something to say of.
+// A line for each host with recent failures.
 std::vector<std::string> RememberedHosts(const std::vector<std::string>& hosts,
                                          const std::vector<std::string>& environment);
 
-// Host and why. If none of the run's hosts (so many) did better, nothing is held against them: it will be something
-// else.
+// Pairs of host and reason. If no host of the run (of so many) did better, nothing is recorded: the cause is probably
+// something else.
 void RememberHosts(const std::vector<std::pair<std::string, std::string>>& bad, std::size_t hosts,
                    const std::vector<std::string>& environment);
 

@@ -1,5 +1,5 @@
-// Searching lines with a regular expression in linear time, whatever the expression (RE2). The only file of the program
-// that knows RE2.
+// Searches lines with a regular expression in linear time, with
+// RE2.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// Whether a line (its bytes as they were written) holds a match of the expression,
-// https://github.com/google/re2/wiki/Syntax. Fails with kind "regex". Takes at most 2 MiB.
+// Returns a function that tests whether a line (its bytes as written) matches the expression,
+// https://github.com/google/re2/wiki/Syntax. Fails with kind "regex". Uses at most 2 MiB.
 Result<std::function<bool(std::string_view line)>> LineSearch(const std::string& expression);
 
 }  // namespace muster

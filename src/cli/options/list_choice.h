@@ -1,4 +1,4 @@
-// What of a list is shown: --where, --columns and --sort, for runs and for trials of a sweep. Reads nothing.
+// The options for lists: --where, --columns and --sort, for runs and for trials of a sweep. Reads nothing.
 #pragma once
 
 #include <set>
@@ -23,7 +23,7 @@ struct ListChoice {
   std::vector<std::string> columns;  // empty: the usual ones
   std::vector<SortKey> keys;
 
-  // All that it names.
+  // All names that it uses.
   std::vector<std::string> Names() const;
 };
 
@@ -33,14 +33,14 @@ Result<ListChoice> ReadListChoice(const std::vector<std::string>& where, const s
 // Whether values `a` of the keys come before `b`.
 bool KeysComeBefore(const std::vector<SortKey>& keys, const std::vector<Value>& a, const std::vector<Value>& b);
 
-// A name that none of those listed has is a slip, and so is a condition that can be asked of none that has the value:
-// it would only find nothing. `noun`: "run".
+// The diagnostic for a name that no listed run has, or a condition that fits no value: it would silently find nothing.
+// `noun`: "run".
 Diagnostic NoSuchColumn(const std::string& noun, const std::string& name, const std::set<std::string>& known);
 Diagnostic CannotBeCompared(const RunCondition& condition, const Value& example);
 
 // "TOOK" of "took".
 std::vector<std::string> HeadOf(const std::vector<std::string>& columns);
-// A value for a terminal: a time, a duration, or as it is.
+// Formats a value for a terminal: times, durations, others unchanged.
 std::string CellText(const std::string& column, const Value& value);
 
 }  // namespace muster

@@ -12,7 +12,7 @@ namespace muster {
 // The size must live as long as the app.
 void AddLogLimitOption(CLI::App& app, std::string& size);
 
-// The limit of every role's logs is what the option says, if it is given; "none" takes those of the recipe away.
+// Sets the limit of every role's logs to the option's value, if it is given; "none" removes the recipe's limits.
 Result<void> ApplyLogLimit(Plan& plan, const std::string& size);
 
 }  // namespace muster

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// Bytes of a regular file whose first letter begins a JSON object; a recipe never does.
+// The content of a regular file that begins with a JSON object; a recipe never does.
 std::optional<std::string> PlanFileText(const std::string& word) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(word, error)) return std::nullopt;

@@ -24,7 +24,7 @@ tl::expected<std::string, std::string> ResolvedBelow(const std::string& folder, 
   if (below.empty() || *below.begin() == "..") {
     return tl::unexpected("is " + Quoted(resolved.string()) + ", which is not below " + Quoted(root.string()));
   }
-  // The folder may be the root, which has everything below it.
+  // The folder may be the root directory, which contains everything.
   const UniqueFd at(::open(resolved.c_str(), O_PATH | O_CLOEXEC));
   if (at && IsInProcfs(at.get())) return tl::unexpected("is in procfs: " + Quoted(resolved.string()));
   return resolved.string();

@@ -1,5 +1,5 @@
-// What a project's site file may name: files and folders below the project, with links resolved. The file comes with
-// the project, out of a repository that somebody else may have written, and is read by whatever command is called
+// Restricts the paths in a project's site file to files and folders below the project, with links
+// resolved. The file may come from a foreign repository, and is read by every command that is called
 // there.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace muster {
 
-// The path with its links resolved, if it is `folder` (absolute) or lies below it, and not in procfs; else a phrase:
-// why not. What is not there is where it would be.
+// The path with its links resolved, if it is `folder` (absolute) or lies below it, and not in procfs; else the reason
+// as a phrase. The path need not exist.
 tl::expected<std::string, std::string> ResolvedBelow(const std::string& folder, const std::string& path);
 
-// `facts` are what the project's `file` says. Libraries, rules and the file of hosts become the resolved paths; kind
-// "site" for each that is not in the project. Where runs are kept is the user's to look at: nothing there is read.
+// `facts` are from the project's `file`. Replaces libraries, rules and the host file by resolved paths; kind "site" for
+// each that is outside the project. The runs folder is not restricted: nothing there is read.
 Result<void> KeepInProject(const SiteFile& file, SiteFacts& facts);
 
 }  // namespace muster

@@ -25,18 +25,18 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostFiles = 2'000;
 constexpr std::uintmax_t kLargest = 1U << 20;
 
-// Whether the text ends in a recipe, as far as can be told without running it: it extends one or makes one.
+// Whether the text ends like a recipe, judged without running it: it extends or returns one.
 bool LooksLikeRecipe(const std::string& text) {
   return text.find(".recipe") != std::string::npos || text.find(":extend") != std::string::npos;
 }
 
-// Whether the folder is of a run, in which copies of recipes are kept.
+// Whether the folder is a run directory, which contains copies of recipes.
 bool IsRun(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / "journal.jsonl", ignored);
 }
 
-// Files below the folder in the order of their paths, relative to it; hidden ones and runs are passed over.
+// Files below the folder, relative to it, sorted by path; skips hidden ones and runs.
 std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
   std::vector<std::string> files;
   std::error_code error;
@@ -56,7 +56,7 @@ std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
   return files;
 }
 
-// How a command line names a file of a library.
+// The command-line name of a library's file.
 std::string WrittenName(const std::string& library, const fs::path& file) {
   return "@" + library + "/" + fs::path(file).replace_extension().string();
 }

@@ -1,5 +1,5 @@
-// muster ls --recipes: the recipes that there are to run, with what each says of itself: muster's own, those beside the
-// caller, and those of the site's libraries.
+// muster ls --recipes: the available recipes with their summaries: muster's own, those in and below the current folder,
+// and those of the site's libraries.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@
 namespace muster {
 
 struct ListedRecipe {
-  std::string recipe;  // as it is written on a command line: "@torch", "recipes/gpt.lua", "@acme/gpt"
+  std::string recipe;  // as on the command line: "@torch", "recipes/gpt.lua", "@acme/gpt"
   std::string file;    // empty for muster's own
   std::string name;
   std::string doc;
   std::size_t parameters = 0;
-  Diagnostics problems;  // why it cannot be described; then the three before are empty
+  Diagnostics problems;  // why it cannot be described; then the three fields before are empty
 };
 
-// In that order, each part by name. Lua files that make no recipe (modules, rules, site files) are left out; what
-// should be one and is broken is listed with its problems. Files are looked for in the current folder, below ./recipes
-// and below the libraries' folders. Fails if the site is wrong.
+// In that order, each part sorted by name. Omits Lua files that are no recipes (modules, rules, site files); includes
+// broken recipes with their problems. Searches the current folder, ./recipes and the libraries' folders. Fails if the
+// site is invalid.
 Result<std::vector<ListedRecipe>> ListRecipes();
 
-// "@acme/gpt", …: names alone, of what looks like a recipe; none if the site is wrong.
+// "@acme/gpt", …: only names, of files that look like recipes; none if the site is invalid.
 std::vector<std::string> LibraryRecipes();
 
 void PrintRecipes(const std::vector<ListedRecipe>& recipes);
 void PrintRecipesJson(const std::vector<ListedRecipe>& recipes);
 
-// The two, and the exit code.
+// Prints the list; returns the exit code.
 int ShowRecipes(bool json);
 
 }  // namespace muster

@@ -29,7 +29,7 @@
 namespace muster {
 namespace {
 
-// Of --env, as one value of the recipe's parameter.
+// Combines --env into one value of the recipe's parameter.
 Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
   Value::Map variables;
   for (const std::string& word : words) {
@@ -202,7 +202,7 @@ Result<std::vector<SiteHost>> SiteHosts() {
   return HostsOfSite(site->facts);
 }
 
-// All of them, spares too.
+// All of them, including spares.
 Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
   Result<std::vector<SiteHost>> hosts;
   bool given = !options.hostfile.empty() || !options.hosts.empty();
@@ -262,7 +262,7 @@ Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Pla
   if (!hosts) return hosts;
   const auto spares = hosts->end() - options.spares;
   std::uint32_t least = 0;
-  std::optional<std::uint32_t> usual;  // what the plan has for hosts that name no number
+  std::optional<std::uint32_t> usual;  // the number of devices in the plan, for hosts without a number
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
     const std::uint32_t devices = plan.hosts[i].devices;
     least = i == 0 ? devices : std::min(least, devices);
@@ -308,7 +308,7 @@ Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
   return use;
 }
 
-// The only kind whose variable the caller has set; empty if that is none, or several.
+// The only kind whose variable the caller has set; empty if there is none, or several.
 std::string KindOfCaller() {
   std::string found;
   for (const DeviceKind& kind : kDeviceKinds) {
@@ -320,10 +320,10 @@ std::string KindOfCaller() {
   return found;
 }
 
-// How many devices this machine has, and of which kind.
+// Sets the number and kind of this machine's devices.
 Result<void> CountOwnDevices(Site& site) {
   site.device_kind = CountDevices({}).kind;
-  // Devices that nobody can count are of the kind that the caller speaks of.
+  // Devices that cannot be counted are of the kind whose variable the caller has set.
   if (site.device_kind.empty() && std::getenv(kHostDevicesVariable) != nullptr) site.device_kind = KindOfCaller();
   const auto count = OwnDevices(site.device_kind);
   if (!count) return Fail(count.error());
@@ -344,7 +344,7 @@ Result<std::uint32_t> OwnDevices(std::string_view kind) {
   }
   const std::uint32_t all = believed != nullptr ? *BelievedDevices(believed) : CountDevices(kind).count;
   const auto visible = DevicesInSight(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
-  // Where nothing is visible a run is refused with the list that says so.
+  // If no device is visible, the run is refused with a message that names the variable.
   return visible == 0 ? all : static_cast<std::uint32_t>(visible);
 }
 
@@ -369,7 +369,7 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (!hosts) return Fail(hosts.error());
   EvaluationOptions evaluation;
   if (run) {
-    // As it was then, but for what is said now.
+    // The stored evaluation, with the options of this call on top.
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
     evaluation = *std::move(stored);
@@ -417,7 +417,7 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
 
 namespace {
 
-// What is gone on from: what --resume says, or what the RUN that is named went on from.
+// The run to resume: from --resume, or what the named RUN itself resumed.
 Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
   if (options.resume.empty()) return ResumptionOfRun(*RunMeant(options.recipe));
   auto found = FindResumption(options);
@@ -425,7 +425,7 @@ Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
   return std::optional(*std::move(found));
 }
 
-// What `chosen` says besides where its values are the user's.
+// Evaluates with `chosen` for everything that the user's options do not set.
 Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
   auto prepared = PrepareEvaluation(options);
   if (!prepared) return Fail(prepared.error());
@@ -434,7 +434,7 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
   evaluation.explain = std::move(chosen.explain);
   evaluation.mindspore = std::move(chosen.mindspore);
   evaluation.on_print = std::move(chosen.on_print);
-  // Found first: without one there is nothing to plan.
+  // Found first: without it there is nothing to plan.
   std::optional<Resumption> resumption;
   if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
     auto found = ResumptionFor(options);

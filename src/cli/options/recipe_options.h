@@ -1,4 +1,4 @@
-// The options shared by all commands that take a recipe, and the evaluation they lead to.
+// The common options of commands that take a recipe, and the evaluation with these options.
 #pragma once
 
 #include <cstdint>
@@ -33,49 +33,49 @@ struct RecipeOptions {
   std::string resume;      // --resume: a RUN (cli/options/resume.h); empty: not given
   std::string checkpoint;  // --checkpoint
   std::vector<std::string> args;
-  // Facts that are believed: this machine is not looked at then, nor MUSTER_SET, and a recipe is a file.
+  // Given facts: skips probing this machine and reading MUSTER_SET, and a recipe must be a file.
   std::optional<Site> believed;
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE (or a RUN, whose stored sources are meant), name=value …, --env and AddPlanningOptions. The options must
-// live as long as the app. Without `recipe_required`, RECIPE may be left out beside --resume: the caller calls
+// Adds RECIPE (or a RUN, for its stored sources), name=value …, --env and AddPlanningOptions. The options must live
+// as long as the app. Without `recipe_required`, RECIPE is optional if --resume is given: the caller calls
 // SettleResumed.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
-// --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: RECIPE and name=value are the caller's.
+// --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: the caller adds RECIPE and name=value.
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
 
-// --host, --hostfile, --exclude and --spares alone, for what has its plan already.
+// --host, --hostfile, --exclude and --spares only, for commands that have a plan already.
 void AddHostOptions(CLI::App& app, RecipeOptions& options);
 
-// Whether a profile, --unset or --pin says something about a recipe.
+// Whether --profile, --unset or --pin is given.
 bool HasRecipeChanges(const RecipeOptions& options);
 
-// name=text is split at the first '='; the character before it says how the rest is read. Kind "override".
+// name=text is split at the first '='; the character before it selects the form of the value. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 
-// The derived values that are forced. Kind "pin".
+// The overrides of derived values. Kind "pin".
 Result<std::vector<Override>> ParsePins(const RecipeOptions& options);
 
 // Whether the command line names hosts.
 bool NamesHosts(const RecipeOptions& options);
-// Refuses --exclude and --spares where the command line names no list for them, and `whose` ("the plan") has hosts that
-// stay as they are. Kind "usage".
+// Refuses --exclude and --spares if the command line names no hosts, so that the hosts of `whose` ("the plan") are
+// fixed. Kind "usage".
 Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose);
-// The hosts that the command line names, else those of the site, in order, without spares; none if neither names any.
-// Kinds "hosts", "usage" and those of GetSite.
+// The hosts of the command line, else those of the site, in order, without spares; none if neither names any. Kinds
+// "hosts", "usage" and those of GetSite.
 Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
-// The last of those that it names, if some are to be spares. Each has a number of devices: the one that the plan has
-// for hosts without one of their own. Fails if one could take the place of no host of the plan.
+// The spare hosts: the last ones of the list. Each has a number of devices, by default that of the plan. Fails if one
+// could replace no host of the plan.
 Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
 
-// How many devices of that kind (base/system/host_devices.h, or empty) this machine has for muster: no more than the
-// caller's environment leaves visible. 0: nothing is known. Kind "usage".
+// The number of devices of that kind (base/system/host_devices.h, or empty) that muster may use on this machine: at
+// most those visible in the caller's environment. 0: unknown. Kind "usage".
 Result<std::uint32_t> OwnDevices(std::string_view kind);
 
-// What EvaluateRecipe is to be asked: the words read, this machine looked at. Where the recipe is a RUN, what it was
-// asked then, with the words added. Nothing is shown.
+// The request for EvaluateRecipe, from the options and this machine's facts. If the recipe is a RUN, its stored request
+// with these options on top. Prints nothing.
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
 // Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
@@ -84,7 +84,7 @@ Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth de
 // The plan, with the sources of the variables of `process` ("worker.2") in the provenance of its role.
 Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process);
 
-// The plan as if the recipe named that MindSpore release. What the recipe prints is not shown again.
+// The plan as if the recipe specified that MindSpore release. Does not repeat the recipe's output.
 Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// --resume RUN: the run that another one goes on with, and the checkpoint it goes on from.
+// --resume RUN: finds the run to resume, and its checkpoint.
 #pragma once
 
 #include <optional>
@@ -11,24 +11,24 @@
 namespace muster {
 
 struct Resumption {
-  std::string run;         // id of the run that is gone on with
+  std::string run;         // id of the run to resume
   std::string checkpoint;  // absolute path
 };
 
-// With --resume, RECIPE may be left out: it is the stored one of that run then, and the first name=value is none.
+// With --resume, RECIPE may be omitted: the stored one is used, and the first positional argument is an override.
 void SettleResumed(RecipeOptions& options);
 
-// The folder of the run that --resume names. Kinds "run", and "resume" for one that still goes on.
+// The folder of the run that --resume names. Kinds "run", and "resume" if it is still running.
 Result<std::string> ResumedRun(const RecipeOptions& options);
 
-// The newest complete checkpoint of that run, where its plan says that they are; where it wrote none, the one that it
-// went on from itself. `--checkpoint` names one instead. Kind "resume".
+// The newest complete checkpoint of that run, at the location in its plan; if it wrote none, the one that it resumed
+// from itself. `--checkpoint` overrides this. Kind "resume".
 Result<Resumption> FindResumption(const RecipeOptions& options);
 
-// What the run itself went on from, if it did. Kind "resume" if that is gone.
+// The checkpoint that the run itself resumed from, if any. Kind "resume" if that is gone.
 Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir);
 
-// Kind "resume" for a plan that gives its processes no checkpoint: they would begin from nothing.
+// Kind "resume" for a plan that passes no checkpoint to its processes: they would start from scratch.
 Result<void> CheckUsesCheckpoint(const Plan& plan);
 
 }  // namespace muster

@@ -56,8 +56,8 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use) {
 
 namespace {
 
-// A trial listens once it has lasted a while; its sweep's head makes it listen now, and answers once there is a run
-// directory. Where that fails, commands that ask the trial say so.
+// A trial opens its socket only after a while; asks its sweep's head to open it now, which answers once there is a run
+// directory. On failure, commands that contact the trial report that.
 void MakeTrialListen(const SweepAccount& account, const std::string& sweep_dir, const std::string& run_dir,
                      TrialNumber trial) {
   const auto open = account.open().find(trial);
@@ -84,7 +84,7 @@ Result<std::string> FindAttempt(const std::string& sweep, const std::string& tri
   return run_dir;
 }
 
-// Once for each: several parts of a command look for the run that it is about.
+// Once for each owner: several parts of a command resolve the same run.
 void TellOwner(const std::string& run_dir) {
   static std::set<std::string> told;
   const auto owner = OwnerOf(run_dir);

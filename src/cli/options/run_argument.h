@@ -1,4 +1,4 @@
-// The RUN argument of the commands that look at a run.
+// Resolves the RUN argument of commands.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace muster {
 
 void AddRunArgument(CLI::App& app, std::string& run);
 
-// Where runs are kept, below $MUSTER_HOME or here.
+// The folder of runs, below $MUSTER_HOME or the current folder.
 Result<std::string> DefaultRunsFolder();
 
-// Where sweeps are kept, beside it.
+// The folder of sweeps, beside it.
 Result<std::string> DefaultSweepsFolder();
 
 // The folder of the sweep that the user named (sweep/record/sweep_directory.h, ResolveSweep).
 Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use = DirectoryUse::kRead);
 void AddSweepArgument(CLI::App& app, std::string& sweep);
 
-// The folder of the run that the user named (run/directory/run_directory.h, ResolveRun), below $MUSTER_HOME or here;
-// with SWEEP:TRIAL that of the trial's last attempt (sweep/index/trial_choice.h). If it is to be executed
-// and belongs to another user, a warning on stderr names the owner, once for each.
+// The folder of the named run (run/directory/run_directory.h, ResolveRun), below $MUSTER_HOME or the current folder;
+// for SWEEP:TRIAL that of the trial's last attempt (sweep/index/trial_choice.h). If it will be executed and belongs to
+// another user, prints a warning with the owner, once for each.
 Result<std::string> FindRun(const std::string& run, DirectoryUse use = DirectoryUse::kRead);
 
 }  // namespace muster

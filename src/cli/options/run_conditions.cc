@@ -62,7 +62,7 @@ Result<std::vector<Token>> Tokens(std::string_view text) {
   return tokens;
 }
 
-// What a word stands for where a value is wanted.
+// The value of a word in a condition.
 Value ValueOf(const Token& token) {
   if (token.kind == Token::Kind::kQuoted) return Value(token.text);
   if (token.text == "true" || token.text == "false") return Value(token.text == "true");
@@ -82,7 +82,7 @@ std::optional<int> Compare(const Value& a, const Value& b) {
     if (const auto seconds = ParseDuration(*b.AsString())) return order(a.Number(), *seconds);
     if (const auto bytes = ParseBytes(*b.AsString())) return order(a.Number(), static_cast<double>(*bytes));
   }
-  // A tag's value is text, whatever it looks like.
+  // The value of a tag is text, even if it looks like a number.
   if (a.AsString() != nullptr && b.IsNumber()) {
     if (const auto number = ValueFromJsonText(*a.AsString()); number && number->IsNumber()) {
       return order(number->Number(), b.Number());

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::map<std::string, Value>;
 
-// A member of the outer object of plan.json, which has a line of its own: of thousands of processes nothing is read.
+// A member of the outer object of plan.json, which has its own line: the list of processes is not parsed.
 Values PlanMember(const std::string& text, const std::string& name) {
   const std::string open = "\n \"" + name + "\": ";
   const std::size_t at = text.find(open);

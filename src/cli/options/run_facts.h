@@ -1,5 +1,5 @@
-// What a list of runs knows of each besides its line: its parameters, derived values, tags and metrics, by name. Reads
-// files of run directories, each at most once, and only those that are asked for.
+// Properties of a run by name: its summary, parameters, derived values, tags and metrics. Reads files of run
+// directories, each at most once, and only when needed.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ class RunFacts {
 
   const RunSummary& summary() const { return summary_; }
 
-  // Of a fact of the run's line (name, run or id, plan, started, took, outcome, exit, why, dir, tags), else a
+  // A property of the run's summary (name, run or id, plan, started, took, outcome, exit, why, dir, tags), else a
   // parameter, a derived value, a tag (true for a word) or a metric (of the first role that has it), in this order;
-  // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME are those alone, and `tag` is a list of all
-  // tags. Null if the run has no such value.
+  // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME select one of these, and `tag` is a list of
+  // all tags. Null if the run has no such value.
   Value Of(const std::string& name);
   bool Has(const std::string& name);
-  // All that can be asked for.
+  // Adds all available names.
   void AddNames(std::set<std::string>& names);
-  // The last values, "worker.loss".
+  // The latest values, "worker.loss".
   const std::map<std::string, Value>& Metrics();
 
  private:

@@ -19,10 +19,10 @@
 namespace muster {
 namespace {
 
-// Of a path, in which any byte may be.
+// For a path, which may contain any byte.
 std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
-// Characters as a terminal counts them, near enough: no combining ones in names of runs.
+// The width on a terminal, approximately: names of runs have no combining characters.
 std::size_t Width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

@@ -1,4 +1,4 @@
-// The lists of runs that ps and ls show.
+// The lists of runs of ps and ls.
 #pragma once
 
 #include <string>
@@ -15,32 +15,32 @@ namespace muster {
 // Adds [FOLDER …].
 void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders);
 
-// Whether a head has begun to write there, of a run or a sweep.
+// Whether the journal of a run or a sweep exists there.
 bool HasJournal(const std::string& directory);
 
 struct RunList {
   std::vector<RunSummary> runs;  // newest first
-  Diagnostics unreadable;        // an error for each that cannot be read, which names it
+  Diagnostics unreadable;        // an error for each that cannot be read
 };
 
-// The runs of these folders, each a runs folder or a run directory; without any those below $MUSTER_HOME or here.
-// Folders without a journal, or with an empty one, are no runs yet. `counted` as in SummarizeRun; with `live_only`
-// nothing is read of the others.
+// The runs of these folders, each a runs folder or a run directory; by default those below $MUSTER_HOME or the current
+// folder. Ignores folders without a journal, or with an empty one. `counted` as in SummarizeRun; with `live_only` other
+// runs are not read.
 Result<RunList> ListRuns(const std::vector<std::string>& folders, bool live_only, bool counted);
 
 // "2026-11-20 12:06:16Z"
 std::string TimeText(const std::string& utc);
 
-// Columns as wide as they must be, the last one as it is. The first row is the head.
+// Prints columns in their natural width, the last one unpadded. The first row is the head.
 void PrintTable(const std::vector<std::vector<std::string>>& rows);
 
-// Reports what cannot be read of what was listed; what the command exits with.
+// Prints the errors, and returns the command's exit code.
 int ExitListed(const Diagnostics& unreadable);
 
-// One of the following list. `counted` as in SummarizeRun.
+// One element of the following list. `counted` as in SummarizeRun.
 nlohmann::json RunJson(const RunSummary& run, bool counted);
 
-// {"format": 1, "runs": […]}; `columns`: of each run an object in JSON for its key "columns", or an empty text.
+// {"format": 1, "runs": […]}; `columns`: for each run a JSON object for its key "columns", or an empty text.
 void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns = {});
 
 }  // namespace muster

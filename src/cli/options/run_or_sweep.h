@@ -1,5 +1,5 @@
-// What a word names: RUN, SWEEP, or SWEEP:TRIAL, which is a run, too. The one rule for all commands that show or steer
-// what runs.
+// Resolves an argument to a RUN, a SWEEP, or SWEEP:TRIAL, which is a run, too. Shared by all commands that show or
+// control them.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace muster {
 
-// The word may be empty: the newest. The control socket of a trial that runs is there when this returns. Fails as
-// FindRun and FindSweep (cli/options/run_argument.h).
+// The word may be empty: the newest. On return the control socket of a running trial exists. Fails as FindRun and
+// FindSweep (cli/options/run_argument.h).
 Result<NamedWork> FindWork(const std::string& word, DirectoryUse use, Prefer prefer);
 
-// The word that names this sweep for commands called from here: its name if that means it, else its id, else its path.
+// A word for this sweep in the current folder: its name if that is unambiguous, else its id, else its path.
 std::string WordForSweep(const std::string& sweep_dir, const std::string& name, const std::string& id);
 
 // Adds [RUN], which may be a sweep or a trial.

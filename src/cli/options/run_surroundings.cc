@@ -45,7 +45,7 @@ Diagnostics ToldOfRemoved(const Evaluation& evaluation) {
 
 Result<void> SurroundRun(RunRequest& request) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    // It is about this muster; a muster below a process is another's affair.
+    // For this muster only; not for one that a process of the run starts.
     if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {
       request.environment.emplace_back(*variable);
     }

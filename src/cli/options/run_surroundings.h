@@ -1,5 +1,5 @@
-// What every run that this call of muster starts has in common, whatever it runs: what surrounds it, and what is
-// refused.
+// Settings common to all runs that this call of muster starts: their environment, and
+// refusals.
 #pragma once
 
 #include "evaluator/evaluator.h"
@@ -8,15 +8,15 @@
 
 namespace muster {
 
-// What `check` only warns about, because nothing has happened yet: a secret in the text of the recipe must not
-// reach a process, a plan or a journal. As errors.
+// Problems that `check` only warns about, as errors, because a run would do harm: a secret in the recipe's text must
+// not reach a process, a plan or a journal.
 Diagnostics RefusedByRun(const Diagnostics& warnings);
 
-// What the command was called with and the plan's processes will not have, because the framework's contract removes it:
-// one warning, or none.
+// One warning, or none, about variables of the caller that the plan's processes do not inherit, because the framework's
+// contract removes them.
 Diagnostics ToldOfRemoved(const Evaluation& evaluation);
 
-// Environment, current folder, and the folder of this program, where commands are looked up after PATH.
+// Sets environment, current folder, and the folder of this program, where commands are looked up after PATH.
 Result<void> SurroundRun(RunRequest& request);
 
 }  // namespace muster

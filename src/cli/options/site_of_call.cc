@@ -37,8 +37,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What is found by walking up belongs to whoever may write there, and what it says reaches processes of this user. Nor
-// may it be a link to a file of this user's that is no site file: what is wrong with that would be printed.
+// A file that is found by walking up may be written by others, while its settings affect processes of this user. Nor
+// may it be a link to another file of this user: error messages would print its content.
 Result<void> CheckProjectFile(const fs::path& folder, const std::string& file) {
   if (const auto resolved = ResolvedBelow(folder, folder / kSiteFileName); !resolved) {
     return Fail(Error("site", {file, 0}, "the site file " + resolved.error(), "--site FILE takes it on purpose"));

@@ -36,7 +36,7 @@ Value OverrideRecord(const Override& override) {
   return Value(std::move(record));
 }
 
-// Nothing if the record is none of ours.
+// Nothing if the record has another format.
 std::optional<Override> OverrideFrom(const Value& record) {
   const std::string kind = TextField(record, "kind");
   const auto known = std::find(kOverrideKinds.begin(), kOverrideKinds.end(), kind);
@@ -60,7 +60,7 @@ std::map<std::string, std::string> TextMap(const Value& record, const std::strin
   return texts;
 }
 
-// The site's facts as they were; its libraries and rules as they were stored. Older runs have none of it.
+// Restores the site's facts, with the stored libraries and rules. Older runs have none of these.
 void TakeStoredSite(const std::string& run_dir, const Value& record, EvaluationOptions& options) {
   for (const auto& [name, folder] : TextMap(record, "libraries")) {
     options.libraries[name] = {run_dir + "/recipe/@" + name, folder};
@@ -225,7 +225,7 @@ Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
   auto sources = SourcesOfRun(run_dir);
   if (!sources) return Fail(sources.error());
   stored.sources = *std::move(sources);
-  // What is lost of these costs the new run its own parentage, and nothing else.
+  // Losing these only costs the new run its record of origin.
   const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
   const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
   if (!inputs) return stored;

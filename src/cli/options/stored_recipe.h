@@ -1,5 +1,5 @@
-// The recipe of a run: what its run directory keeps of how the plan was made, so that a RUN can stand where a recipe is
-// expected. The sources lie below recipe/, how they were evaluated is in inputs.json (docs/run_directory.md).
+// The stored recipe of a run, from its run directory, so that a RUN can be given instead of a recipe. The sources are
+// below recipe/, the evaluation options in inputs.json (docs/run_directory.md).
 #pragma once
 
 #include <map>
@@ -13,26 +13,26 @@
 
 namespace muster {
 
-// How the recipe was evaluated, for inputs.json: overrides, words, site and folder. Contents of files that were given
-// as name@=FILE are not in it, only their paths.
+// The evaluation options for inputs.json: overrides, words, site and folder. Of files given as name@=FILE only the
+// paths are included.
 Value EvaluationRecord(const EvaluationOptions& options);
 
-// The run directory that the word names, if it names no recipe: neither a file nor one of muster's own. What is planned
-// from it may be executed: one of another user is named by its path.
+// The run directory that the word names, if it names no recipe: neither a file nor one of muster's own. The plan may be
+// executed: a run of another user must be named by its path.
 std::optional<std::string> RunMeant(const std::string& word, DirectoryUse use = DirectoryUse::kExecute);
 
-// Of a word that would mean a run if that were one's own: whose it is, and how it is named (ResolveRun).
+// For a word that names a run of another user: the owner, and how to name it (ResolveRun).
 std::optional<Diagnostics> ForeignRunMeant(const std::string& word);
 
-// The same evaluation again, of the stored sources. muster.here names what lay beside the recipe then. Kind "run" if
-// the directory has no sources, or nothing of how they were evaluated: a run of a plan file has neither.
+// The options to repeat the evaluation with the stored sources. muster.here returns the original folder. Kind "run" if
+// the directory has no sources or evaluation options, as for a run of a plan file.
 Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir);
 
-// The id of the run. Kind "run" if its journal has no beginning.
+// The id of the run. Kind "run" if its journal has no first record.
 Result<std::string> IdOfRun(const std::string& run_dir);
 
-// What is run again, and what it was made of; `evaluation` (EvaluationRecord) is null, and there are no sources, if
-// that run was of a plan file. Kinds "run" and "plan_json".
+// The plan to run again, and its origin; `evaluation` (EvaluationRecord) is null, and there are no sources, if that run
+// was of a plan file. Kinds "run" and "plan_json".
 struct StoredPlan {
   Plan plan;
   Value inputs = Value(Value::List{});

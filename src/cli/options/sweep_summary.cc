@@ -25,9 +25,9 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostReasons = 20;  // on a terminal
-constexpr std::size_t kMostValues = 12;   // of a name, for its failures to be told by it
+constexpr std::size_t kMostValues = 12;   // of a name, to be used for grouping failures
 
-// Trials that are over by host and by swept value: how many there were, and how many of them failed.
+// Finished trials by host and by swept value: their number, and how many failed.
 struct Failures {
   struct Count {
     std::uint64_t over = 0;
@@ -57,15 +57,15 @@ Result<Failures> FailuresOf(const OpenedSweep& sweep) {
     return true;
   });
   if (!read) return Fail(std::move(read.error()));
-  // What has one value for each few trials tells nothing, and so does what has only one.
+  // A name with about one value per trial is useless for grouping, and so is one with a single value.
   std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMostValues || one.second.size() < 2; });
   return failures;
 }
 
-// Failures that have the same class, and texts that differ in numbers only.
+// Failures with the same class, and the same text except for numbers.
 struct FailureCause {
   TrialClass trial_class = TrialClass::kCrash;
-  std::string why;  // of the first
+  std::string why;  // of the first one
   std::uint64_t trials = 0;
   TrialNumber first = 0;
 };
@@ -88,13 +88,13 @@ Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
   return causes;
 }
 
-// What the rows of a sweep come to.
+// The totals over the rows of a sweep.
 struct Told {
   std::string began, last;
   std::vector<SweepView::Reason> reasons;
   std::vector<SweepView::Rung> rungs;
   std::vector<SweepView::Quarantine> quarantined;
-  std::vector<FailureCause> causes;  // these two if there were any
+  std::vector<FailureCause> causes;  // these two are shown if there were any
   Failures failures;
 };
 

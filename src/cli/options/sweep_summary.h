@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// To the standard output, as text or as one JSON object. Fails, with nothing printed, if rows cannot be read.
+// Writes to the standard output, as text or as one JSON object. Fails, with nothing printed, if rows cannot be read.
 Result<void> ShowSweep(const OpenedSweep& sweep, bool json);
 
 }  // namespace muster

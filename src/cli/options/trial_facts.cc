@@ -68,7 +68,7 @@ void WarnOfDamage(const SweepView& view, const std::string& sweep_dir) {
 Result<OpenedSweep> OpenSweepAt(const std::string& sweep_dir) {
   auto file = ReadSweepFile(sweep_dir);
   if (!file) return Fail(file.error());
-  // Asked first: a head that leaves between the two is one that is still there.
+  // Checked first: a head that exits in between counts as live.
   const bool live = IsRunLive(sweep_dir);
   auto view = SweepView::Open(sweep_dir);
   if (!view) return Fail(view.error());
@@ -142,7 +142,7 @@ Value TrialFacts::Of(const std::string& name) const {
   if (name.starts_with("metric.")) return found(FieldOf(row_.metrics, name.substr(7)));
   if (name.starts_with("tag.")) return found(FieldOf(Tags(), name.substr(4)));
   const std::vector<std::string>& line = LineNames();
-  // What the sweep itself calls loss is one of its metrics.
+  // The sweep's loss is computed from one of its metrics.
   const bool own = std::find(line.begin(), line.end(), name) != line.end();
   if (own && !(name == "loss" && sweep_->file.objective && row_.metrics.contains("loss"))) return OfLine(name);
   if (const Value* value = FieldOf(row_.point, name)) return *value;

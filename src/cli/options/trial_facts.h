@@ -1,4 +1,4 @@
-// What the commands that look at a sweep know of it, and of each of its trials by name. Reads the sweep's directory.
+// Properties of a sweep, and of each of its trials by name. Reads the sweep's directory.
 #pragma once
 
 #include <map>
@@ -20,22 +20,22 @@ struct OpenedSweep {
   std::string dir;
   SweepFile file;
   SweepView view;
-  bool live = false;  // a muster is at it
+  bool live = false;  // a head is active
 
-  // "running", "complete", "left" or "lost": its head died.
+  // "running", "complete", "left" or "lost": its head was killed.
   std::string State() const;
   // "accuracy", or "loss".
   std::string ValueName() const;
 };
-// For programs: the objective, how many trials ended in each way, and the best trial; null for nothing.
+// For programs: the objective, the number of trials by outcome, and the best trial; null for missing values.
 nlohmann::json ObjectiveJson(const OpenedSweep& sweep);
 nlohmann::json ClassesJson(const SweepAccount& account);
 nlohmann::json BestJson(const OpenedSweep& sweep);
 
-// Reports an index that could not be used.
+// Warns about an index that could not be used.
 void WarnOfDamage(const SweepView& view, const std::string& sweep_dir);
 
-// The sweep that the user named; an index that cannot be used is reported.
+// The named sweep; warns about an index that cannot be used.
 Result<OpenedSweep> OpenSweep(const std::string& sweep);
 Result<OpenedSweep> OpenSweepAt(const std::string& sweep_dir);
 
@@ -44,21 +44,21 @@ class TrialFacts {
   TrialFacts(const OpenedSweep& sweep, AttemptRow row) : sweep_(&sweep), row_(std::move(row)) {}
 
   const AttemptRow& row() const { return row_; }
-  // How the trial ended (its class), "running", "again" (it failed and is tried again), "interrupted", or "lost": it
-  // was running when the head died.
+  // The trial's outcome (its class), "running", "again" (it failed and is retried), "interrupted", or "lost": it was
+  // running when the head was killed.
   std::string State() const;
-  // How this attempt ended, whatever became of the trial: its class, "running", "interrupted" or "lost".
+  // The outcome of this attempt, whatever became of the trial: its class, "running", "interrupted" or "lost".
   std::string AttemptState() const;
-  // "checkpoints/step_30 of attempt 1": what it goes on from, below the run directory of that attempt; empty: nothing.
+  // "checkpoints/step_30 of attempt 1": what it resumes from, below the run directory of that attempt; empty: nothing.
   std::string FromText() const;
   std::string RunDir() const;
 
-  // Of a fact of the trial's line (trial, id, state, attempt, value, loss, started, ended, took, hosts, blamed, why,
-  // run, plan, dir, tags), else a swept value, a tag of the run (true for a word) or a metric, in this order;
-  // param.NAME, tag.NAME and metric.NAME are those alone, and `tag` is a list of all tags. Null if the trial has none.
+  // A property of the trial's summary (trial, id, state, attempt, value, loss, started, ended, took, hosts, blamed,
+  // why, run, plan, dir, tags), else a swept value, a tag of the run (true for a word) or a metric, in this order;
+  // param.NAME, tag.NAME and metric.NAME select one of these, and `tag` is a list of all tags. Null if it has none.
   Value Of(const std::string& name) const;
   void AddNames(std::set<std::string>& names) const;
-  // The names of the line, in the order in which they are exported.
+  // The names of the summary, in the order of exports.
   static const std::vector<std::string>& LineNames();
   // `state`: State() or AttemptState().
   nlohmann::json Json(const std::string& state) const;
@@ -69,7 +69,7 @@ class TrialFacts {
 
   const OpenedSweep* sweep_;
   AttemptRow row_;
-  mutable std::optional<Value::Map> tags_;  // read when they are asked for
+  mutable std::optional<Value::Map> tags_;  // read on first use
 };
 
 }  // namespace muster

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-constexpr const char* kWithoutDuration = "true";  // what a flag is given without a value
+constexpr const char* kWithoutDuration = "true";  // the value of a flag without argument
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// --wait[=DURATION]: how long a run waits for devices that others hold.
+// --wait[=DURATION]: how long a run waits for devices that other jobs hold.
 #pragma once
 
 #include <cstdint>

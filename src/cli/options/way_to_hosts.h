@@ -1,4 +1,4 @@
-// How the commands that need hosts come to them: this machine alone by an agent of its own, what is named through ssh.
+// Chooses the transport: a local agent for this machine alone, ssh for named hosts.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace muster {
 // --agent PATH.
 void AddAgentOption(CLI::App& app, std::string& agent);
 
-// Whether no host is named, or this machine alone. Among several this machine is reached through ssh too.
+// Whether no host is named, or this machine alone. With several hosts this machine is reached through ssh too.
 bool IsHereAlone(const std::vector<SiteHost>& hosts);
 
-// `agent` as --agent gave it, empty if it did not; `environment` is the user's, "NAME=value".
+// `agent`: value of --agent, empty if not given; `environment` is the user's, "NAME=value".
 SshSettings WayToAgents(const std::string& agent, const std::vector<std::string>& environment);
 
 }  // namespace muster

@@ -10,10 +10,10 @@
 
 namespace muster {
 
-// The wraps must live as long as the app.
+// `wraps` must live as long as the app.
 void AddWrapOption(CLI::App& app, std::vector<std::string>& wraps);
 
-// In the order given, so that the last one stands first in a command.
+// Applied in the order given, so the last one comes first in a command.
 Result<void> ApplyWraps(Plan& plan, const std::vector<std::string>& wraps);
 
 }  // namespace muster

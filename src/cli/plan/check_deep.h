@@ -1,4 +1,4 @@
-// muster check --deep, for people and programs.
+// muster check --deep, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// `as_it_stands` is the recipe's own evaluation; nothing more is evaluated if it is wrong. Prints all, its own problems
-// apart; returns the exit code.
+// `as_it_stands` is the recipe's own evaluation; if it failed, nothing more is evaluated. Prints everything except that
+// evaluation's problems; returns the exit code.
 int ReportDeepCheck(const RecipeOptions& options, const Result<Evaluation>& as_it_stands, bool json);
 
 }  // namespace muster

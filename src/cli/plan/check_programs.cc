@@ -45,7 +45,7 @@ Diagnostics MissingPrograms(const Plan& plan) {
     spec.argv = {sought.name};
     spec.cwd = wanted.cwd;
     spec.env = {path.c_str()};
-    // Beside muster, as a run has it.
+    // Beside muster, as in a run.
     spec.search_dirs = {std::filesystem::path(BesideOwnProgram("muster")).parent_path().string()};
     if (FindProgram(spec)) continue;
     const bool named = sought.name.find('/') != std::string::npos;

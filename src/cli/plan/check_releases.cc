@@ -16,7 +16,7 @@ const Diagnostics& FindingsOf(const Result<Evaluation>& evaluation) {
   return evaluation ? evaluation->warnings : evaluation.error();
 }
 
-// What the recipe sets, of all its processes together.
+// The attributes that the recipe sets, over all its processes.
 Value::Map SetAttributes(const Plan& plan) {
   Value::Map set;
   for (const Process& process : plan.processes) {
@@ -109,7 +109,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
     if (check.gone > 0) said += ", and " + Count(check.gone, "finding") + " less";
     std::printf("on MindSpore %s%s: %s\n", release.c_str(),
                 checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(), said.c_str());
-    std::fflush(stdout);  // so that the findings follow, where both go to one place
+    std::fflush(stdout);  // keeps the order if both streams go to the same file
     PrintDiagnostics(check.fresh);
     PrintDefaults(check.defaults);
     if (!as_it_stands) std::puts("changed defaults are listed once the recipe has no errors");

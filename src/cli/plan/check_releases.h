@@ -1,5 +1,5 @@
-// A recipe against other MindSpore releases than its own: evaluates it as if it named them, and tells what is different
-// there. What counts as different is settings/schema/release_change.h's.
+// Checks a recipe against other MindSpore releases: evaluates it for them, and reports differences.
+// settings/schema/release_change.h defines the differences.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@ namespace muster {
 struct ReleaseCheck {
   Release release;
   bool own = false;                     // the recipe's own release
-  Diagnostics findings;                 // everything that is said there
-  Diagnostics fresh;                    // of these what the recipe's own release does not say
-  std::size_t gone = 0;                 // findings of the recipe's own release that are not said there
-  std::vector<DefaultChange> defaults;  // empty as well if the recipe is wrong as it stands
+  Diagnostics findings;                 // all findings for that release
+  Diagnostics fresh;                    // those that the recipe's own release does not have
+  std::size_t gone = 0;                 // findings of the recipe's own release that this one does not have
+  std::vector<DefaultChange> defaults;  // also empty if the recipe itself is invalid
 };
 
 struct ReleaseChecks {
-  std::string own_release;  // "1.6.2"; empty: the recipe names none, or is wrong as it stands
+  std::string own_release;  // "1.6.2"; empty: the recipe has none, or is invalid
   std::vector<ReleaseCheck> checks;
 };
 
-// `wanted` is a release as a recipe names it, or "all": every described one. Kind "release": there is no such release.
-// `as_it_stands` is the recipe's own evaluation. Nothing is evaluated if a recipe that is right names no release.
+// `wanted` is a release as in a recipe, or "all": every described one. Kind "release": unknown release. `as_it_stands`
+// is the recipe's own evaluation. Evaluates nothing if a valid recipe names no release.
 Result<ReleaseChecks> CheckReleases(const RecipeOptions& options, const Result<Evaluation>& as_it_stands,
                                     const std::string& wanted);
 
-// Prints them for people: findings on standard error, the rest on standard output.
+// Prints them as text: findings on standard error, the rest on standard output.
 void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& as_it_stands);
 void PrintReleaseTable(const ReleaseChecks& checks);
 

@@ -1,5 +1,5 @@
-// muster check: evaluates a recipe and shows everything that is wrong with it, without starting anything; also what
-// would be different on another MindSpore release, and what leaks into its plan.
+// muster check: evaluates a recipe and reports all its problems without starting anything; also differences for other
+// MindSpore releases, and hidden inputs of its plan.
 #include <cstdio>
 #include <memory>
 
@@ -61,7 +61,7 @@ int ReportReleases(const CheckOptions& options, const Result<Evaluation>& evalua
 
 int RunCheck(const CheckOptions& options) {
   auto evaluation = EvaluateFrom(options.recipe);
-  // What this machine lacks is no difference between releases, and no leak.
+  // Missing programs on this machine are neither a difference between releases nor a leak.
   if (evaluation && !NamesHosts(options.recipe) && options.mindspore.empty() && !options.deep) {
     const Diagnostics missing = MissingPrograms(evaluation->plan);
     evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());

@@ -1,4 +1,4 @@
-// muster diff: in what two recipes, plans or runs differ, or two ranks of one, folded by cause.
+// muster diff: the differences of two recipes, plans or runs, or of two ranks, grouped by cause.
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -40,7 +40,7 @@ struct Named {
   std::vector<std::string> overrides;
 };
 
-// Overrides belong to what stands before them.
+// Overrides belong to the argument before them.
 Result<std::vector<Named>> ReadWords(const std::vector<std::string>& words) {
   std::vector<Named> things;
   for (const std::string& word : words) {
@@ -56,7 +56,7 @@ Result<std::vector<Named>> ReadWords(const std::vector<std::string>& words) {
   return things;
 }
 
-// The one process that a word names: "5", a rank, or "server:0".
+// The process that a word names: "5", a rank, or "server:0".
 Result<std::uint32_t> OneProcess(const Plan& plan, const std::string& word) {
   const bool number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
   for (std::uint32_t i = 0; number && i < plan.processes.size(); ++i) {
@@ -97,7 +97,7 @@ int DiffRanks(const DiffOptions& options, const Named& named) {
   return Show(options, diff, diff.changes.empty());
 }
 
-// Of both that are runs, as far as they reported any.
+// If both are runs that reported metrics.
 std::vector<DiffedMetric> DiffMetrics(const Named& a, const Named& b) {
   std::map<std::string, DiffedMetric> metrics;
   const auto add = [&](const Named& named, std::optional<std::string> DiffedMetric::*side) {

@@ -1,4 +1,4 @@
-// muster explain: where a value of a plan comes from.
+// muster explain: shows where a value of a plan comes from.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -58,7 +58,7 @@ int RunExplain(ExplainOptions& options) {
     EvaluationOptions evaluation = *thing;
     evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
     evaluation.explain = process;
-    if (plans > 0) evaluation.rules.clear();  // they judge the plan, not what it is compared with
+    if (plans > 0) evaluation.rules.clear();  // rules check the plan itself, not those for comparison
     evaluation.depth = depth;
     if (plans == 0) {
       evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };

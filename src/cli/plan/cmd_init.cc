@@ -1,4 +1,4 @@
-// muster init: a first recipe, and what an editor and git want beside it.
+// muster init: writes a first recipe, and files for editors and git.
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -37,10 +37,10 @@ struct InitOptions {
 struct NewFile {
   std::string name;
   std::string text;
-  bool may_be_there = false;  // and is then left as it is
+  bool may_be_there = false;  // an existing file is kept
 };
 
-// Where the definitions for editors are: below the prefix that muster is installed in, or in its source tree.
+// The folder of definition files for editors: below muster's installation prefix, or in its source tree.
 std::optional<std::string> DefinitionsFolder() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -72,7 +72,7 @@ Result<void> WriteNew(const std::string& path, const std::string& text) {
   return {};
 }
 
-// What command lines of launchers may name: host files, Accelerate's configuration, scripts.
+// Files that launcher command lines name: host files, Accelerate's configuration, scripts.
 tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
   constexpr std::uintmax_t kMost = 1U << 20;
   return ReadSmallFile(path, kMost);
@@ -113,7 +113,7 @@ Result<void> WriteAll(const InitOptions& options) {
   std::filesystem::create_directories(folder, error);
   if (error) return Fail(SystemError("init", Quoted(options.folder) + " cannot be made", error.value()));
   const auto shown = [&folder](const std::string& name) { return (folder / name).lexically_normal().string(); };
-  // Before anything is written: nothing is left half done.
+  // Checked before anything is written, so that nothing is left half done.
   if (std::filesystem::exists(std::filesystem::symlink_status(folder / recipe_name, error))) {
     return Fail(Error("init", {}, Quoted(shown(recipe_name)) + " already exists; nothing was written",
                       "name another folder: muster init FOLDER"));

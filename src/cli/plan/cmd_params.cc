@@ -1,4 +1,4 @@
-// muster params: the parameters of a recipe, with types, limits, values and where these come from.
+// muster params: lists the parameters of a recipe, with types, limits, values and sources.
 #include <cstdio>
 #include <memory>
 
@@ -40,8 +40,8 @@ nlohmann::json ParameterJson(const ParameterState& state) {
   return json;
 }
 
-// " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. Of a parameter whose variant is not chosen, which
-// one that is.
+// " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. For a parameter of another variant, the selected
+// variant.
 std::string OriginNote(const ParameterState& state) {
   std::string note;
   if (!state.active) {

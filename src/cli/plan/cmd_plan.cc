@@ -1,5 +1,5 @@
-// muster plan: the plan of a recipe, on one screen, as text that compares well, or as JSON; the environment of one of
-// its processes, with who set what; or one of them as a line for a shell.
+// muster plan: prints the plan of a recipe as a summary, as text for comparison, or as JSON; the environment of one of
+// its processes, with sources; or one of them as a shell command.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct PlanOptions {
   ShellChoice shell;
 };
 
-// ROLE[:RANK] with the rank as a plain number, as EvaluationRequest::explain wants it; a role alone is its first
+// ROLE[:RANK] with the rank as a plain number, in the form of EvaluationRequest::explain; a role alone means its first
 // process.
 Result<std::string> ExplainedWord(const std::string& text) {
   const std::size_t colon = text.find(':');
@@ -80,7 +80,7 @@ std::string EnvironmentJson(const Plan& plan, const Process& process, const std:
   return json.dump(1) + "\n";
 }
 
-// Of the words of --env those without '=' name the process that is to be explained.
+// Among the words of --env, those without '=' name the process to explain.
 Result<void> TakeExplained(PlanOptions& options) {
   std::vector<std::string>& words = options.recipe.env;
   const auto first = std::stable_partition(words.begin(), words.end(),
@@ -119,7 +119,7 @@ int ShowEnvironment(const PlanOptions& options) {
   return kExitOk;
 }
 
-// The canonical text, and what it leaves out because it is not part of the plan's id.
+// The canonical text, and the notes that are not part of the plan's id.
 void PrintWhole(const Evaluation& evaluation) {
   std::fputs(PlanText(evaluation.plan).c_str(), stdout);
   std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);

@@ -1,4 +1,4 @@
-// muster test: the plans of a folder of recipes, compared with those that are kept beside them.
+// muster test: compares the plans of a folder of recipes with golden files beside them.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostLines = 40;  // shown of what changed in errors and warnings
+constexpr std::size_t kMostLines = 40;  // of changed errors and warnings
 
 struct TestOptions {
   std::string folder;
@@ -50,10 +50,10 @@ struct TestOptions {
 enum class Verdict {
   kOk,
   kDiffers,
-  kMissing,  // nothing is kept of it
-  kFails,    // it gives no plan, and nothing says that it must not
-  kWorks,    // it gives a plan, and must not
-  kWritten,  // kept anew, by --update
+  kMissing,  // there is no golden file
+  kFails,    // it gives no plan, but should
+  kWorks,    // it gives a plan, but should not
+  kWritten,  // written by --update
 };
 
 const char* VerdictName(Verdict verdict) {
@@ -79,9 +79,9 @@ bool IsWell(Verdict verdict) { return verdict == Verdict::kOk || verdict == Verd
 struct Tested {
   GoldenCase of;
   Verdict verdict = Verdict::kOk;
-  std::string why;       // one line; empty if all is well
-  std::string detail;    // what differs, or what is wrong, for people
-  Diagnostics problems;  // of the recipe, warnings too
+  std::string why;       // one line; empty on success
+  std::string detail;    // the difference or error, as text
+  Diagnostics problems;  // of the recipe, including warnings
   std::optional<ToldDiff> diff;
 };
 
@@ -97,7 +97,7 @@ struct Outcome {
   std::vector<Skipped> skipped;
 };
 
-// A file of the folder, as whoever called can name it.
+// The name of a file of the folder for the caller.
 std::string Shown(const TestOptions& options, const std::string& file) {
   return options.folder == "." ? file : (fs::path(options.folder) / file).lexically_normal().string();
 }
@@ -151,7 +151,7 @@ class Tester {
     if (options_.names.empty()) {
       if (auto told = TellStale(names, recipes); !told) return Fail(told.error());
     } else {
-      outcome_.skipped.clear();  // nobody asked for them
+      outcome_.skipped.clear();  // not selected
     }
     waiting_.Clear();
     return std::move(outcome_);
@@ -168,7 +168,7 @@ class Tester {
     if (seconds > 0) waiting_.Show(seconds, detail);
   }
 
-  // None for a module.
+  // Empty for a module.
   Result<std::vector<GoldenCase>> CasesOf(const std::string& file) {
     auto cases = WrittenCases(file);
     if (!cases) return cases;
@@ -212,7 +212,7 @@ class Tester {
     return all;
   }
 
-  // What is kept of a case is kept of it alone.
+  // Golden files of different cases must not have the same name.
   Result<void> CheckNames(const std::vector<GoldenCase>& cases) const {
     Diagnostics problems;
     std::map<std::string, const GoldenCase*> by_name;
@@ -233,7 +233,7 @@ class Tester {
     return {};
   }
 
-  // Those that are asked for: "gpt" is all of gpt.lua, "gpt.smoke" one.
+  // The selected cases: "gpt" is all of gpt.lua, "gpt.smoke" one.
   Result<void> Choose(std::vector<GoldenCase>& cases) const {
     for (const std::string& name : options_.names) {
       const bool is_there = std::any_of(cases.begin(), cases.end(), [&](const GoldenCase& one) {
@@ -315,7 +315,7 @@ class Tester {
     tested.detail = DiffText(diff);
   }
 
-  // What each parameter does alone: the plan with its kept value, the others being what they are now.
+  // The effect of each parameter alone: the plan with its old value, with all others as they are now.
   void TryAlone(const GoldenCase& one, const Evaluation& now, ToldDiff& diff) {
     for (PlanCause& cause : diff.causes) {
       const auto kept = cause.before && cause.after ? ValueFromJsonText(*cause.before) : tl::unexpected(std::string());
@@ -333,7 +333,7 @@ class Tester {
     }
   }
 
-  // Nothing to be kept is no file.
+  // An empty text means no file.
   static Result<void> Write(const std::string& name, const std::string& text) {
     std::error_code error;
     if (text.empty()) {
@@ -351,12 +351,12 @@ class Tester {
 
   Result<void> TellStale(const std::set<std::string>& names, const std::vector<std::string>& recipes) {
     for (const std::string& file : StaleGoldens(names, recipes)) {
-      // Profiles of a recipe that cannot be read are not known.
+      // The profiles of an invalid recipe are unknown.
       const std::string name = fs::path(file).lexically_relative(kGoldenFolder);
       const bool unknown = std::any_of(unknown_.begin(), unknown_.end(),
                                        [&](const std::string& begin) { return name.starts_with(begin); });
       if (unknown) continue;
-      if (!options_.update || file.ends_with(".cases")) {  // somebody wrote those
+      if (!options_.update || file.ends_with(".cases")) {  // written by the user
         outcome_.stale.push_back(file);
         continue;
       }
@@ -373,7 +373,7 @@ class Tester {
   std::uint64_t began_ = MonotonicNowNs();
   Outcome outcome_;
   Diagnostics problems_;
-  std::vector<std::string> unknown_;  // beginnings of the names of cases that may be there
+  std::vector<std::string> unknown_;  // prefixes of the names of cases that may exist
 };
 
 bool AllWell(const Outcome& outcome) {
@@ -452,7 +452,7 @@ int RunTest(const TestOptions& options) {
     PrintDiagnostics(problems);
     return ExitCodeFor(problems);
   };
-  // From there everything has the same name on every machine, and whoever calls.
+  // Relative to that folder, all names are the same on every machine and for every caller.
   if (chdir(options.folder.c_str()) != 0) {
     return refuse({Error("usage", {}, Quoted(options.folder) + ": " + std::strerror(errno), "a folder of recipes")});
   }

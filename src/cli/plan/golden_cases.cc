@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Regular files below a folder, by name; `enter` says which folders are gone into.
+// Regular files below a folder, by name; `enter` returns whether to descend into a folder.
 template <class Enter>
 std::vector<fs::path> FilesBelow(const fs::path& folder, Enter enter) {
   std::vector<fs::path> files;

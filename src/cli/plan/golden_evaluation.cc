@@ -18,9 +18,9 @@
 namespace muster {
 namespace {
 
-constexpr const char* kToldFolder = "/recipes";  // where the recipes are said to lie
+constexpr const char* kToldFolder = "/recipes";  // the assumed folder of the recipes
 
-// What the words of a case say, and the evaluation that they lead to.
+// The parsed words of a case, and its evaluation options.
 struct CaseOptions {
   RecipeOptions recipe;
   std::vector<std::string> wraps;

@@ -1,7 +1,7 @@
-// The plan of a case, as it is on every machine.
+// Makes the plan of a test case, independent of the machine.
 //
-// What a plan could take from this one is left out: its devices and memory are unknown unless the case says otherwise,
-// variables are not set, MUSTER_SET is not read, and muster.here names files below /recipes.
+// Hides this machine: devices and memory are unknown unless the case sets them, variables are not set, MUSTER_SET is
+// not read, and muster.here returns files below /recipes.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace muster {
 
-// `more` comes after the overrides of the case; `on_wait` is that of EvaluationOptions. What the recipe prints is not
-// shown. Kind "cases" for words that mean nothing, else those of EvaluateRecipe.
+// `more` comes after the overrides of the case; `on_wait` is that of EvaluationOptions. The recipe's output is
+// discarded. Kind "cases" for invalid words, else those of EvaluateRecipe.
 Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {},
                                 const std::function<void(unsigned seconds)>& on_wait = {});
 

@@ -23,7 +23,7 @@ std::string PlaceSuffix(const Place& place) {
   return place.file.empty() ? "" : ", " + place.file + ":" + std::to_string(place.line);
 }
 
-// The line that an excerpt begins with is not part of a plan's text.
+// Removes the id line at the top of an excerpt, which is not part of a plan's text.
 std::string_view WithoutId(std::string_view text) {
   return text.starts_with(kId) ? text.substr(std::min(text.find('\n') + 1, text.size())) : text;
 }
@@ -31,7 +31,7 @@ std::string_view WithoutId(std::string_view text) {
 std::string Excerpt(std::string_view text) {
   std::string excerpt;
   std::string_view process;  // whose lines are being read
-  std::string_view last;     // these lines
+  std::string_view last;     // its lines
   std::size_t number = 0;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
@@ -46,7 +46,7 @@ std::string Excerpt(std::string_view text) {
     }
     const std::string_view name = line.substr(0, line.find(' ', kProcess.size()));
     if (name != process) {
-      if (++number <= 3) excerpt += last;  // of the process before
+      if (++number <= 3) excerpt += last;  // the previous process
       last = line;
       process = name;
     } else {

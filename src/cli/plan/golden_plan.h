@@ -1,4 +1,4 @@
-// What is kept of a plan, and how it is told in what a plan differs from what is kept.
+// The golden text of a plan, and the comparison of a plan with it.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,18 @@
 
 namespace muster {
 
-// PlanText and PlanNotesText; of a plan that nobody could read to its end the id, which stands for all of it, and of
-// each role the first two processes and the last.
+// PlanText and PlanNotesText; for a plan too long to read, its id, which covers everything, and for each role the first
+// two processes and the last.
 std::string KeptPlan(const Plan& plan);
 
-// The id of the plan that a text of KeptPlan is of.
+// The id of the plan from a text of KeptPlan.
 std::string KeptId(std::string_view kept);
 
-// The difference by cause, as far as two texts of KeptPlan tell it: parameters that differ, derived values, and what of
-// which processes. `now` tells where parameters have their values from. Nothing if the kept text is no plan's.
+// The difference by cause, as far as two texts of KeptPlan show it: parameters, derived values, and differing parts of
+// processes. `now` has the sources of parameters. Nothing if the golden text is no plan's.
 std::optional<ToldDiff> DiffOfKept(std::string_view kept, std::string_view said, const Evaluation& now);
 
-// Lines removed and added, "- 12: …", at most so many; for texts that are no plans.
+// Removed and added lines, "- 12: …", at most so many; for texts that are no plans.
 std::string LinesOfDiff(std::string_view kept, std::string_view said, std::size_t most);
 
 }  // namespace muster

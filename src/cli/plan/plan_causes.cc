@@ -24,7 +24,7 @@ std::string PlaceText(const Place& place) {
   return place.file.empty() ? "" : place.file + ":" + std::to_string(place.line);
 }
 
-// Everything that could be said differently, by name.
+// All inputs that can differ, by name.
 std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
   std::map<std::string, Said> said;
   for (const auto& [name, value] : thing.plan.params) said[name] = {value, "", false};
@@ -52,7 +52,7 @@ std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
   return said;
 }
 
-// The lines of the sources that differ, "-gpt.lua:12: …"; sources of recipes keep their names below the recipe's
+// The changed lines of the sources, "-gpt.lua:12: …"; sources of recipes have names relative to the recipe's
 // folder.
 std::vector<std::string> ChangedLines(const PlannedThing& a, const PlannedThing& b) {
   std::set<std::string> files;
@@ -99,7 +99,7 @@ class CauseFinder {
   bool TextDiffers() const { return !found_.causes.empty() && found_.causes.front().kind == "recipe"; }
 
   void ListCauses() {
-    // Without sources on one side nothing is known of the text.
+    // Without sources on one side the texts cannot be compared.
     if (!a_.sources.empty() && !b_.sources.empty() && a_.sources != b_.sources) {
       PlanCause& text = found_.causes.emplace_back();
       text.kind = "recipe";
@@ -128,7 +128,7 @@ class CauseFinder {
     AddCall();
   }
 
-  // What was said besides parameters. It is not tried alone: what nothing else does is put down to it.
+  // Options other than parameters. Not tried alone: everything that no other cause explains is attributed to them.
   void AddCall() {
     if (!a_.made_by || !b_.made_by) return;
     const auto add = [&](const char* name, std::string before, std::string after) {
@@ -163,7 +163,7 @@ class CauseFinder {
     return tl::unexpected(std::string("no plan"));
   }
 
-  // A's values of everything that differs, for the recipe of B.
+  // A's values of all differing parameters, for the recipe of B.
   std::vector<Override> AsInA() const {
     std::vector<Override> values;
     for (const PlanCause& cause : found_.causes) {
@@ -173,7 +173,7 @@ class CauseFinder {
     return values;
   }
 
-  // From A, its recipe's text replaced by B's if that differs, with one parameter of B's at a time.
+  // Starts from A, with the recipe's text of B if that differs, and changes one parameter to B's at a time.
   void TryAlone() {
     const bool text_differs = TextDiffers();
     EvaluationOptions recipe = text_differs ? *b_.made_by : *a_.made_by;
@@ -213,7 +213,7 @@ class CauseFinder {
   const PlannedThing& a_;
   const PlannedThing& b_;
   const std::function<void()>& on_plan_;
-  Evaluator evaluator_;  // of one recipe: that of B where the texts differ, else that of A
+  Evaluator evaluator_;  // for one recipe: that of B if the texts differ, else that of A
   std::map<std::string, Said> said_a_;
   std::map<std::string, Said> said_b_;
   Causes found_;

@@ -1,5 +1,5 @@
-// What somebody did differently where two plans differ: parameters, numbers of the cluster, the recipe's text, how it
-// was called; and what each of these does alone, found by planning the first one again with it.
+// Finds the causes of differences between two plans: parameters, numbers of the cluster, the recipe's text, options;
+// and the effect of each one alone, by making the first plan again with it.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ namespace muster {
 
 struct Causes {
   std::vector<PlanCause> causes;   // the recipe's text first, then by name
-  std::vector<std::string> notes;  // one line each: why nothing could be tried alone
+  std::vector<std::string> notes;  // one line each: why a cause could not be tried alone
 };
 
-// `on_plan` is called after each plan that was made on the way.
+// `on_plan` is called after each plan that was made.
 Causes FindCauses(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan);
 
 }  // namespace muster

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What binding.json of the run says; the run directory is where it is now.
+// The binding.json of the run, with the current path of the run directory.
 Result<Binding> BindingOfRun(const std::string& run_dir) {
   const auto fail = [&](const std::string& why) {
     return Fail(Error("run", {}, fmt::format("the run {} has no binding: {}", Quoted(run_dir), why),
@@ -81,7 +81,7 @@ Result<const Process*> Chosen(const Plan& plan, const ShellChoice& choice) {
                     "for example " + example));
 }
 
-// A bare name that is not on the PATH may be that of a program beside muster, as for muster run.
+// A bare name that is not on the PATH may be a program beside muster, as for muster run.
 std::string ProgramOf(const std::string& word) {
   if (word.empty() || word.find('/') != std::string::npos || word.find(kHoleOpen) != std::string::npos) return {};
   const char* path = std::getenv("PATH");

@@ -1,5 +1,5 @@
-// muster plan --shell: one process as a line for a shell (plan/text/shell_line.h), of a recipe's plan or as a RUN had
-// it.
+// muster plan --shell: one process as a shell command (plan/text/shell_line.h), of a recipe's plan or of a
+// RUN.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace muster {
 
 struct ShellChoice {
   bool asked = false;  // --shell
-  std::string role;    // empty: the one that has the rank
+  std::string role;    // empty: the role that has the rank
   std::optional<std::uint32_t> rank;
 };
 
-// The text. A RUN without overrides is the plan that was run, with its binding. Kinds "shell", "run", "binding", and
-// those of EvaluateFrom. Warnings of an evaluation are printed.
+// For a RUN without overrides: the plan that was run, with its binding. Kinds "shell", "run", "binding", and those of
+// EvaluateFrom. Prints the warnings of an evaluation.
 Result<std::string> PlanAsShellLine(const RecipeOptions& options, const ShellChoice& choice,
                                     const std::vector<std::string>& wraps);
 

@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-// How it began, as the head tells the command.
+// The message from the head to the command about the start.
 struct Beginning {
   std::int32_t exit_code = 0;
   Diagnostics problems;
@@ -32,7 +32,7 @@ void Fields(A& archive, Beginning& beginning) {
   archive(beginning.exit_code, beginning.problems, beginning.run_id, beginning.run_dir, beginning.waits);
 }
 
-// A caller that is gone is not missed.
+// A failure is ignored: the caller may be gone.
 void Tell(UniqueFd& line, const Beginning& beginning) {
   std::string bytes = Archived(const_cast<Beginning&>(beginning));
   while (!bytes.empty()) {

@@ -1,4 +1,5 @@
-// muster clean: ends what is left of a run whose head and agent were killed together, and removes old run directories.
+// muster clean: kills the processes that are left of a run whose head and agent were killed together, and removes old
+// run directories.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -40,18 +41,18 @@ struct Cleaned {
   std::string run_dir;
   std::string run_id;
   bool live = false;
-  int head = 0;            // of a run that goes on although nobody holds this directory
-  std::string unreadable;  // why its journal tells nothing
+  int head = 0;            // of a run that is still active although no process holds this directory
+  std::string unreadable;  // why its journal cannot be used
   LeftoverEnd end;
   bool removed = false;
 };
 
-// Whose folder it is wrote what the trace says: root ends nothing else for it.
+// The folder's owner wrote the journal, so root kills only that user's processes for it.
 LeftoverMarks MarksOf(const RunTrace& trace, uid_t owner) {
   LeftoverMarks marks;
   if (!IsOwn(owner)) marks.user = owner;
   marks.token = trace.run_id + '/';
-  // Another start of the machine: pids and groups of then are strangers' now.
+  // The machine was rebooted since: recorded pids and groups are meaningless.
   if (trace.boot != BootId()) return marks;
   for (const auto& [pid, start_ticks] : trace.identities) marks.identities.push_back({pid, start_ticks});
   const std::string group = std::filesystem::path(trace.cgroup).filename();
@@ -88,7 +89,7 @@ Cleaned Clean(const Folder& folder, std::chrono::milliseconds grace, bool dry_ru
   return cleaned;
 }
 
-// The folder, with `latest` beside it if that leads nowhere now, and the folder of the name if it is empty then.
+// Removes the folder, a dangling `latest` beside it, and the folder of the run's name if it is empty then.
 Result<void> RemoveRun(const std::string& run_dir) {
   const std::filesystem::path of_name = std::filesystem::path(run_dir).parent_path();
   std::error_code error;
@@ -98,7 +99,7 @@ Result<void> RemoveRun(const std::string& run_dir) {
   if (std::filesystem::is_symlink(latest, error) && !std::filesystem::exists(latest, error)) {
     std::filesystem::remove(latest, error);
   }
-  std::filesystem::remove(of_name, error);  // fails where others are in it, and may
+  std::filesystem::remove(of_name, error);  // fails, as it should, if other runs are in it
   return {};
 }
 
@@ -140,7 +141,7 @@ void Tell(const Cleaned& cleaned, const CleanOptions& options) {
 
 struct CleanChoice {
   std::vector<Folder> folders;
-  std::size_t foreign = 0;  // that are left alone
+  std::size_t foreign = 0;  // skipped, of other users
 };
 
 Result<CleanChoice> Chosen(const CleanOptions& options) {

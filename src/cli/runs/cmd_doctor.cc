@@ -1,4 +1,4 @@
-// muster doctor: what hosts are like before anything is started there: what is wrong, and in what they differ.
+// muster doctor: checks hosts without starting a job: problems, and differences between them.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -36,7 +36,7 @@
 namespace muster {
 namespace {
 
-// For folders and Pythons on slow file systems; what answers takes a tenth of a second.
+// For slow file systems; usually an answer takes a tenth of a second.
 constexpr std::uint32_t kWithinMs = 15'000;
 
 struct DoctorOptions {
@@ -46,7 +46,7 @@ struct DoctorOptions {
   std::optional<std::string> site_file;  // --write-site
 };
 
-// Those of the plan, if there is a recipe: as many as it wants, by the names that it has for them; and the spares.
+// The hosts of the plan, if there is a recipe: as many as it needs, with its names for them; and the spares.
 Result<std::vector<SiteHost>> HostsFor(const DoctorOptions& options, const Plan& plan) {
   auto spares = SpareHosts(options.recipe, plan);
   if (!spares) return spares;

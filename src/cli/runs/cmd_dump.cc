@@ -1,4 +1,4 @@
-// muster dump: what every process of a run is doing, taken now, or what it was doing when the last dump was taken.
+// muster dump: shows what every process of a run is doing now, or was doing at the last dump.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -40,7 +40,7 @@ struct DumpOptions {
   bool json = false;
 };
 
-// The number of a dump that has been taken, or cut off by the end of the run.
+// Returns the number of a finished dump, or of one that the end of the run cut off.
 Result<std::uint32_t> TakeDump(const std::string& folder) {
   Result<ControlConnection> head = ControlConnection::Open(folder);
   if (!head) return Fail(head.error());
@@ -55,7 +55,7 @@ Result<std::uint32_t> TakeDump(const std::string& folder) {
   return answer->dump;
 }
 
-// The whole of what is known of one process.
+// Prints everything known about one process.
 void PrintFile(const std::string& folder, const DumpReport& dump) {
   const DumpGroup& group = dump.groups.front();
   const std::string path =
@@ -71,7 +71,7 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
   }
 }
 
-// One that goes on is asked for a dump; of one that is over, of another user too, the last one is read.
+// Requests a dump from a running run; for one that is over, or of another user, the last dump is read.
 Result<NamedWork> Find(const std::string& run) {
   auto own = FindWork(run, DirectoryUse::kControl, Prefer::kLive);
   if (own) return own;
@@ -88,7 +88,7 @@ Result<DumpFilter> FilterOf(const DumpOptions& options) {
                     "numbers and ranges without blanks: 0-3,7"));
 }
 
-// Of a run that goes on one that is taken now, else its last.
+// A new dump of a running run, else its last one.
 Result<DumpReport> DumpOf(const std::string& folder, const DumpFilter& filter) {
   std::uint32_t number = 0;
   if (IsRunLive(folder)) {
@@ -116,7 +116,7 @@ Result<int> ShowDumpOfRun(const std::string& folder, const DumpFilter& filter, b
   return kExitOk;
 }
 
-// Its running trials, one after the other. One that has ended meanwhile hinders no other.
+// The sweep's running trials, one after the other. A trial that has ended meanwhile is skipped.
 Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter, bool json) {
   const auto look = LookAtSweep(folder);
   if (!look) return Fail(look.error());

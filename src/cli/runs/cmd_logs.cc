@@ -1,8 +1,8 @@
-// muster logs: what the processes of a run, or of the trials of a sweep, wrote, safe for a terminal unless --raw is
+// muster logs: prints the output of a run's processes, or of a sweep's trials, safe for a terminal unless --raw is
 // given.
 //
-// Knows options and in which order things are shown; which logs there are, their times, merging and following are
-// known in src/run/logs.
+// Handles options and the order of output; src/run/logs finds, merges and follows the
+// logs.
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -59,7 +59,7 @@ struct LogsOptions {
 
 using Keeps = std::function<bool(std::string_view line)>;
 
-// What the options and the run come to.
+// The resolved options and run.
 struct View {
   std::string run_dir;
   LogChoice choice;
@@ -67,11 +67,11 @@ struct View {
   std::vector<LogFile> logs;
   Keeps keeps;  // empty: everything
   bool prefixed = false;
-  std::string prefix;  // before that of each process
+  std::string prefix;  // before the prefix of each process
   bool live = false;
 };
 
-// `prefix`: before that of each process.
+// `prefix`: before the prefix of each process.
 Result<View> MakeView(LogsOptions& options, const std::string& run_dir, const std::string& prefix = {}) {
   View view;
   view.prefix = prefix;
@@ -106,9 +106,9 @@ Result<View> MakeView(LogsOptions& options, const std::string& run_dir, const st
   return view;
 }
 
-// --- from where ------------------------------------------------------------------------------------
+// --- start positions ---------------------------------------------------------------------------
 
-// The moment that --since names. The end of a run is the last time known of the chosen logs, or now while it goes on.
+// The time of --since. For a run that is over, relative to the last time in the chosen logs, else to now.
 Result<std::uint64_t> Since(const std::string& since, const View& view) {
   if (const auto utc = ParseUtc(since)) return *utc;
   const auto seconds = ParseDuration(since);
@@ -125,7 +125,7 @@ Result<std::uint64_t> Since(const std::string& since, const View& view) {
   return before >= static_cast<double>(end) ? 0 : end - static_cast<std::uint64_t>(before);
 }
 
-// "the first 12345678 bytes of worker.2 were dropped by its limit of 4194304 bytes"; empty if nothing is missed.
+// "the first 12345678 bytes of worker.2 were dropped by its limit of 4194304 bytes"; empty if nothing is missing.
 std::string DroppedText(const View& view, const std::vector<LogSpan>& spans,
                         const std::vector<std::uint64_t>& dropped) {
   std::uint64_t bytes = 0;
@@ -144,7 +144,7 @@ std::string DroppedText(const View& view, const std::vector<LogSpan>& spans,
                      head ? head->limit : 0);
 }
 
-// The parts of the logs that --since and --tail leave.
+// The parts of the logs selected by --since and --tail.
 Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view) {
   std::optional<std::uint64_t> since;
   if (!options.since.empty()) {
@@ -153,7 +153,7 @@ Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view)
     since = *moment;
   }
   std::vector<LogSpan> spans;
-  std::vector<std::uint64_t> dropped;  // of each, where what is shown begins with what was kept
+  std::vector<std::uint64_t> dropped;  // for each log, the bytes dropped before the shown part
   std::size_t without_times = 0;
   for (const LogFile& log : view.logs) {
     LogSpan span{log.name, 0, 0};
@@ -169,7 +169,7 @@ Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view)
         if (!times && span.end > 0) ++without_times;
       }
       if (options.tail) span.begin = std::max(span.begin, TailBegin(*file, *options.tail));
-      // What the reader did not ask for is not missed.
+      // The missing part was not selected anyway.
       if (span.begin > extent.begin) dropped.back() = 0;
     }
     dropped.resize(spans.size() + 1);
@@ -186,16 +186,16 @@ Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view)
   return spans;
 }
 
-// --- showing ---------------------------------------------------------------------------------------
+// --- output ------------------------------------------------------------------------------------
 
-// False once nobody reads our output any more.
+// False once the reader of our output is gone.
 bool Print(const View& view, const LogFile& log, std::string_view piece, bool continues) {
   if (view.keeps && !view.keeps(piece)) return true;
   const std::string line = PrefixedLine(view.prefixed ? view.prefix + log.prefix : std::string(), piece, continues);
   return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
 }
 
-// Dropped while it was being shown, or a hole in it.
+// The part was dropped while being shown, or is a hole in the file.
 void WarnOfDropped(const std::string& log, std::uint64_t bytes) {
   std::fflush(stdout);
   PrintDiagnostics(
@@ -231,7 +231,7 @@ bool ShowOne(const View& view, const LogFile& log, const LogSpan& span, bool raw
   return taken;
 }
 
-// What there is, by time; with `rest`, unfinished lines stay for those who follow.
+// Prints the existing output in order of time; with `rest`, unfinished lines are kept for following.
 void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector<LineCutter>* rest) {
   MergeLogs(
       view.folder.get(), spans,
@@ -241,7 +241,7 @@ void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector
       [&](std::size_t span, std::uint64_t bytes) { WarnOfDropped(spans[span].name, bytes); }, rest);
 }
 
-// The run of the view from the spans on; with --merge, what they hold is shown.
+// The request to follow the view's run from the spans on; with --merge, the spans are printed first.
 Result<FollowRequest> RequestOf(const LogsOptions& options, View view, const std::vector<LogSpan>& spans) {
   FollowRequest request;
   std::vector<LineCutter> cutters(spans.size());
@@ -264,7 +264,7 @@ FollowOptions OptionsOf(const LogsOptions& options, Keeps keeps) {
   return {false, options.raw, std::move(keeps), WarnOfDropped};
 }
 
-// Whether more is wanted.
+// Prints the logs; returns whether to continue.
 bool ShowLogs(const LogsOptions& options, const View& view, const std::vector<LogSpan>& spans) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!ShowOne(view, view.logs[i], spans[i], options.raw)) return false;
@@ -279,7 +279,7 @@ Result<int> ShowLogsOfRun(LogsOptions& options, const std::string& run_dir) {
   if (!spans) return Fail(spans.error());
   if (options.follow) {
     Keeps keeps = std::move(view->keeps);
-    view->keeps = keeps;  // those that are merged are shown from here
+    view->keeps = keeps;  // merged output is filtered from here on
     auto request = RequestOf(options, *std::move(view), *spans);
     if (!request) return Fail(request.error());
     return FollowRun(*std::move(request), STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
@@ -299,7 +299,7 @@ struct TrialLogs {
   std::string run_dir;
 };
 
-// Those of the trials that run; of a sweep that is over, of all trials, of each the last attempt.
+// Logs of the running trials; for a sweep that is over, of all trials' last attempts.
 Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::string& word) {
   const auto sweep = OpenSweepAt(folder);
   if (!sweep) return Fail(sweep.error());
@@ -316,7 +316,7 @@ Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::stri
   return logs;
 }
 
-// One that cannot be read hinders no other.
+// A trial that cannot be read is skipped.
 void AddTrial(LogsOptions& options, const TrialLogs& trial, RunFollower& follower) {
   auto view = MakeView(options, trial.run_dir, trial.name + " ");
   const auto spans = view ? Spans(options, *view) : Result<std::vector<LogSpan>>(Fail(view.error()));
@@ -335,7 +335,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
   SweepFeed feed(follower.io());
   SweepAccount account;
-  bool began = false;  // what was there has been read
+  bool began = false;  // the existing entries have been read
   const auto follow = [&](TrialNumber number) {
     const auto open = account.open().find(number);
     if (open == account.open().end() || open->second.attempts == 0) return;
@@ -343,7 +343,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
     trial.trial = number;
     trial.attempt = open->second.attempts - 1;
     const std::string name = word + ":" + trial.Word();
-    // Asks the head to have the trial listen: it answers once there is a run directory.
+    // Makes the head open the trial's socket, which it does once there is a run directory.
     if (FindRun(folder + ":" + trial.Word())) {
       AddTrial(options, {name, folder + "/" + TrialFolder(open->second.id, trial.attempt)}, follower);
     }

@@ -1,4 +1,4 @@
-// muster ls: the runs there have been, and how each ended; chosen and sorted by what is known of them.
+// muster ls: lists runs and their outcomes; filtered and sorted by their properties.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -40,7 +40,7 @@ struct LsOptions {
   bool sweeps = false;
 };
 
-// A name that no run has is a slip. Where there is no run, there is nothing to be found out.
+// A name that no run has is reported as a mistake, unless there are no runs at all.
 Result<void> CheckNames(const ListChoice& choice, std::vector<RunFacts>& runs) {
   if (runs.empty()) return {};
   for (const std::string& name : choice.Names()) {
@@ -52,7 +52,7 @@ Result<void> CheckNames(const ListChoice& choice, std::vector<RunFacts>& runs) {
   return {};
 }
 
-// A condition that can be asked of no run that has such a value is a slip, too: it would only find nothing.
+// A condition that fits the values of no run is reported as a mistake, too: it would silently find nothing.
 Result<void> CheckConditions(const ListChoice& choice, std::vector<RunFacts>& runs) {
   for (const RunCondition& condition : choice.conditions) {
     Value example;
@@ -72,7 +72,7 @@ Result<void> CheckConditions(const ListChoice& choice, std::vector<RunFacts>& ru
 
 std::vector<RunFacts> Sorted(const std::vector<SortKey>& keys, std::vector<RunFacts> runs) {
   struct Keyed {
-    std::vector<Value> values;  // of the keys
+    std::vector<Value> values;  // values of the sort keys
     std::size_t run = 0;
   };
   std::vector<Keyed> order;
@@ -121,7 +121,7 @@ void PrintJson(const std::vector<std::string>& columns, std::vector<RunFacts>& r
   PrintRunsJson(summaries, false, values);
 }
 
-// Nothing was found: said on stderr, so that a table or JSON stays what it is.
+// Reports an empty result on stderr, so that the table or JSON on stdout stays valid.
 int SayNothing(const LsOptions& options, const std::string& what) {
   const bool asked = !options.folders.empty() || !options.where.empty();
   std::string text = "no " + what;

@@ -1,5 +1,5 @@
-// muster pack: a run directory as one archive, to be opened elsewhere with the same commands. What holds a secret is
-// left out, and so is what is large or not muster's, unless everything is wanted.
+// muster pack: writes a run directory as an archive, to be used elsewhere with the same commands. Omits secrets, and
+// files that are large or not muster's, unless everything is requested.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct PackOptions {
   bool all = false;
 };
 
-// What is muster's, by the first part of its path (docs/run_directory.md).
+// Whether the file is muster's, by the first part of its path (docs/run_directory.md).
 bool IsMusters(const std::string& path) {
   constexpr std::array<std::string_view, 18> kOwn = {
       "plan.json", "plan.txt",   "binding.json", "inputs.json", "journal.jsonl", "report.json",
@@ -53,12 +53,12 @@ bool IsMusters(const std::string& path) {
   return std::find(kOwn.begin(), kOwn.end(), first) != kOwn.end();
 }
 
-// Means something only where the run is: who holds it, and the socket.
+// Files that are only meaningful on the host of the run: locks and sockets.
 bool IsOfTheMoment(const std::string& path) {
   return path == "lock" || path == "control" || path.ends_with(".log.next");
 }
 
-// Files that the recipe made of a secret.
+// Files with a secret as their content.
 std::set<std::string> SecretFiles(const Plan& plan) {
   std::set<std::string> paths;
   for (const auto& [path, file] : plan.files) {
@@ -67,7 +67,7 @@ std::set<std::string> SecretFiles(const Plan& plan) {
   return paths;
 }
 
-// Of what is neither file, folder nor link, and holds nothing that could be packed.
+// The kind of special files, which cannot be packed.
 const char* KindOf(fs::file_type type) {
   if (type == fs::file_type::fifo) return "a named pipe";
   if (type == fs::file_type::socket) return "a socket";
@@ -76,7 +76,7 @@ const char* KindOf(fs::file_type type) {
 
 struct PackChoice {
   std::vector<std::string> packed;  // sorted
-  std::vector<std::string> left;    // lines that say what is not there, and why
+  std::vector<std::string> left;    // lines about omitted files, with reasons
 };
 
 Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {

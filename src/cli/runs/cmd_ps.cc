@@ -1,4 +1,4 @@
-// muster ps: the runs and sweeps that are going on, with the running trials of sweeps.
+// muster ps: lists running runs and sweeps, with the running trials of sweeps.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -35,7 +35,7 @@ struct Listed {
   SweepList sweeps;
 };
 
-// Of one folder that was named twice, or is found in two ways, the first.
+// Removes duplicates of a folder that was given twice, or found in two ways.
 void DropTwins(std::vector<RunSummary>& runs) {
   std::set<std::filesystem::path> seen;
   std::erase_if(runs, [&](const RunSummary& run) {

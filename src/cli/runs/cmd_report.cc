@@ -1,4 +1,4 @@
-// muster report: how a run or a sweep went, told from its folder alone.
+// muster report: reports how a run or a sweep went, from its folder alone.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// muster report-metric: what muster_context.report does for Python, for shells and all other programs.
+// muster report-metric: reports metrics from shells and other programs, as muster_context.report does from Python.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

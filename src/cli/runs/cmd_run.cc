@@ -1,5 +1,5 @@
-// muster run: evaluates a recipe (or takes a plan) and makes it true, on this machine or the hosts that are named.
-// muster replay: the same with the plan of an earlier run.
+// muster run: evaluates a recipe (or takes a plan) and runs it, on this machine or on named hosts. muster replay: the
+// same with the plan of an earlier run.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -90,7 +90,7 @@ Result<Plan> ReadPlan(const std::string& file) {
   return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-// The plan's hosts go by the names of the command line, if that names any.
+// Assigns the names of the command line to the plan's hosts, if it has any.
 Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
   if (!NamesHosts(options)) return CheckListIsNamed(options, "the plan");
   auto named = NamedHosts(options);
@@ -105,7 +105,7 @@ Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
   return {};
 }
 
-// What the processes go on from, if anything.
+// Sets the checkpoint to resume from, if any.
 Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest& request) {
   if (!found) return Fail(found.error());
   if (!*found) return {};
@@ -114,7 +114,7 @@ Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest&
   return {};
 }
 
-// The plan of an earlier run with what it was made of; only its binding will be another one.
+// The plan of an earlier run with its origin; only its binding is new.
 Result<void> TakePlanOfRun(const RunOptions& options, RunRequest& request) {
   const auto run_dir = FindRun(options.replayed, DirectoryUse::kExecute);
   if (!run_dir) return Fail(run_dir.error());
@@ -135,7 +135,7 @@ Result<void> TakePlanOfRun(const RunOptions& options, RunRequest& request) {
   return NameHosts(options.recipe, request.plan);
 }
 
-// The recipe's plan with what it was made of, or the plan of the file.
+// The recipe's plan with its origin, or the plan of the file.
 Result<void> FillPlan(const RunOptions& options, RunRequest& request) {
   if (options.replay) return TakePlanOfRun(options, request);
   if (!options.plan_file.empty()) {
@@ -198,7 +198,7 @@ Result<void> FillPlan(const RunOptions& options, RunRequest& request) {
   return {};
 }
 
-// By the names that the plan has for its hosts; none if it has none.
+// The hosts by their names in the plan; none if it has none.
 std::vector<SiteHost> HostsOf(const Plan& plan) {
   std::vector<SiteHost> hosts;
   for (const PlanHost& host : plan.hosts) {
@@ -208,7 +208,7 @@ std::vector<SiteHost> HostsOf(const Plan& plan) {
   return hosts;
 }
 
-// Arms the head's own; gives those that are the agents'.
+// Arms the faults of the head; returns those of the agents.
 Result<std::vector<std::string>> ArmFaults(const std::vector<std::string>& faults) {
   std::vector<std::string> of_agents;
   for (const std::string& text : faults) {
@@ -223,7 +223,7 @@ Result<std::vector<std::string>> ArmFaults(const std::vector<std::string>& fault
   return of_agents;
 }
 
-// Whether there is a terminal that a process can be given.
+// Checks that there is a terminal to pass to a process.
 Result<void> CheckTerminal(const RunOptions& options) {
   if (options.detach) {
     return Fail(Error("usage", {}, "--pty and --detach are given: a run in the background has no terminal",
@@ -278,7 +278,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, const
   return std::make_unique<SshTransport>(std::move(settings), *lease_ms, options.recipe.without);
 }
 
-// Of what is muster's own the one that the command was called from; empty without a recipe.
+// For muster's own recipes, the folder that the command was called from; empty without a recipe.
 std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   if (recipe.empty()) return {};
   std::error_code error;
@@ -287,7 +287,7 @@ std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
 }
 
-// The site's access is for folders that are made from now on: those that are there were perhaps closed on purpose.
+// The site's access applies to folders that are created from now on: existing ones may be closed on purpose.
 void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& site) {
   if (!request.for_group || !request.run_dir.empty()) return;
   std::string name = request.plan.name;
@@ -391,7 +391,7 @@ int RunRecipe(RunOptions& options) {
 
 namespace {
 
-// How a plan is made true.
+// Options for executing a plan.
 void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
@@ -419,7 +419,7 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) 
   app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
   AddElsewhereOptions(app, options->elsewhere);
   app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
-  // For tests and odd kernels: told by muster docs faults and mechanisms, kept out of --help.
+  // For tests and special kernels: documented by muster docs faults and mechanisms, not in --help.
   app.add_option("--without", options->without, "disable these kernel mechanisms")->type_name("NAME,…")->group("");
   app.add_option("--fault", options->faults, "inject a fault")
       ->type_name("SITE:ACTION:N")

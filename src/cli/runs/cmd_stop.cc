@@ -1,4 +1,4 @@
-// muster stop: asks the head of a run, or of a sweep, to end it.
+// muster stop: requests the head of a run or a sweep to end it.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ struct StopOptions {
   bool dump = false;
 };
 
-// The same as TellOver, of a sweep.
+// The same as TellOver, for a sweep.
 int TellSweepOver(const std::string& folder, const char* words) {
   const auto sweep = OpenSweepAt(folder);
   if (!sweep) {
@@ -42,7 +42,7 @@ int TellSweepOver(const std::string& folder, const char* words) {
   return kExitOk;
 }
 
-// Of a run that nobody holds: that it has ended is what was wanted; that it was lost is not.
+// For a run without an active head: one that has ended is a success; one that was lost is not.
 int TellOver(const std::string& folder) {
   const Result<RunSummary> over = SummarizeRun(folder, false);
   if (!over) {
@@ -86,7 +86,7 @@ int RunStop(const StopOptions& options) {
   if (!IsRunLive(*folder)) return tell_over();
   Result<ControlAnswer> answer = Ask(*folder, options);
   if (!answer) {
-    if (!IsRunLive(*folder)) return tell_over();  // it ended meanwhile
+    if (!IsRunLive(*folder)) return tell_over();  // it has ended meanwhile
     answer.error().front().hint =
         "it is held by " + HolderOf(*folder) + "; on its host, SIGTERM to that process asks it";
     PrintDiagnostics(answer.error());

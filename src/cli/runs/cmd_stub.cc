@@ -1,4 +1,4 @@
-// muster stub: what a rehearsal starts in the place of each process (src/stub/), called by hand.
+// muster stub: runs the stub program of rehearsals (src/stub/) by hand.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// muster tag: what a run is called besides its name and id, changed after its start.
+// muster tag: changes the tags of a run after its start.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// muster top: a run while it goes on, process by process, or a sweep, trial by trial.
+// muster top: shows a running run, process by process, or a sweep, trial by trial.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -35,14 +35,14 @@ struct TopOptions {
   bool json = false;
 };
 
-// The newest that goes on.
+// The newest running one.
 std::optional<FoundRun> NewestLive(const std::string& folder, const DirectoryKind& kind) {
   const std::vector<FoundRun> found = RunsBelow(folder, kind);
   const auto live = std::find_if(found.rbegin(), found.rend(), [](const FoundRun& one) { return IsRunLive(one.path); });
   return live == found.rend() ? std::nullopt : std::optional(*live);
 }
 
-// Without RUN the newest run or sweep that goes on, not the newest of all.
+// Without RUN the newest running run or sweep, not the newest of all.
 Result<NamedWork> FindRunning(const std::string& word) {
   if (!word.empty()) return FindWork(word, DirectoryUse::kRead, Prefer::kLive);
   const Result<std::string> runs = DefaultRunsFolder();

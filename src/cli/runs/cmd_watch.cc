@@ -1,4 +1,4 @@
-// muster watch: follows a run or a sweep until it is over.
+// muster watch: follows a run or a sweep until its end.
 #include <cstdlib>
 #include <memory>
 #include <string>

@@ -42,7 +42,7 @@ constexpr const char* kRest = R"lua(
 }
 )lua";
 
-// The line, as a comment where nothing is known.
+// The line, commented out if the value is unknown.
 std::string Fact(const std::string& name, const std::string& value, const std::string& otherwise) {
   return value.empty() ? fmt::format("  -- {} = {},\n", name, otherwise) : fmt::format("  {} = {},\n", name, value);
 }

@@ -1,4 +1,4 @@
-// muster doctor --write-site: a site file made of what was found, with the rest of its words as comments.
+// muster doctor --write-site: generates a site file from the facts found, with the other fields as comments.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// `here`: this machine alone was looked at, so no hosts are named. Hosts that were not reached stand in a comment.
+// `here`: only this machine was inspected, so no hosts are named. Unreachable hosts are listed in a comment.
 std::string FirstSite(std::span<const InspectedHost> hosts, bool here);
 
-// A new file. Kind "site" if there is one already.
+// Writes a new file. Kind "site" if it exists already.
 Result<void> WriteNewSite(const std::string& file, const std::string& text);
 
 }  // namespace muster

@@ -37,7 +37,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   wishes.search_dirs = request.search_dirs;
   request.plan = RehearsalPlan(std::move(request.plan), wishes);
   request.rehearsal = true;
-  request.on_bad_hosts = {};  // what is found is told, and held against nobody later
+  request.on_bad_hosts = {};  // findings are reported, and not recorded as failures of hosts
   request.console.quiet = true;
   request.console.output = false;
   const auto outcome = RunPlan(request, transport);

@@ -1,4 +1,4 @@
-// What muster rehearse does where muster run would run: the same request with stubs, and a table at the end.
+// Runs a rehearsal: the request of muster run with stubs instead of the processes, and a table at the end.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 namespace muster {
 
 struct RehearseOptions {
-  std::string within;  // a time; empty: not given
+  std::string within;  // a duration; empty: not given
   bool json = false;
 };
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options);
 
-// Runs the rehearsal to its end, prints what it found and gives muster's exit code. The request is complete but for
-// what is the rehearsal's own.
+// Runs the rehearsal, prints its findings and returns muster's exit code. The request is complete except for the
+// rehearsal's own settings.
 int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The commands that run, and those that look after runs.
+// The commands that start, show and control runs.
 #pragma once
 
 #include <functional>

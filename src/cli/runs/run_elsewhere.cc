@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// How far the reading is, on a terminal, once it has taken a second.
+// Progress of reading the code, on a terminal, after the first second.
 class ReadingShown {
  public:
   ReadingShown() : began_(MonotonicNowNs()), shows_(::isatty(STDERR_FILENO) == 1) {}
@@ -44,7 +44,7 @@ class ReadingShown {
  private:
   std::uint64_t began_;
   bool shows_;
-  std::uint64_t at_ = 0;  // when it was shown last
+  std::uint64_t at_ = 0;  // time of the last output
 };
 
 void Tell(const CodeTree& tree) {
@@ -64,7 +64,7 @@ void Tell(const CodeTree& tree) {
        "its folder is a link by now: ship what the link leads to, or make it a folder again");
 }
 
-// Runs that lie below the folder are no code.
+// Runs below the folder are not shipped.
 std::vector<std::string> NotCode(const std::string& folder, const RunRequest& request) {
   std::vector<std::string> but;
   const std::string own = std::filesystem::path(request.runs_folder).parent_path();
@@ -102,7 +102,7 @@ Result<void> ReadCode(const ElsewhereOptions& options, RunRequest& request) {
   return {};
 }
 
-// What is shipped need not be there before.
+// Shipped files need not exist on the hosts.
 void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
   if (!request.code) return;
   const ShippedPaths there(request.code, "/shipped");

@@ -1,5 +1,5 @@
-// What muster run does on top where a run is on other hosts: looking at them first, bringing them the code, and
-// remembering those that failed.
+// Steps of muster run for runs on other hosts: checking the hosts, shipping the code, and recording hosts that
+// failed.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ struct ElsewhereOptions {
 
 void AddElsewhereOptions(CLI::App& app, ElsewhereOptions& options);
 
-// Of a run on this machine alone: an option that would have no effect is an error of kind "usage".
+// For a run on this machine alone: an option without effect is an error of kind "usage".
 Result<void> RefuseElsewhereOptions(const ElsewhereOptions& options);
 
-// Reads the code that is shipped, says on stderr what of it is not, and warns of hosts that failed lately. The rest of
-// the request is there already.
+// Reads the code to ship, reports on stderr which files are not shipped, and warns about hosts that failed recently.
+// The rest of the request must be complete.
 Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& request);
 
 }  // namespace muster

@@ -33,7 +33,7 @@ std::string ListText(const Value::List& values) {
   return text;
 }
 
-// Adds the axes of a space of sweep.json by name. A name that several parts of it have gets the texts of all of them.
+// Adds the axes of a space of sweep.json by name. For a name in several parts the texts of all are joined.
 void AddAxes(const Value& space, Axes& axes) {
   const auto add = [&](const std::string& name, const std::string& text) {
     std::string& axis = axes[name];
@@ -96,7 +96,7 @@ std::string ResultText(const TrialFacts& trial) {
   return CellText({}, value) + (state == "ok" ? "" : " (" + state + ")");
 }
 
-// Ids of the points that all have tried: by the result of the first sweep, the best first, then by its numbers.
+// Ids of the points that all sweeps have tried: sorted by result in the first sweep, the best first, then by number.
 std::vector<std::string> PointsOfAll(const std::vector<Compared>& sweeps) {
   std::vector<std::string> ids;
   for (const auto& [id, unused] : sweeps.front().trials) {
@@ -183,7 +183,7 @@ void PrintPoints(const std::vector<Compared>& sweeps, const std::vector<std::str
   std::vector<std::string> heads = {"ID"};
   const Compared& first = sweeps.front();
   for (const std::string& name : first.sweep.file.names) heads.push_back(Printable(name));
-  // By name, if that tells them apart.
+  // By name, if the names are distinct.
   std::set<std::string> sweep_names;
   for (const Compared& one : sweeps) sweep_names.insert(one.sweep.file.name);
   for (const Compared& one : sweeps) {
@@ -260,7 +260,7 @@ Result<std::vector<std::string>> SweepsMeant(const std::vector<std::string>& wor
 
 Result<void> CompareSweeps(const std::vector<std::string>& sweep_dirs, std::optional<std::uint64_t> limit, bool json) {
   std::vector<Compared> sweeps;
-  sweeps.reserve(sweep_dirs.size());  // facts of trials refer to their sweep
+  sweeps.reserve(sweep_dirs.size());  // facts of trials hold references to their sweep
   for (const std::string& dir : sweep_dirs) {
     auto opened = OpenSweepAt(dir);
     if (!opened) return Fail(opened.error());

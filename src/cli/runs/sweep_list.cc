@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-// "2 of 4"; without a number of slots "2".
+// "2 of 4"; without a limit of slots "2".
 std::string RunningText(const SweepLook& sweep) {
   std::string text = std::to_string(sweep.running.size());
   if (sweep.live && sweep.file.slots > 0) text += fmt::format(" of {}", sweep.file.slots);

@@ -1,4 +1,4 @@
-// The sweeps that ps shows, with their running trials, as rows and as JSON.
+// The sweeps in the output of ps, with their running trials, as rows and as JSON.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace muster {
 
 struct ListedSweep {
   SweepLook look;
-  std::string word;  // that names it (cli/options/run_or_sweep.h)
+  std::string word;  // its name (cli/options/run_or_sweep.h)
 
   // "job:12", "job:12.2".
   std::string NameOf(const RunningTrial& trial) const { return word + ":" + trial.Word(); }
@@ -21,11 +21,11 @@ struct ListedSweep {
 
 struct SweepList {
   std::vector<ListedSweep> sweeps;  // newest first
-  Diagnostics unreadable;           // an error for each that cannot be read, which names it
+  Diagnostics unreadable;           // an error for each that cannot be read
 };
 
-// The sweeps of these folders, each a sweeps folder or a sweep directory; without any those below $MUSTER_HOME or here.
-// With `live_only` nothing is read of those that nobody is at.
+// The sweeps of these folders, each a sweeps folder or a sweep directory; by default those below $MUSTER_HOME or the
+// current folder. With `live_only` sweeps without an active head are not read.
 Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_only);
 
 void PrintSweepTable(const std::vector<ListedSweep>& sweeps);

@@ -36,7 +36,7 @@ TopState TopStateOf(const ListedSweep& sweep) {
     row.log_folder = trial.run.run_dir + "/logs";
   }
   CountRoles(state);
-  // Trials that are over, and those to come, have no rows.
+  // Finished and future trials have no rows.
   if (state.roles.empty()) state.roles.emplace_back().name = "trial";
   state.roles.front().ended = look.over;
   state.roles.front().bad = look.failed;

@@ -1,4 +1,4 @@
-// A sweep as muster top shows it: its running trials in the place of processes.
+// A sweep in muster top: its running trials instead of processes.
 #pragma once
 
 #include "cli/runs/sweep_list.h"

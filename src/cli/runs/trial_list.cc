@@ -27,13 +27,13 @@ struct Picked {
   TrialNumber trial = 0;
 };
 
-// What the pass over all trials found out about a condition.
+// What the pass over all trials found about a condition.
 struct Asked {
   bool can_be = false;
   Value example;
 };
 
-// The trials that are wanted, in their order. Of each no more is kept than its keys.
+// The selected trials, in order. Only the sort keys of each are kept in memory.
 Result<std::vector<Picked>> Pick(const OpenedSweep& sweep, const ListChoice& choice,
                                  std::optional<std::uint64_t> limit) {
   const std::vector<std::string> wanted = choice.Names();
@@ -87,7 +87,7 @@ Result<TrialFacts> LastAttempt(const OpenedSweep& sweep, TrialNumber trial) {
   return Fail(MachineError("sweep", fmt::format("the rows of trial {} are missing", trial)));
 }
 
-// A column in which no row has anything; `from_end` counts from the last column, which is 0.
+// Removes a column without any value; `from_end` counts from the last column, which is 0.
 void LeaveOutIfEmpty(std::size_t from_end, std::vector<std::vector<std::string>>& rows) {
   const std::size_t column = rows.front().size() - 1 - from_end;
   const bool used = std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return !row[column].empty(); });

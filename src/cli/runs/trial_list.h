@@ -1,4 +1,4 @@
-// muster ls of sweeps: which there are, and the trials of one.
+// muster ls for sweeps: the list of sweeps, and the trials of one.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace muster {
 
-// The sweep that the words of `muster ls` name, if that is what they name: one word, neither a run directory nor a
-// folder of runs.
+// The sweep that the words of `muster ls` name, if any: a single word that is neither a run directory nor a folder of
+// runs.
 std::optional<std::string> SweepMeant(const std::vector<std::string>& words);
 
-// Trials of the sweep in that folder, by number if nothing else is said; at most `limit`. Prints them; how many there
-// are.
+// Prints the trials of the sweep in that folder, by default sorted by number; at most `limit`. Returns their
+// number.
 Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& choice,
                                std::optional<std::uint64_t> limit, bool json);
 
-// The sweeps below the folder of all, newest first. Prints them; a table with nothing in it is not shown. An error for
-// each that cannot be read, which names it.
+// Prints the sweeps below the default folder, newest first. An empty table is only printed if `even_if_none`. Returns
+// an error for each sweep that cannot be read.
 Result<Diagnostics> ListSweeps(bool json, bool even_if_none);
 
 }  // namespace muster

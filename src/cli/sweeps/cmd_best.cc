@@ -1,4 +1,4 @@
-// muster best: the best trials of a sweep, with what was swept and what was measured.
+// muster best: prints the best trials of a sweep, with swept values and metrics.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

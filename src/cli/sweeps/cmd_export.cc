@@ -1,4 +1,4 @@
-// muster export: the trials of a sweep for other programs.
+// muster export: writes the trials of a sweep for other programs.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -25,7 +25,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kAtOnce = 1U << 16;
-constexpr std::size_t kDraftBytes = 6;  // of its random name
+constexpr std::size_t kDraftBytes = 6;  // of the temporary file's random suffix
 
 struct ExportOptions {
   std::string sweep;
@@ -36,7 +36,7 @@ struct ExportOptions {
   bool attempts = false;
 };
 
-// Writes the table to an open file; `problem`: what is said if it does not take it.
+// Writes the table to an open file; `problem`: the error message if that fails.
 Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
   std::string buffer;
   int error = 0;
@@ -75,7 +75,7 @@ int RunExport(const ExportOptions& options) {
   const std::string problem = "cannot write " + Quoted(options.file);
   const auto failed = [&](int error) { return Refuse({SystemError("file", problem, error)}); };
   const fs::file_status there = fs::status(options.file, ignored);
-  if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe, a terminal: nothing can take its place
+  if (fs::exists(there) && !fs::is_regular_file(there)) {  // a pipe or terminal is written directly
     if (options.sqlite)
       return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is not a file")});
     const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
@@ -83,7 +83,7 @@ int RunExport(const ExportOptions& options) {
     const auto written = Write(*sweep, choice, file.get(), problem);
     return written ? kExitOk : Refuse(written.error());
   }
-  // Beside it first: what cannot be written whole takes the place of nothing.
+  // Written beside it first and renamed, so that an incomplete file replaces nothing.
   const fs::path place = fs::exists(there) ? fs::canonical(options.file, ignored) : fs::path(options.file);
   const std::string draft = fmt::format("{}.{}.draft", place.string(), RandomHex(kDraftBytes));
   const auto leave = [&](const Diagnostics& problems) {

@@ -1,4 +1,4 @@
-// muster resume and muster retry: a sweep is gone on with.
+// muster resume and muster retry: continue a sweep.
 #include <algorithm>
 #include <memory>
 #include <set>

@@ -1,4 +1,4 @@
-// muster show: how a sweep stands, or how one of its trials went.
+// muster show: the state of a sweep, or the history of one of its trials.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -72,7 +72,7 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool j
   const auto decisions = sweep.view.DecisionsOn(chosen->trial);
   if (!of_trial || !decisions) return Fail(of_trial ? decisions.error() : of_trial.error());
   std::vector<AttemptRow>& attempts = *of_trial;
-  if (attempts.empty()) {  // why, as for a run of it
+  if (attempts.empty()) {  // the reason, as for a run of it
     return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
   }
   if (chosen->attempt && word.find('.') != std::string::npos) {

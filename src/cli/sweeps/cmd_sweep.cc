@@ -1,4 +1,4 @@
-// muster sweep: many runs of one recipe, over the points of a space.
+// muster sweep: runs one recipe for the points of a search space.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -68,7 +68,7 @@ Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
   std::string site;
   const CLI::Option* given = app.add_option("--site", site);
   try {
-    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words last first
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words in reverse order
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
     return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));

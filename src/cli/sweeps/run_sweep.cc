@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t kSweepIdBytes = 6;
 
-// What the recipe's trials are made of: everything that was read for one that is possible.
+// The evaluation of the first possible trial, with everything that it read.
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
@@ -58,8 +58,8 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   return evaluator.Evaluate(options);
 }
 
-// The same of a sweep that is to run: what warns is told, what refuses a run refuses it, and what is known of its
-// devices from then on is put into the description.
+// The same for a sweep that will run: prints warnings, refuses what a run refuses, and adds the device facts to the
+// description.
 Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
   auto first = FirstEvaluation(described, evaluator);
   if (!first) return first;
@@ -67,20 +67,20 @@ Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
   PrintDiagnostics(first->warnings);
   PrintDiagnostics(ToldOfRemoved(*first));
   const TrialNeeds needs = NeedsOf(first->plan);
-  // Trials beside each other share a host's devices.
+  // Concurrent trials share a host's devices.
   described.evaluation.devices.any =
       std::any_of(needs.begin(), needs.end(), [](const HostShare& share) { return share.devices > 0; });
   described.devices_per_host = first->devices_per_host;
   return first;
 }
 
-// Where trials run: hosts that are named, or this machine (none).
+// The hosts for trials: the named ones, or this machine (none).
 std::vector<SiteHost> HostsToReach(std::vector<SiteHost> named) {
   if (IsHereAlone(named)) named.clear();
   return named;
 }
 
-// The hosts that who goes on with a sweep names for it; nothing: those that it had.
+// The hosts named when continuing a sweep; nothing: those of the sweep.
 Result<std::optional<std::vector<SiteHost>>> OtherHosts(const RecipeOptions& options) {
   if (auto checked = CheckNoSpares(options); !checked) return Fail(checked.error());
   if (auto named = CheckListIsNamed(options, "the sweep"); !named) return Fail(named.error());
@@ -90,7 +90,7 @@ Result<std::optional<std::vector<SiteHost>>> OtherHosts(const RecipeOptions& opt
   return *std::move(hosts);
 }
 
-// As its folder keeps it.
+// The description as stored in its folder.
 Result<DescribedSweep> DescribeStored(const std::string& folder, const SweepOptions& options, Evaluator& evaluator) {
   auto stored = EvaluationOfRun(folder);
   if (!stored) return Fail(stored.error());
@@ -109,7 +109,7 @@ struct Start {
   std::function<void()> on_begun = {};
 };
 
-// From its directory to its end.
+// Runs the sweep from its directory to its end.
 Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const Without& without) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
@@ -143,7 +143,7 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
     request.devices = static_cast<std::uint32_t>(use.given.size());
     for (SiteHost& host : request.hosts) host.devices = request.devices;
   } else if (request.hosts.empty()) {
-    // As it is now: a sweep that is gone on with may see other devices than when it began.
+    // The current state: a resumed sweep may see other devices than at its beginning.
     auto own = OwnDevices(start.first_plan.device_use.kind);
     if (!own) return Fail(own.error());
     if (*own > 0) request.devices = std::min(request.devices, *own);
@@ -174,7 +174,7 @@ int Run(Start start, const SweepStartOptions& options, const Without& without) {
   return outcome->exit_code;
 }
 
-// What its head says goes to head.log of the sweep's directory.
+// Redirects the head's output to head.log in the sweep's directory.
 Result<void> KeepWords(const RunDirectory& directory) {
   const auto words = CreateFile(directory.folder(), "head.log", O_APPEND);
   if (!words) return Fail(words.error());
@@ -192,7 +192,7 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
 
 namespace {
 
-// What a new sweep is, before it has a directory.
+// A new sweep before its directory exists.
 struct NewSweep {
   SweepFile file;
   std::string sweeps_folder;
@@ -228,7 +228,7 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   auto directory = MakeSweepDirectory(made.sweeps_folder, made.file.name, StampText(WallNowNs()), made.file.sweep_id,
                                       made.for_group);
   if (!directory) return directory;
-  // sweep.json is the last of them: without it the directory is none.
+  // sweep.json is written last: without it the directory is not a sweep.
   auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
                              first.sources);
   if (written) {
@@ -254,7 +254,7 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
       {*directory, std::move(made.file), std::move(call.described), false, std::move(hosts), first.plan, {}, begun},
       call.start, call.options.recipe.without);
   if (!outcome) return fail(outcome.error());
-  if (outcome->exit_code != 0) {  // no trial has begun, if this is the first that the caller hears
+  if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
                                                   "its account is in " + directory->path())});
   }
@@ -270,7 +270,7 @@ int RunSweep(SweepCall call) {
   auto made = DescribeNew(call);
   if (!made) return Refuse(made.error());
   if (call.start.detach) {
-    call.evaluator.reset();  // its process is this one's child, and no other's
+    call.evaluator.reset();  // its process is a child of this process only
     return InBackground("sweep",
                         [&](BackgroundLine& line) { return RunNewInBackground(call, *std::move(made), *first, line); });
   }
@@ -297,7 +297,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   const std::string& folder = directory->path();
   auto file = ReadSweepFile(folder);
   if (!file) return Refuse(file.error());
-  // Its words name files from there, and its programs begin there.
+  // Relative names are resolved there, and programs start there.
   std::error_code error;
   std::filesystem::current_path(file->cwd, error);
   if (error) {

@@ -1,4 +1,4 @@
-// Running a sweep, from what was said about it to its end: a new one, and one that is gone on with.
+// Runs a sweep, from its description to its end: a new one, or a resumed one.
 #pragma once
 
 #include <functional>
@@ -15,37 +15,37 @@
 
 namespace muster {
 
-// How a sweep is shown and reached; not part of what it is.
+// How a sweep is shown and reached; not part of its description.
 struct SweepStartOptions {
   bool quiet = false;
   bool no_progress = false;
   bool detach = false;
   std::string agent;
-  std::vector<std::string> words;  // of the call, for who goes on with it
+  std::vector<std::string> words;  // arguments of the call, for resuming it
 };
 
 void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
 
-// A call of muster sweep whose words have been read.
+// A call of muster sweep with parsed arguments.
 struct SweepCall {
   const SweepOptions& options;
   DescribedSweep described;
-  std::unique_ptr<Evaluator> evaluator;  // that described it
+  std::unique_ptr<Evaluator> evaluator;  // that described the sweep
   const SweepStartOptions& start;
 };
 
-// Makes the sweep's directory and runs it, with `detach` in the background: then it returns once a trial has begun,
-// with 0, or what the sweep exited with before. Gives the exit code.
+// Creates the sweep's directory and runs it. With `detach` it runs in the background: returns 0 once a trial has begun,
+// or the exit code if the sweep ended before. Returns the exit code.
 int RunSweep(SweepCall call);
 
-// What is done with a sweep that is there.
+// How to continue an existing sweep.
 struct SweepContinuation {
   std::string sweep;  // SWEEP; empty: the newest
   bool accept = false;
-  // Of trials that are over, those that are to be tried again; may be empty.
+  // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen = {};
   SweepStartOptions start;
-  RecipeOptions hosts;  // --host and its like: where it goes on; nothing: where it began
+  RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };
 int ContinueSweep(const SweepContinuation& continuation);
 

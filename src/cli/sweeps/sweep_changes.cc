@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 40;  // of the changes of a file that are shown
+constexpr std::size_t kMostLines = 40;  // shown of the changes of a file
 
 // "  - lr = 0.1", "  + lr = 0.2".
 std::string ChangesText(const std::string& path, const std::string& before, const std::string& now) {
@@ -35,7 +35,7 @@ std::string ChangesText(const std::string& path, const std::string& before, cons
   return text;
 }
 
-// Where the file below recipe/ was read; empty for what is muster's own.
+// The original path of a file below recipe/; empty for muster's own.
 fs::path OriginalOf(const std::string& path, const EvaluationOptions& options) {
   if (!path.starts_with('@')) return fs::path(options.beside) / path;
   const std::size_t slash = path.find('/');
@@ -54,7 +54,7 @@ Result<Value> ReadJson(const std::string& file) {
 
 Result<Value> InputsOf(const std::string& sweep_dir) { return ReadJson(sweep_dir + "/inputs.json"); }
 
-// By which trial 7 is the same point as before. More trials of a sampler begin with the same ones.
+// How to get as many points as before: more trials of a sampler begin with the same ones.
 std::string PointsText(const Value& description) {
   const Value* space = FieldOf(description, "space");
   const Value* drawn = FieldOf(description, "sampler");

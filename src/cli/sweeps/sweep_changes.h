@@ -1,5 +1,5 @@
-// What a sweep's trials are made of, now and when it began: files of the recipe, variables that it asked for, and the
-// points that they are.
+// Detects changes of a sweep's inputs since its beginning: files of the recipe, variables that it read, and its
+// points.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace muster {
 
-// What differs between what the sweep's folder keeps and what lies where it was read from, line by line for people;
-// empty if nothing does. A file that is not there any more is no change: what is kept is gone on with.
+// The differences between the stored files and the originals, line by line as text; empty if there are none. A missing
+// original is no change: the stored file is used.
 Result<std::string> ChangesOfSweep(const std::string& sweep_dir);
 
-// Of everything that the folder keeps of what trials are made of: for SweepBegan::recipe.
+// A hash of all stored inputs of the trials: for SweepBegan::recipe.
 Result<std::string> RecipeHashOf(const std::string& sweep_dir);
 
-// Trials are known by their number: another point of the same number would be taken for one that is over. Kind
-// "points_changed" if the sweep, as it is described now, has other points than when it began, "rules_changed" if its
-// results are compared by another objective or rule.
+// Trials are identified by number: a different point with the same number would be taken for a finished one. Kind
+// "points_changed" if the current description has other points than at the beginning, "rules_changed" if it has another
+// objective or rule.
 Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep);
 
 }  // namespace muster

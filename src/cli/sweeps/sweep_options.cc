@@ -27,7 +27,7 @@ Result<std::pair<std::string, std::string>> SplitWord(const std::string& option,
   return std::pair(word.substr(0, equals), word.substr(equals + 1));
 }
 
-// An axis that the evaluator reads by its parameter's type.
+// An axis that the evaluator parses by its parameter's type.
 Result<Space> AxisOfWord(const std::string& option, const std::string& word) {
   auto split = SplitWord(option, word, "learning_rate=1e-4,3e-4");
   if (!split) return Fail(split.error());
@@ -170,7 +170,7 @@ Result<void> ReadMetrics(const SweepOptions& options, MetricsChoice& metrics) {
   return {};
 }
 
-// What the command line says, on top of what the file says.
+// Applies the command line to the description in the file.
 Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
   Diagnostics problems;
   const auto take = [&](const Result<void>& done) {
@@ -272,7 +272,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
   if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
   auto evaluation = PrepareEvaluation(options.recipe);
   if (!evaluation) return Fail(evaluation.error());
-  // Hosts that are named are for all trials together; how many of them each has, the recipe and the space say.
+  // Named hosts are for all trials together; the recipe and the space determine how many each trial uses.
   std::vector<SiteHost> hosts = std::move(evaluation->site.hosts);
   evaluation->site.hosts.clear();
   auto described = DescribeSweep(options, *std::move(evaluation), evaluator);

@@ -1,4 +1,4 @@
-// What the command line says of a sweep, and the description that it comes to, with what the file says.
+// The sweep options of the command line, and the resulting description, combined with the file's.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace muster {
 
-// As it was typed: nothing is read yet.
+// As typed, not parsed.
 struct SweepOptions {
   RecipeOptions recipe;
   std::vector<std::string> grids;              // NAME=VALUES
-  std::vector<std::vector<std::string>> zips;  // the same, those of one --zip together
+  std::vector<std::vector<std::string>> zips;  // the same; one list for each --zip
   std::vector<std::string> where;
   std::optional<std::uint64_t> random;
   std::optional<std::uint64_t> sobol;
@@ -43,29 +43,29 @@ struct SweepOptions {
 // Adds FILE, name=value … and all of the above. The options must live as long as the app.
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
 
-// What a call of muster sweep said.
+// The parsed arguments of a call of muster sweep.
 struct SweepWords {
   SweepOptions sweep;
   std::string agent;  // --agent
 };
-// From its words; its --site is chosen (cli/options/site_of_call.h).
+// Parses the arguments; applies --site (cli/options/site_of_call.h).
 Result<SweepWords> ReadSweepWords(std::vector<std::string> words);
 
 struct DescribedSweep {
-  EvaluationOptions evaluation;  // of the recipe; a point's values are to be added (PointOverride)
+  EvaluationOptions evaluation;  // of the recipe; add a point's values with PointOverride
   std::string recipe_name;
   SweepDescription sweep;
-  std::vector<SiteHost> hosts = {};    // that are named, for all trials together
-  std::uint32_t devices_per_host = 0;  // that the recipe believes in; once a point was planned
+  std::vector<SiteHost> hosts = {};    // the named hosts, for all trials together
+  std::uint32_t devices_per_host = 0;  // assumed by the recipe; known once a point was planned
 };
 
-// Reads the words, asks the evaluator what the file says, and puts the two together. What it gives has passed
-// CheckSweep. The same words give the same description as long as the files are the same.
+// Parses the options, evaluates the file, and combines the two. The result has passed CheckSweep. The same options give
+// the same description as long as the files are unchanged.
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator);
-// The same of a recipe that is asked for already; what the options say of a recipe does not count.
+// The same for a prepared evaluation; the options about the recipe are ignored.
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator);
 
-// A sweep has no use for --spares. Kind "usage".
+// Refuses --spares, which a sweep cannot use. Kind "usage".
 Result<void> CheckNoSpares(const RecipeOptions& options);
 
 // For sweep.json and --json.

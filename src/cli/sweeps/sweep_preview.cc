@@ -22,18 +22,18 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kMostWhole = 2'000'000;  // points that are all looked at
-constexpr std::uint64_t kSample = 100'000;       // that are drawn of more
-// Plans that are made before a space is taken for one in which every point needs its own, and sampled.
+constexpr std::uint64_t kMostWhole = 2'000'000;  // larger spaces are sampled
+constexpr std::uint64_t kSample = 100'000;       // points drawn from a larger space
+// If so many plans were made, every point probably needs its own plan, and the space is sampled.
 constexpr std::uint64_t kMostPlans = 50'000;
 
-// Judges what is asked for from its beginning on, batch by batch.
+// Judges the requested points from the beginning on, batch by batch.
 class Judging {
  public:
   Judging(const DescribedSweep& described, Evaluator& evaluator)
       : described_(described), evaluator_(evaluator), line_("judging points"), began_(MonotonicNowNs()) {}
 
-  // Ends before all `most` are judged when `enough` says so, which is asked between batches.
+  // Ends before all `most` are judged when `enough` returns true; it is called between batches.
   template <class Enough>
   Result<Judgement> Judge(const SweepDescription& sweep, JudgeRequest::What what, std::uint64_t most, Enough enough) {
     Judgement all;
@@ -93,7 +93,7 @@ class Judging {
   std::uint64_t began_;
 };
 
-// The first continuous axis that a verdict depended on, if any.
+// The first continuous axis that a judgement depended on, if any.
 const Axis* ContinuousRead(const CompiledSpace& space, const Judgement& judgement) {
   for (const Axis& axis : space.continuous()) {
     if (std::binary_search(judgement.read.begin(), judgement.read.end(), axis.name)) return &axis;
@@ -147,7 +147,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
     preview.estimated = true;
     return preview;
   }
-  // Draws are in no order, so that the first of them are a sample. The points of a grid are: others are drawn.
+  // Draws are in random order, so the first ones are a sample. The points of a grid are not: draws replace them.
   SweepDescription drawn = sweep;
   const bool grid = sweep.sampler.kind == SamplerChoice::Kind::kGrid;
   const bool all_needed = preview.trials <= kMostWhole && preview.why_trials.find("almost every") == std::string::npos;
@@ -160,7 +160,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   if (!trials) return Fail(trials.error());
   const bool all = trials->points == preview.trials && !(!all_needed && grid);
   preview.possible_trials = all ? trials->possible : share_of(*trials);
-  // Each point is tried once, however often it is drawn.
+  // Each point is tried once, even if it is drawn several times.
   if (preview.of_layouts && !preview.continuous) {
     preview.possible_trials = std::min(preview.possible_trials, preview.judged.possible);
   }
@@ -226,7 +226,7 @@ struct Rungs {
   std::vector<double> resources;
   std::vector<std::uint64_t> trials;
   double cost = 0;   // resource over all trials
-  double share = 0;  // of what all would cost to the end
+  double share = 0;  // of the cost of running all trials to the end
 };
 
 std::optional<Rungs> RungsOf(const SweepDescription& sweep, std::uint64_t trials) {
@@ -243,13 +243,13 @@ std::optional<Rungs> RungsOf(const SweepDescription& sweep, std::uint64_t trials
     reached = resource;
     left /= stop.eta;
   }
-  // Who is not stopped at the last rung goes on to the end.
+  // Trials that are not stopped at the last rung continue to the end.
   if (!rungs.trials.empty()) rungs.cost += static_cast<double>(rungs.trials.back()) * (stop.max - reached);
   rungs.share = trials == 0 ? 0 : rungs.cost / (static_cast<double>(trials) * stop.max);
   return rungs;
 }
 
-// The devices that trials may have together: the budget's, else those of the hosts that are named.
+// The devices that all trials may use together: the budget's, else those of the named hosts.
 std::optional<std::uint64_t> AllDevices(const DescribedSweep& described) {
   if (described.sweep.budget.devices) return *described.sweep.budget.devices;
   std::uint64_t devices = 0;

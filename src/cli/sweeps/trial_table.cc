@@ -46,7 +46,7 @@ Result<std::vector<Column>> ColumnsOf(const OpenedSweep& sweep, bool attempts) {
 // `attempts`: the rows are attempts, not trials.
 Value CellOf(const TrialFacts& trial, const std::string& name, bool attempts) {
   if (attempts && name == "state") return Value(trial.AttemptState());
-  // The sweep's own loss, whatever a metric is called.
+  // The sweep's own loss takes precedence over a metric of that name.
   if (name == "loss") return trial.row().loss ? Value(*trial.row().loss) : Value();
   return trial.Of(name);
 }
@@ -125,7 +125,7 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::s
   const auto refuse = [&] {
     return Fail(MachineError("database", fmt::format("cannot write {}: {}", Quoted(path), database->Problem())));
   };
-  // A name only once: SQLite's are the same in capitals.
+  // Column names must be unique, ignoring case in SQLite.
   std::vector<Column> columns;
   std::set<std::string> taken;
   auto known = ColumnsOf(sweep, attempts);

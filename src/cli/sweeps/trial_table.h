@@ -1,7 +1,7 @@
-// The trials of a sweep as a table for other programs: CSV (RFC 4180), JSON lines, a database of SQLite.
+// Exports the trials of a sweep as a table: CSV (RFC 4180), JSON lines, an SQLite database.
 //
 // Columns: those of the trial (TrialFacts::LineNames), then param.NAME for each swept name and metric.NAME for each
-// metric, sorted; the same ones for every row.
+// metric, sorted; the same for every row.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace muster {
 
-// A field as CSV has it: in quotes if a comma, a quote or the end of a line is in it.
+// A CSV field: quoted if it contains a comma, a quote or a line break.
 std::string CsvField(std::string_view text);
-// Texts as they are, nothing for null, lists and maps as JSON.
+// Texts unquoted, nothing for null, lists and maps as JSON.
 std::string CsvText(const Value& value);
 
 struct TableChoice {
   enum class Form : std::uint8_t { kCsv, kJsonLines, kSqlite };
   Form form = Form::kCsv;
-  bool attempts = false;  // all of them, not only the last of each trial
+  bool attempts = false;  // all attempts, not only the last of each trial
 };
 
-// Rows are handed over one by one; `put` says false to end it.
+// Passes rows to `put` one by one, which returns false to stop.
 [[nodiscard]] Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
                                       const std::function<bool(std::string_view bytes)>& put);
 
-// A database of its own at `path`, where nothing may be: the table "trials" of these columns, and "impossible".
+// Creates a database at `path`, which must not exist: the table "trials" with these columns, and "impossible".
 Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::string& path);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// What an evaluation is asked and what it answers: plain values, so that they can cross a process border
+// Requests and results of an evaluation: plain values, so that they can be sent between processes
 // (evaluation_archive.h).
 #pragma once
 
@@ -22,24 +22,24 @@
 
 namespace muster {
 
-// One word of an override: name=text, name:=json, name@=file, --unset name; or a value that an extension or a profile
-// of the recipe gives to a parameter.
+// One override: name=text, name:=json, name@=file, --unset name; or a value that an extension or a profile of the
+// recipe gives to a parameter.
 struct Override {
   enum class Kind : std::uint8_t { kText, kValue, kFile, kUnset };
   Kind kind = Kind::kText;
   std::string name;
-  // kText: a string. kFile: the file's content; it stays with the parent until a parameter asks for it, and a
-  // secret never does.
+  // kText: a string. kFile: the file's content; it stays with the parent until a parameter requests it, and a secret
+  // never does.
   Value value;
   std::string file;  // kFile: absolute path
   ParameterOrigin origin = ParameterOrigin::kCommandLine;
-  std::string profile;  // kProfile: which
+  std::string profile;  // kProfile: its name
   Place place;          // kExtension, kProfile: in the recipe
 
   bool operator==(const Override&) const = default;
 };
 
-// What a point of a sweep says of a parameter.
+// An override for the value of a parameter at a point of a sweep.
 inline Override PointOverride(std::string name, Value value) {
   Override override;
   override.kind = Override::Kind::kValue;
@@ -49,52 +49,52 @@ inline Override PointOverride(std::string name, Value value) {
   return override;
 }
 
-// A folder of recipes and modules that recipes name with an '@' before its name: muster.load "@acme/gpt".
+// A folder of recipes and modules that recipes name with an '@': muster.load "@acme/gpt".
 struct LibraryPlace {
   std::string folder;       // where its files are read
-  std::string beside = {};  // what muster.here names; empty: the same. A run that is made again reads what it stored.
+  std::string beside = {};  // result of muster.here; empty: `folder`. A repeated run reads the stored copy.
 
   bool operator==(const LibraryPlace&) const = default;
 };
 
-// What the site's rules are kept under, among the libraries.
+// The name under which the site's rules are stored among the libraries.
 inline constexpr char kRulesLibrary[] = "rules";
 
-// How far a recipe is evaluated.
+// How far to evaluate a recipe.
 enum class EvaluationDepth : std::uint8_t {
-  kParameters,  // they are settled; the plan function is not called
-  kDerived,     // the plan function has run; the values that it derived are the answer, and no problems are told
-  // The plan function has run, with all that it checks; roles are described, and no process is laid out. The plan of
-  // the answer has the hosts, parameters and derived values alone.
+  kParameters,  // settle the parameters; do not call the plan function
+  kDerived,     // call the plan function; the result has the derived values, but no problems
+  // Call the plan function with all its checks; describe roles, but lay out no processes. The plan of the result has
+  // hosts, parameters and derived values only.
   kJob,
   kPlan,
 };
 
 struct EvaluationRequest {
-  std::string recipe_file;  // as the user wrote it: what diagnostics show
+  std::string recipe_file;  // as the user wrote it, for diagnostics
   std::string recipe_text;
-  std::string recipe_dir;             // absolute: what muster.here gives
+  std::string recipe_dir;             // absolute: the result of muster.here
   std::vector<Override> overrides;    // from outside the recipe
-  std::vector<std::string> profiles;  // of the recipe, the later ones stronger
-  std::vector<Override> pins;         // derived values that are forced; kText or kValue
+  std::vector<std::string> profiles;  // of the recipe, in order of increasing precedence
+  std::vector<Override> pins;         // derived values to override; kText or kValue
   std::vector<std::string> args;      // the words after --
   Site site;
-  DeviceUse devices;      // what the command line says of them; its kind is the recipe's to say
-  std::string mindspore;  // a release to check against instead of the recipe's own, if that names any; or empty
-  std::string resumed;    // id of the run that the job goes on with; or empty
+  DeviceUse devices;      // from the command line, without the kind, which the recipe sets
+  std::string mindspore;  // a release to check against instead of the recipe's own, if it has one; or empty
+  std::string resumed;    // id of the run that the job resumes; or empty
   EvaluationDepth depth = EvaluationDepth::kPlan;
-  // "worker:2", the rank, or the number in a role without ranks: the process of its role whose variables' sources the
-  // answer has; else, the role's first one.
+  // "worker:2" (the rank, or the number in a role without ranks): the process of its role whose variables' sources are
+  // returned; otherwise the role's first one.
   std::string explain = {};
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
-  std::string rules = {};  // a file of the library kRulesLibrary that judges the plan; empty: there is none
-  bool site_file = false;  // what is evaluated is no recipe: it is a site file, and the answer has what it says
-  // The sweep that the file describes is the answer; of a file that describes none, one over `words`.
+  std::string rules = {};  // a file of the library kRulesLibrary that checks the plan; empty: none
+  bool site_file = false;  // evaluate a site file instead of a recipe, and return its content
+  // Return the sweep that the file describes; for a file without one, a sweep over `words`.
   bool describe_sweep = false;
-  // A space of the command line: its axes are choices of one text each, as ReadAxisText takes it.
+  // A space from the command line: its axes are choices of one text each, as ReadAxisText parses it.
   std::optional<Space> words = {};
-  std::optional<JudgeTask> judge = {};  // points are judged; there is no plan
-  // A plan is made for each of these, one after the other, on top of `overrides`: the answer has their ids.
+  std::optional<JudgeTask> judge = {};  // judge points; there is no plan
+  // Make a plan for each of these, one after the other, on top of `overrides`, and return their ids.
   std::vector<Point> points = {};
   bool last = true;  // the evaluator need not wait for another request
 
@@ -103,20 +103,20 @@ struct EvaluationRequest {
 
 struct ParameterState {
   Parameter parameter;
-  std::optional<Value> value;  // none: it has to be given
+  std::optional<Value> value;  // none: it must be given
   ParameterOrigin origin = ParameterOrigin::kDefault;
-  std::string profile = {};  // kProfile: which
-  Place place = {};          // where an extension or a profile says so
-  bool active = true;        // false: of a variant that is not chosen; it has no value
+  std::string profile = {};  // kProfile: its name
+  Place place = {};          // in an extension or a profile
+  bool active = true;        // false: of a variant that is not selected; it has no value
 
   bool operator==(const ParameterState&) const = default;
 };
 
-// An override of something that the recipe derives, which is no parameter.
+// An override of a value that the recipe derives, which is no parameter.
 struct DerivedOverride {
   std::string name;
   ParameterOrigin origin = ParameterOrigin::kCommandLine;
-  bool by_recipe = true;  // job:derive gave it, so that it can be pinned; else, it follows from the context
+  bool by_recipe = true;  // by job:derive, so that it can be pinned; else it follows from the context
   Place place;            // where it is derived
 
   bool operator==(const DerivedOverride&) const = default;
@@ -129,13 +129,13 @@ struct ProfileFacts {
   bool operator==(const ProfileFacts&) const = default;
 };
 
-// Who set or removed a variable, by role and variable: of each role's first process, or the one that was asked for.
+// What set or removed a variable, by role and variable: for each role's first process, or the requested one.
 using Provenance = std::map<std::string, std::map<std::string, VariableSource>>;
 
-// An exact_div of the plan function: quotient = number / (the product of `by`).
+// An exact_div call of the plan function: quotient = number / (the product of `by`).
 struct Division {
   Place place;
-  std::string name;  // of what was divided
+  std::string name;  // of the dividend
   std::int64_t number = 0;
   std::map<std::string, std::int64_t> by;
   std::int64_t quotient = 0;
@@ -143,7 +143,7 @@ struct Division {
   bool operator==(const Division&) const = default;
 };
 
-// A job:mesh of the plan function: its axes, the last one varying fastest.
+// A job:mesh call of the plan function: its axes, the last one varying fastest.
 struct MeshMade {
   Place place;
   std::vector<MeshAxis> axes;
@@ -151,7 +151,7 @@ struct MeshMade {
   bool operator==(const MeshMade&) const = default;
 };
 
-// hosts or devices_per_host, and who said it: "default", "recipes/ps.lua:5", "command line", "site".
+// hosts or devices_per_host, and its source: "default", "recipes/ps.lua:5", "command line", "site".
 struct ClusterNumber {
   std::string name;
   std::int64_t value = 0;
@@ -160,22 +160,22 @@ struct ClusterNumber {
   bool operator==(const ClusterNumber&) const = default;
 };
 
-// Where what a plan holds was said, variables apart (Provenance).
+// The sources of a plan's values, except variables (Provenance).
 struct Origins {
-  std::map<std::string, Place> derived;  // by name: the job:derive that gave it; values of muster's own are not here
+  std::map<std::string, Place> derived;  // by name: the job:derive call; without values that muster derives itself
   std::vector<Division> divisions;       // in order; those inside `each` are left out
   std::map<std::string, SettingSource> context;  // "set_context.mode": set for the whole job
-  // By role: set by `each` of the process that Provenance is of.
+  // By role: set by `each` for the process of Provenance.
   std::map<std::string, std::map<std::string, SettingSource>> each_context;
   std::map<std::string, Place> roles;     // where each is described
-  std::map<std::string, Place> commands;  // by role: where that process's command was set by `each`
+  std::map<std::string, Place> commands;  // by role: where `each` set that process's command
   std::vector<ClusterNumber> cluster;
   std::vector<MeshMade> meshes;  // in order; those inside `each` are left out
 
   bool operator==(const Origins&) const = default;
 };
 
-// What a site file says, not checked yet: its table, and by path ("environment.set") the lines of its keys.
+// The content of a site file, not checked yet: its table, and by path ("environment.set") the lines of its keys.
 struct SiteFileTable {
   Value table;
   std::map<std::string, std::uint32_t> lines;
@@ -187,37 +187,37 @@ struct EvaluationAnswer {
   std::string name;  // of the recipe
   std::string doc;
   std::vector<ParameterState> parameters;
-  std::vector<ProfileFacts> profiles;  // that the recipe has, by name
+  std::vector<ProfileFacts> profiles;  // all of the recipe, by name
   std::uint32_t hosts = 0;
-  std::uint32_t devices_per_host = 0;         // of the host with the fewest
+  std::uint32_t devices_per_host = 0;         // smallest number of any host
   std::map<std::string, Value> derived;       // by job:derive
-  std::vector<DerivedOverride> not_settable;  // then there is no plan
-  std::optional<Plan> plan;  // folded; none if there are errors, or if only the parameters were asked for
+  std::vector<DerivedOverride> not_settable;  // if any, there is no plan
+  std::optional<Plan> plan;  // folded; none if there are errors, or if only parameters were requested
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;
-  std::vector<std::string> lockdown;       // what the evaluator had locked itself down by (evaluator/lockdown.h)
-  std::optional<SiteFileTable> site_file;  // if that was asked for, and there are no errors
+  std::vector<std::string> lockdown;       // lockdown mechanisms in use in the evaluator (evaluator/lockdown.h)
+  std::optional<SiteFileTable> site_file;  // if requested, and there are no errors
   std::optional<SweepDescription> sweep;   // the same
   std::optional<Judgement> judgement;      // the same
-  // Of EvaluationRequest::points, from the first on: as many as were made in a while, and one at least, or what is
-  // wrong with the first.
+  // For EvaluationRequest::points, from the first on: as many as were made within a time limit, at least one, or the
+  // problems of the first.
   std::vector<std::string> plan_ids;
 
   bool operator==(const EvaluationAnswer&) const = default;
 };
 
-// Bytes of a question's text; longer names name nothing, and longer lines are cut.
+// Limit for the text of a question; longer names are unknown, and longer lines are cut.
 inline constexpr std::size_t kLongestQuestion = 64U << 10;
 
-// What the evaluation may ask of the outside. It opens nothing itself.
+// A request of the evaluator to its parent. The evaluator opens nothing itself.
 struct Question {
   enum class Kind : std::uint8_t {
     kFile,      // content of a file below the recipe's folder
-    kExists,    // whether there is one (content is empty)
+    kExists,    // whether such a file exists (content is empty)
     kVariable,  // a variable of muster's environment
-    kPrint,     // a line that the recipe printed; told, not asked: nobody waits for a reply
-    kOverride,  // content of the file of override number `text`; asked for once its parameter is known
+    kPrint,     // a line that the recipe printed; there is no reply
+    kOverride,  // content of the file of override number `text`, once its parameter is known
   };
   Kind kind = Kind::kFile;
   std::string text;
@@ -226,7 +226,7 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-// Content, or nothing with one line that says why (empty for an unset variable).
+// Content, or nothing with an error of one line (empty for an unset variable).
 struct Reply {
   bool given = false;
   std::string text;

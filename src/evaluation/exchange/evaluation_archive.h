@@ -1,4 +1,4 @@
-// How requests, answers and questions cross the border of the evaluator process (wire/archive/archive.h).
+// Serialisation of requests, results and questions for the evaluator process (wire/archive/archive.h).
 #pragma once
 
 #include "evaluation/exchange/evaluation.h"

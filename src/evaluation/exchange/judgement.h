@@ -1,5 +1,5 @@
-// Which points of a sweep a recipe can be planned for, and why not the others. Plain values, so that they can cross the
-// evaluator's border (evaluation_archive.h).
+// Which points of a sweep give a plan, and why the others do not. Plain values, so that they can be sent to and from
+// the evaluator (evaluation_archive.h).
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace muster {
 
 struct JudgeRequest {
   enum class What : std::uint8_t {
-    kTrials,   // of the sampler, by their numbers
-    kLayouts,  // the discrete points of the space (CompiledSpace::DiscreteAt), those of other shards too
+    kTrials,   // of the sampler, by number
+    kLayouts,  // the discrete points of the space (CompiledSpace::DiscreteAt), including those of other shards
   };
   What what = What::kTrials;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  bool each = false;  // which numbers are which is the answer, too
+  bool each = false;  // also return the numbers of the points of each group
 
   bool operator==(const JudgeRequest&) const = default;
 };
 
-// Numbers from `first` on, `count` of them, one after the other.
+// `count` consecutive numbers from `first` on.
 struct PointNumbers {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -35,7 +35,7 @@ struct PointNumbers {
   bool operator==(const PointNumbers&) const = default;
 };
 
-// Points that cannot be planned, for a reason that has one kind and one place.
+// Points that give no plan, for reasons of one kind at one place.
 struct RefusedPoints {
   Diagnostic problem;  // the first one's
   Point example;       // the first one
@@ -45,7 +45,7 @@ struct RefusedPoints {
   bool operator==(const RefusedPoints&) const = default;
 };
 
-// Points that can be planned, and take so many hosts and devices, all together.
+// Points that give a plan, and that need so many hosts and devices in all.
 struct PossiblePoints {
   std::uint32_t hosts = 0;
   std::uint64_t devices = 0;
@@ -56,19 +56,19 @@ struct PossiblePoints {
 };
 
 struct Judgement {
-  std::uint64_t total = 0;     // how many trials or layouts there are
-  std::uint64_t points = 0;    // that were judged, from JudgeRequest::first on; maybe fewer than were asked for
+  std::uint64_t total = 0;     // number of trials or layouts
+  std::uint64_t points = 0;    // judged, from JudgeRequest::first on; possibly fewer than requested
   std::uint64_t possible = 0;  // of these
-  // How many plans were made to judge them: points that agree in everything that the recipe looked at are judged once.
+  // The number of plans that were made: points that agree in all inputs that the recipe read are judged once.
   std::uint64_t planned = 0;
-  std::vector<RefusedPoints> reasons = {};      // in the order in which they were met
+  std::vector<RefusedPoints> reasons = {};      // in order of first occurrence
   std::vector<PossiblePoints> footprints = {};  // by hosts and devices
-  std::vector<std::string> read = {};           // swept names that verdicts depended on so far, sorted
+  std::vector<std::string> read = {};           // swept names that results depended on so far, sorted
 
   bool operator==(const Judgement&) const = default;
 };
 
-// What an engine is asked besides the request.
+// The parameters of a judging request.
 struct JudgeTask {
   SweepDescription sweep;
   JudgeRequest request;

@@ -1,5 +1,5 @@
-// How far an evaluation came, in memory that the evaluator shares with its parent: written by the child as it goes,
-// read by the parent when the child had to be killed or crashed. Knows neither Lua nor processes.
+// The last position of an evaluation, in memory that the evaluator shares with its parent: written by the child, read
+// by the parent if the child was killed or crashed. Independent of Lua and processes.
 #pragma once
 
 #include <atomic>
@@ -10,20 +10,20 @@
 
 namespace muster {
 
-// The writer may be killed between any two instructions, so a place is written beside the one that counts and
-// counts from the moment `current` names it: a reader finds the old one or the new one, never a mixture.
+// The writer may be killed between any two instructions, so it writes a place to the unused slot and then sets
+// `current`: a reader sees the old place or the new one, never a mixture.
 struct LastPlace {
   struct Slot {
     std::uint32_t line = 0;
-    char file[1020] = {};  // cut where it is longer
+    char file[1020] = {};  // truncated if longer
   };
 
   void Note(std::string_view file, std::uint32_t line);
-  // Nothing (line 0) if none was noted, or if what stands there is not text: a recipe that took over the evaluator
-  // can write here what it likes.
+  // Nothing (line 0) if none was recorded, or if it is not text: a recipe that took over the evaluator can write
+  // anything here.
   Place Read() const;
 
-  std::atomic<std::uint32_t> current = 0;  // 0: none yet; else 1 + an index of `slots`
+  std::atomic<std::uint32_t> current = 0;  // 0: none; else 1 + an index of `slots`
   Slot slots[2];
 };
 

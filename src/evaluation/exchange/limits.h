@@ -1,4 +1,4 @@
-// What an evaluation may use. Plain data, known to both sides of the evaluator's border.
+// Resource limits of an evaluation. Plain data, shared by the evaluator and its parent.
 #pragma once
 
 #include <cstddef>

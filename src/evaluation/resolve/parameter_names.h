@@ -1,5 +1,5 @@
-// Which parameter a word means: its whole name, a former one, or the end of it ("lr" for "optimizer.lr") where only one
-// name ends so. Pure.
+// Resolves a word to a parameter: by full name, former name, or unique suffix ("lr" for "optimizer.lr").
+// Pure.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// The numbers of the cluster that are overridden like parameters go by these names, and by their last parts where the
-// recipe has no parameter that is called so.
+// The numbers of the cluster are overridden like parameters by these names, and by their last parts if the recipe has
+// no parameter of that name.
 inline constexpr std::string_view kClusterHosts = "cluster.hosts";
 inline constexpr std::string_view kClusterDevices = "cluster.devices_per_host";
 
@@ -24,25 +24,25 @@ class ParameterNames {
   explicit ParameterNames(std::span<const Parameter> parameters);
 
   struct Found {
-    std::string name;                     // whole; empty: none, or more than one
-    bool by_old_name = false;             // it was given by a former name
-    std::vector<std::string> candidates;  // whole names, where the word could mean more than one
+    std::string name;                     // full; empty: none, or ambiguous
+    bool by_old_name = false;             // the word is a former name
+    std::vector<std::string> candidates;  // full names, if the word is ambiguous
   };
-  // `whole`: only whole and former names count, as recipes have to write them.
+  // `whole`: accept only full and former names, as in recipes.
   Found Find(const std::string& word, bool whole) const;
 
-  // The override names nothing that Find knows; `derived` are further names that it may have been meant to be.
+  // The diagnostic for an override with an unknown name; `derived` are further candidates for a suggestion.
   Diagnostic Unknown(const Override& override, std::span<const std::string> derived) const;
 
  private:
   std::set<std::string> names_;
-  std::map<std::string, std::string> old_names_;  // former -> present
+  std::map<std::string, std::string> old_names_;  // former -> current
 };
 
-// The whole name that the parameter had, or nothing.
+// The full former name of the parameter, or nothing.
 std::string FormerName(const Parameter& parameter);
 
-// "command line", "profile smoke": where an override came from, after "from the".
+// "command line", "profile smoke": the source of an override, after "from the".
 std::string OriginText(const Override& override);
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-// The override's value in the parameter's type.
+// Converts the override's value to the parameter's type.
 Result<Value> ReadOverride(const Parameter& parameter, const Override& override) {
   const std::string origin = OriginText(override);
   if (override.kind == Override::Kind::kValue) {
@@ -24,7 +24,7 @@ class Resolver {
            Diagnostics& diagnostics)
       : diagnostics_(diagnostics) {
     for (const Parameter& parameter : declared.parameters) parameters_.push_back(&parameter);
-    // A chooser's name is the beginning of the names below it, so that it comes before them.
+    // A variant's name is a prefix of the names of its parameters, so it comes before them.
     std::stable_sort(parameters_.begin(), parameters_.end(),
                      [](const auto* a, const auto* b) { return a->name < b->name; });
     for (const Override& override : declared.values) Sort(override, names);
@@ -37,7 +37,7 @@ class Resolver {
 
   std::vector<Override> TakeUnknown() { return std::move(unknown_); }
 
-  // All parameters, in order of their names.
+  // All parameters, sorted by name.
   std::vector<ParameterState> Settle(const std::function<std::optional<std::string>(const std::string&)>& environment) {
     std::vector<ParameterState> states;
     for (const Parameter* parameter : parameters_) {
@@ -56,14 +56,14 @@ class Resolver {
     return states;
   }
 
-  // A number of the cluster, which is no parameter of the recipe.
+  // For a number of the cluster, which is no parameter of the recipe.
   void Apply(ParameterState& state) {
     std::vector<Layer> layers = {{ParameterOrigin::kDefault, state}};
     ApplyAll("cluster." + state.parameter.name, layers);
     state = layers.back().state;
   }
 
-  // A secret's value never comes here: only where it will be read from at start.
+  // The source of a secret, which is read at start; its value is never stored.
   SecretSource SecretSourceOf(const Parameter& parameter) {
     SecretSource source;
     source.from_env = parameter.from_env;
@@ -83,7 +83,7 @@ class Resolver {
     return source;
   }
 
-  // Tells of values for parameters of variants that are not chosen where they are given.
+  // Warns about values for parameters of variants that are not selected.
   void TellUncounted() {
     for (const auto& [name, overrides] : given_) {
       for (const Override* override : overrides) {
@@ -93,7 +93,7 @@ class Resolver {
   }
 
  private:
-  // The state that the values up to an origin make.
+  // The state after applying all values up to an origin.
   struct Layer {
     ParameterOrigin upto;
     ParameterState state;
@@ -131,7 +131,7 @@ class Resolver {
     return state;
   }
 
-  // The variant parameter that the condition is about: of several of that name, the one on whose side `parameter` is.
+  // The variant parameter of the condition: if several have that name, the one in the same variant as `parameter`.
   const Parameter* ChooserOf(const Parameter& parameter, const std::string& name) const {
     for (const Parameter* candidate : parameters_) {
       if (candidate->name != name || !candidate->variant) continue;
@@ -144,7 +144,7 @@ class Resolver {
     return nullptr;
   }
 
-  // The first variant that keeps the parameter away, counting the values up to that origin; null: none does.
+  // The first variant that excludes the parameter, considering values up to that origin; null: none.
   const std::pair<const std::string, std::string>* HeldBackBy(const Parameter& parameter, ParameterOrigin upto) const {
     for (const auto& condition : parameter.when) {
       const ParameterState* state = StateAt(ChooserOf(parameter, condition.first), upto);
@@ -179,7 +179,7 @@ class Resolver {
     }
   }
 
-  // The values that are given under the name, weakest first, each on top of the one before.
+  // Applies the values that are given under the name, in order of increasing precedence.
   void ApplyAll(const std::string& name, std::vector<Layer>& layers) {
     const auto given = given_.find(name);
     if (given == given_.end()) return;
@@ -190,7 +190,7 @@ class Resolver {
       counted_.insert(override);
       ParameterState state = layers.back().state;
       if (override->kind == Override::Kind::kUnset) {
-        // What the recipe itself says.
+        // The recipe's own values.
         for (const Layer& layer : layers) {
           if (layer.upto <= ParameterOrigin::kExtension) state = layer.state;
         }
@@ -206,7 +206,7 @@ class Resolver {
         state.place = override->place;
       }
       Layer layer{override->origin, std::move(state)};
-      // The environment's was put on before all of these, and an extension is weaker.
+      // The environment was applied before all of these, and an extension has lower precedence.
       const auto stronger =
           std::find_if(layers.begin(), layers.end(), [&](const Layer& other) { return other.upto > override->origin; });
       layers.insert(stronger, std::move(layer));
@@ -238,7 +238,7 @@ class Resolver {
 
   Diagnostics& diagnostics_;
   std::vector<const Parameter*> parameters_;                   // by name
-  std::map<std::string, std::vector<const Override*>> given_;  // by whole name, weakest first
+  std::map<std::string, std::vector<const Override*>> given_;  // by full name, in order of increasing precedence
   std::set<const Override*> counted_;
   std::vector<Override> unknown_;
   std::map<const Parameter*, std::vector<Layer>> layers_;

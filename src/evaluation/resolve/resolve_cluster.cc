@@ -68,7 +68,7 @@ class ClusterResolver {
     } else {
       facts.text = hosts_text_ + " × " + devices_text;
     }
-    // A site file tells how many a host has; how many of them the job takes may be said elsewhere.
+    // A site file sets the devices of a host; the number that the job uses may come from elsewhere.
     const std::string each_origin = numbers_.back().origin;
     const bool taken = by_site && each_origin != "default" && each_origin != of_site("devices");
     facts.numbers = std::move(numbers_);
@@ -108,7 +108,7 @@ class ClusterResolver {
     return field == fields_->end() ? nullptr : &field->second;
   }
 
-  // host_list = { "n[01-04]:8", "n5:4" } or one text.
+  // host_list = { "n[01-04]:8", "n5:4" } or a single text.
   std::vector<SiteHost> NamedByRecipe() {
     const Value* list = Field("host_list");
     if (list == nullptr) return {};
@@ -143,11 +143,11 @@ class ClusterResolver {
     return {};
   }
 
-  // What a number is where neither the recipe nor an override says it.
+  // The value of a number that neither the recipe nor an override sets.
   struct Defaults {
-    std::optional<std::size_t> named = std::nullopt;  // counted from a list, which outdoes the recipe's number
-    std::optional<std::size_t> site = std::nullopt;   // said by a site file, or found on this machine
-    std::string site_text = {};                       // which of the two
+    std::optional<std::size_t> named = std::nullopt;  // from a host list, which overrides the recipe
+    std::optional<std::size_t> site = std::nullopt;   // from a site file, or found on this machine
+    std::string site_text = {};                       // which of the two, for messages
     std::size_t chosen = 0;                           // by --devices, which must not be contradicted; 0: not given
   };
 

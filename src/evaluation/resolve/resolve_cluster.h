@@ -1,4 +1,4 @@
-// The hosts and their devices: named on the command line, named by the recipe, or counted. Pure.
+// Resolves the hosts and their devices: from the command line, from the recipe, or by number. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace muster {
 
 struct ClusterFacts {
-  std::vector<SiteHost> named;               // the hosts by name, if anybody named them
+  std::vector<SiteHost> named;               // the hosts by name, if they are named
   std::vector<std::uint32_t> devices = {1};  // of each host
-  // Where they come from, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
+  // The sources, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
   std::string text;
   std::vector<ClusterNumber> numbers;  // hosts and devices_per_host
 
   std::int64_t hosts() const { return static_cast<std::int64_t>(devices.size()); }
   std::int64_t all_devices() const;
-  std::int64_t least_devices() const;  // that any host has
+  std::int64_t least_devices() const;  // the minimum over all hosts
 };
 
-// "hosts" or "devices_per_host": they are overridden like parameters, unless the recipe has parameters of that name.
+// "hosts" or "devices_per_host": overridden like parameters, unless the recipe has parameters of that name.
 Parameter ClusterParameter(std::string_view name, const Place& place);
 
-// `cluster` is the recipe's table, `places` where its fields are given, or else `recipe_place`. `apply` puts overrides
-// into the state of the parameter kClusterHosts or kClusterDevices. `chosen` is how many devices of every host
-// --devices names; 0: it is not given.
+// `cluster` is the recipe's table, `places` are the places of its fields, by default `recipe_place`. `apply` applies
+// overrides to the state of the parameter kClusterHosts or kClusterDevices. `chosen` is the number of devices of every
+// host according to --devices; 0: not given.
 ClusterFacts SettleCluster(const Value& cluster, const std::map<std::string, Place>& places, const Place& recipe_place,
                            const Site& site, std::size_t chosen, const std::function<void(ParameterState&)>& apply,
                            Diagnostics& diagnostics);

@@ -17,7 +17,7 @@ bool IsNumber(ParameterType type) {
   return IsWhole(type) || type == ParameterType::kFloat || type == ParameterType::kDuration;
 }
 
-// The texts between the commas; of JSON, those outside of brackets and quotes.
+// Splits at commas; in JSON, at those outside of brackets and quotes.
 std::vector<std::string> SplitAtCommas(std::string_view text, bool json) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -43,7 +43,8 @@ std::vector<std::string> SplitAtCommas(std::string_view text, bool json) {
   return parts;
 }
 
-// An end of a range, or a step, in the type of the parameter: without its limits, which are those of values.
+// Parses a bound of a range, or a step, in the type of the parameter, without the parameter's limits, which apply to
+// values only.
 Result<double> ReadEnd(const Parameter& parameter, const std::string& text) {
   Parameter unlimited = parameter;
   unlimited.min = unlimited.max = unlimited.above = unlimited.below = std::nullopt;
@@ -113,9 +114,9 @@ class Settler {
   }
 
  private:
-  // Those of variants may share a name.
+  // Parameters of different variants may share a name.
   struct Meant {
-    std::string name;  // in points
+    std::string name;  // name in points
     std::vector<Parameter> parameters = {};
   };
 
@@ -146,7 +147,7 @@ class Settler {
     return meant;
   }
 
-  // Settled by the first of the parameters that takes it; else the first one's refusal is told.
+  // Settled by the first of the parameters that accepts it; otherwise the first one's error is reported.
   std::optional<Value> Check(const Meant& meant, const Value& value, const Place& place) {
     Diagnostics refused;
     for (const Parameter& parameter : meant.parameters) {
@@ -196,7 +197,7 @@ class Settler {
     CheckEnds(space, meant);
   }
 
-  // low, high and step as they were written.
+  // low, high and step as written.
   bool ReadEnds(Space& space, const Meant& meant) {
     Axis& axis = space.axis;
     const Parameter& parameter = meant.parameters.front();
@@ -250,7 +251,7 @@ class Settler {
     if (axis.whole && (axis.low != std::floor(axis.low) || axis.step != std::floor(axis.step))) {
       return refuse("the parameter is of type " + type + ", and the range has fractions: " + AxisText(axis), "");
     }
-    if (!CheckAxis(axis, space.place)) return;  // told where the space is put together
+    if (!CheckAxis(axis, space.place)) return;  // reported where the space is compiled
     const auto value = [&](double end) {
       return IsWhole(parameter.type) ? Value(static_cast<std::int64_t>(end)) : Value(end);
     };

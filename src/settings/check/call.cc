@@ -145,13 +145,13 @@ void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
   }
 }
 
-// A recipe may set again what a process may not: only the last value reaches the process. Who moves such calls
-// into a script should know, though.
+// A recipe may set again what a process must not: only the last value reaches the process. Still, users who move such
+// calls into a script need this warning.
 void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
                            const std::map<std::string, Place>& was_read) {
   const std::string key = KeyOf(api_, attribute.name);
   const auto own = settings_.find(key);
-  // Who extends a recipe only overrides it.
+  // An extension of a recipe only overrides the value.
   const bool again =
       own != settings_.end() && own->second.source.place.file == place_.file && own->second.source.place != place_;
   if (again && attribute.reset_first && own->second.value != value) {
@@ -172,7 +172,7 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
   }
 }
 
-// A later call wins, under whichever of two names. Where only one of them can say the value, MindSpore keeps both.
+// A later call wins, under either of the two names. If only one of them can express the value, MindSpore keeps both.
 void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
   const auto other = settings_.find(KeyOf(api_, attribute.shares));
   const Attribute* shared = context_.schema().Find(api_, attribute.shares, context_.release());
@@ -213,7 +213,7 @@ bool Call::IsPynative() const { return InForce(kSetContext, "mode") == Value(kPy
 
 bool Call::IsDone(std::string_view name) const { return Contains(done_, name); }
 
-// MindSpore does not even look at a value for another device.
+// MindSpore ignores a value for another device.
 bool Call::SkippedHere(const Attribute& attribute) {
   if (IsUnsettled(kSetContext, "device_target")) return false;
   const Setting* target = Seen(kSetContext, "device_target");
@@ -233,7 +233,7 @@ bool Call::SkippedHere(const Attribute& attribute) {
   return false;
 }
 
-// Nor at one that needs the other mode.
+// It also ignores one that needs the other mode.
 bool Call::DroppedInGraphMode(const Attribute& attribute) {
   if (!attribute.needs_pynative || IsPynative() || IsUnsettled(kSetContext, "mode")) return false;
   std::string otherwise;
@@ -298,7 +298,7 @@ bool Call::FitsSharedName(const Attribute& attribute, const Value& value) {
   return false;
 }
 
-// The same between an attribute and a sub-key of another one; the later call wins.
+// The same for an attribute and a sub-key of another one; the later call wins.
 bool Call::ReplacesSameValue(const Attribute& attribute, const Value& value) {
   if (const std::size_t dot = attribute.same_as.find('.'); dot != std::string::npos) {
     const std::string table = attribute.same_as.substr(0, dot);

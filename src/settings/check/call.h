@@ -1,5 +1,5 @@
-// One call of a context function in progress: each argument checked against the schema, the release's rules and what
-// was settled before. Changes no context: what it settled is taken over by the caller, or not.
+// One call of a context function: each argument is checked against the schema, the release's rules and earlier
+// settings. Does not change the context: the caller applies the result, or not.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@ namespace muster {
 
 class Call {
  public:
-  // `settings` are the scope's own; they lie over those of `base`, the job's context, or null in the job's own scope.
+  // `settings` are the scope's own; they override those of `base`, the job's context, or null in the job's own scope.
   // All references must outlive the call.
   Call(std::string_view api, const Place& place, const Context& context, const Context* base,
        std::map<std::string, Setting> settings);
 
-  // Settles one argument, or adds to problems(). `was_read` says which attributes were read before, and where.
+  // Settles one argument, or adds to problems(). `was_read`: the attributes that were read before, and where.
   void One(const std::string& name, const Value& value, const std::map<std::string, Place>& was_read);
 
   Diagnostics& problems() { return problems_; }
   std::map<std::string, Setting>& settings() { return settings_; }
-  // Secrets that were given as literals: they are not settled.
+  // Secrets that were given as literals: not settled.
   const std::vector<std::string>& withheld() const { return withheld_; }
 
  private:
@@ -56,7 +56,7 @@ class Call {
   std::map<std::string, Setting> settings_;
   std::vector<std::string> done_;
   std::vector<std::string> withheld_;
-  std::vector<std::string> refused_;  // names of this call
+  std::vector<std::string> refused_;  // names in this call
   Diagnostics problems_;
 };
 

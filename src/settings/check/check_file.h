@@ -1,4 +1,4 @@
-// Whether a JSON file that an attribute names is what MindSpore reads there. Opens nothing: the content is given.
+// Validates a JSON file that an attribute names against MindSpore's format. The content is passed in; opens nothing.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// Problems stand at the file's own lines; each has a note that says where `path`, the attribute or sub-key, names the
-// file. False after an error. Kinds: bad_json, and those of CheckValue for what the file holds.
+// Problems have places in the file; each has a note with the place where `path`, the attribute or sub-key, names the
+// file. False after an error. Kinds: bad_json, and those of CheckValue for the content.
 bool CheckFile(const Attribute& attribute, const ShippedFile& file, const std::string& path, const CheckedIn& where,
                Diagnostics& problems);
 

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// "set_context.jit_config" of "set_context.jit_config.jit_level": how a context names what was set.
+// "set_context.jit_config" of "set_context.jit_config.jit_level": the key of the setting in a context.
 std::string_view KeyIn(std::string_view path) {
   const std::size_t dot = path.find('.');
   return dot == std::string_view::npos ? path : path.substr(0, path.find('.', dot + 1));
@@ -41,7 +41,7 @@ class OneRule {
  private:
   InForce Look(std::string_view path) const { return ValueInForce(context_, facts_, path); }
 
-  // Whether one of the values was to be set by a call that was refused.
+  // Whether one of the values was set by a refused call.
   bool IsUnsettled(const std::map<std::string, Condition>& conditions) const {
     return std::any_of(conditions.begin(), conditions.end(), [&](const auto& asked) {
       const std::string& other = asked.second.above_value_of;
@@ -49,7 +49,7 @@ class OneRule {
     });
   }
 
-  // What the rule blames; of a whole function, what was set first.
+  // The setting that the rule reports; for a whole function, the first setting.
   InForce About() const {
     if (rule_.about.find('.') != std::string::npos) return Look(rule_.about);
     InForce first;
@@ -79,7 +79,7 @@ class OneRule {
     return other.IsNumber() && above(other.Number());
   }
 
-  // Where another value in the message comes from.
+  // Adds a note with the source of another value in the message.
   void Because(Diagnostic& diagnostic, const std::string& path) const {
     for (Note& note : Look(path).why) {
       auto& notes = diagnostic.notes;
@@ -113,7 +113,7 @@ class OneRule {
   const JobFacts& facts_;
 };
 
-// The attributes that rules of this release look at: "set_context.jit_config", and the functions they blame.
+// The attributes that rules of this release read: "set_context.jit_config", and the functions they report.
 std::set<std::string_view> KeysOf(const Schema& schema, const Release& release) {
   std::set<std::string_view> keys;
   for (const Rule& rule : schema.rules()) {
@@ -133,7 +133,7 @@ std::set<std::string_view> KeysOf(const Schema& schema, const Release& release) 
 
 Diagnostics CheckRules(const Context& job, const JobFacts& facts) {
   const std::set<std::string_view> keys = KeysOf(job.schema(), job.release());
-  // The job's own context counts where somebody has no other.
+  // The job's own context, and those of processes with settings of their own.
   std::vector<const Context*> contexts;
   bool is_in_use = facts.processes.empty();
   for (const ProcessFacts& process : facts.processes) {
@@ -157,7 +157,7 @@ Diagnostics CheckRules(const Context& job, const JobFacts& facts) {
       }
     }
   }
-  // As the recipe is read.
+  // In the order of the recipe's lines.
   std::stable_sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.place.file, a.place.line) < std::tie(b.place.file, b.place.line);
   });

@@ -1,12 +1,12 @@
-// The schema's rules between settings, put to a job. What needs the processes one by one is together.cc's.
+// Applies the schema's rules between settings to a job. Rules about single processes are in together.cc.
 #pragma once
 
 #include "muster/context.h"
 
 namespace muster {
 
-// Every rule that a job breaks, once for each line of the recipe that it blames: first by the settings of the whole
-// job, then by those that processes have of their own.
+// Every violated rule, once for each line of the recipe that it reports: first for the settings of the whole job, then
+// for those of individual processes.
 Diagnostics CheckRules(const Context& job, const JobFacts& facts);
 
 }  // namespace muster

@@ -38,13 +38,13 @@ class TableCheck {
       }
       auto checked = CheckValue(*key, value, Below(name), where_, problems_);
       well = well && checked.has_value();
-      // A null that need not be there says that there is nothing.
+      // An optional null means that there is no value.
       if (checked && checked->IsNull() && !key->required) continue;
       if (checked) stored.emplace(name, std::move(*checked));
     }
     for (const Attribute& key : attribute_.keys) {
       if (!key.required || !key.ExistsIn(where_.release) || !Holds(key) || table_.contains(key.name)) continue;
-      if (key.null) {  // nil in a Lua table is not there
+      if (key.null) {  // nil in a Lua table is absent
         stored.emplace(key.name, Null{});
         continue;
       }
@@ -127,8 +127,8 @@ class TableCheck {
     problems_.push_back(std::move(unknown));
   }
 
-  // A known sub-key without the sibling value that it goes with. A sibling that is required or wrong itself is
-  // reported where it stands.
+  // A known sub-key without the sibling value that it needs. A sibling that is required or invalid itself is reported
+  // elsewhere.
   void NeedsSibling(const std::string& name) {
     for (const Attribute& key : attribute_.keys) {
       if (key.name != name || !key.ExistsIn(where_.release)) continue;
@@ -148,7 +148,7 @@ class TableCheck {
     }
   }
 
-  // What this value of a sub-key asks of the others.
+  // The requirements of this sub-key's value for other sub-keys.
   bool FitsBeside(const Attribute& key, const Value& value) {
     static const Value::Map kNone;
     const auto asked = [&](const std::map<std::string, Value>& by_value) -> const Value::Map& {
@@ -161,7 +161,7 @@ class TableCheck {
       const auto found = table_.find(sibling);
       if (found == table_.end()) {
         const Attribute* record = FindKey(sibling);
-        if (record != nullptr && record->required) continue;  // already said
+        if (record != nullptr && record->required) continue;  // already reported
         Refuse("missing_subkey", shown + " needs " + sibling + " = " + ToText(wanted) + " beside it");
         Cite(problems_.back(), key, "needs");
         well = false;
@@ -180,7 +180,7 @@ class TableCheck {
                    const Value& wanted, const Value& given) {
     const Attribute* record = FindKey(sibling);
     Diagnostics elsewhere;
-    if (record == nullptr || !CheckValue(*record, given, path_, where_, elsewhere)) return true;  // already said
+    if (record == nullptr || !CheckValue(*record, given, path_, where_, elsewhere)) return true;  // already reported
     Refuse("conflict", shown + " goes with " + sibling + " = " + ToText(wanted) + " only, not with " + ToText(given));
     Cite(problems_.back(), key, field);
     return false;

@@ -1,4 +1,4 @@
-// Whether a table fits an attribute that has sub-keys. Single values are check_value.h's.
+// Validates a table for an attribute with sub-keys. check_value.h validates single values.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// As CheckValue, for a value that is a table (an empty list counts as an empty table). Every sub-key that is wrong is
-// reported.
+// Like CheckValue, for a value that is a table (an empty list counts as an empty table). Reports every invalid
+// sub-key.
 std::optional<Value> CheckTable(const Attribute& attribute, const Value& value, const std::string& path,
                                 const CheckedIn& where, Diagnostics& problems);
 

@@ -18,7 +18,7 @@ namespace muster {
 namespace {
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
-// A smaller number of bytes was meant to count something else.
+// A smaller number of bytes was probably meant in another unit.
 constexpr double kLeastBytes = 1048576.0;
 
 std::optional<std::int64_t> WholeNumber(const Value& value) {
@@ -34,7 +34,7 @@ bool IsEmptyTable(const Value& value) {
   return map != nullptr && map->empty();
 }
 
-// A list; an empty Lua table cannot tell what it is and counts as an empty list too.
+// A list; an empty Lua table is ambiguous and counts as an empty list too.
 const Value::List* ListOf(const Value& value) {
   static const Value::List kEmpty;
   return IsEmptyTable(value) ? &kEmpty : value.AsList();
@@ -154,8 +154,8 @@ class Check {
            text.find('}') + 1 == text.size();
   }
 
-  // A list is never taken for a table as long as another kind of the attribute takes it; in JSON, where the two are
-  // told apart, never.
+  // A list is not treated as a table as long as another kind of the attribute accepts it; in JSON, which distinguishes
+  // the two, never.
   bool FitsBest(Kind kind) const {
     if (kind == Kind::kDict && value_.AsList() != nullptr && InFile()) return false;
     if (kind == Kind::kDict && value_.AsList() != nullptr && !value_.AsList()->empty()) return false;
@@ -428,8 +428,8 @@ std::string ShownValue(const Attribute& attribute, const Value& value) {
   return text;
 }
 
-// As context.py of MindSpore reads it (_check_memory_size and its kin), but a point has digits after it: "5.GB" is
-// none.
+// As context.py of MindSpore parses it (_check_memory_size and the like), but digits must follow a point: "5.GB" is
+// invalid.
 std::optional<double> Gigabytes(std::string_view size) {
   if (!size.ends_with("GB")) return std::nullopt;
   size.remove_suffix(2);

@@ -1,5 +1,5 @@
-// One context: calls applied whole or not at all, values kept with their source. What an argument must be is said in
-// call.cc, how it reads back in read_back.cc, what needs the whole job in together.cc.
+// One context: applies calls as a whole or not at all, and keeps the source of each value. Arguments are validated in
+// call.cc, read back in read_back.cc, and compared over the whole job in together.cc.
 #include "muster/context.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Texts made of options, "--opt_level=2 --dump_as_text": taken apart as MindSpore does it, and checked against the
-// options that the documents name.
+// Option texts, "--opt_level=2 --dump_as_text": split as MindSpore splits them, and checked against the documented
+// options.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace muster {
 
-// The value of an option, "" if it stands without one; nothing if it is not there. Of two the first counts.
+// The value of an option, "" if it has none; nothing if it is absent. If it occurs twice the first one counts.
 std::optional<std::string> FlagValue(std::string_view flags, std::string_view name);
 
-// Warnings of kind "format" for what MindSpore would ignore. A name that no document knows is let through, unless it
-// is near to a known one: the documents refer to the implementation for more.
+// Warnings of kind "format" for options that MindSpore would ignore. Undocumented names are accepted, unless they are
+// similar to a known one: the documents refer to the implementation for more.
 void CheckFlags(const Attribute& attribute, std::string_view flags, const std::string& path, const CheckedIn& where,
                 Diagnostics& problems);
 

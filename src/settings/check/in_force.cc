@@ -22,7 +22,7 @@ InForce Fact(const JobFacts& facts, std::string_view name) {
   return found;
 }
 
-// The sub-key that `rest` begins with, and what is left: a name of a free table may itself hold dots.
+// The sub-key at the front of `rest`, and the remainder: a name in a free table may itself contain dots.
 const Value* Inside(const Value& value, std::string_view rest) {
   const Value::Map* map = value.AsMap();
   if (map == nullptr) return nullptr;

@@ -1,5 +1,5 @@
-// Values in force, named by the paths of rules (Rule in schema.h): what was set, else the default of the release and
-// the device target, else a fact about the job. Judges nothing.
+// The effective value for a rule's path (Rule in schema.h): the set value, else the default of the release and the
+// device target, else a fact about the job. Reports no problems.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 namespace muster {
 
 struct InForce {
-  Value value;             // null: not known
+  Value value;             // null: unknown
   bool set = false;        // by the recipe
-  bool unsettled = false;  // by a call that was refused: the rest says nothing
-  Place place;             // where, if it was set
+  bool unsettled = false;  // set by a refused call: the other fields mean nothing
+  Place place;             // the place, if it was set
   std::string shown;       // for messages: "jit_config.jit_level = \"O1\"", "--opt_level=0 of graph_kernel_flags", "8"
-  std::vector<Note> why;   // where the value comes from; empty if it is not known
+  std::vector<Note> why;   // the sources of the value; empty if unknown
 };
 
-// The path names an attribute of some release (Schema::AddRules saw to that) or a fact about the job.
+// The path names an attribute of some release (checked by Schema::AddRules) or a fact about the job.
 InForce ValueInForce(const Context& context, const JobFacts& facts, std::string_view path);
 
 }  // namespace muster

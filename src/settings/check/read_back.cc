@@ -16,7 +16,7 @@ Value NumberValue(double number) {
   return static_cast<double>(whole) == number ? Value(whole) : Value(number);
 }
 
-// The table as read: these sub-keys, each as given or by default.
+// The table as read: these sub-keys, each with its set or default value.
 Value WithDefaults(const Attribute& attribute, const Value& stored) {
   Value::Map table;
   for (const Value* source : {&stored, &attribute.default_value}) {
@@ -37,7 +37,7 @@ Value AsRead(const Attribute& attribute, const Value& stored) {
   const auto gigabytes = text == nullptr ? std::nullopt : Gigabytes(*text);
   switch (attribute.reads) {
     case ReadBack::kGigabytes:
-      // The framework keeps sizes as 32-bit floats.
+      // MindSpore stores sizes as 32-bit floats.
       return gigabytes ? NumberValue(static_cast<double>(static_cast<float>(*gigabytes))) : stored;
     case ReadBack::kByteProduct:
       return gigabytes ? Value(NumberText(*gigabytes) + " * 1024 * 1024 * 1024") : stored;
@@ -114,7 +114,7 @@ class Reader {
     return true;
   }
 
-  // A list that PYNATIVE_MODE does not take can not be read there either.
+  // A list that PYNATIVE_MODE does not accept cannot be read there either.
   std::optional<Diagnostic> UnreadableInPynative(const Attribute& attribute, const Reading& reading) const {
     if (attribute.pynative.empty() || reading.value.AsList() == nullptr) return std::nullopt;
     const Setting* mode = context_.Find(kSetContext, "mode");
@@ -129,7 +129,7 @@ class Reader {
     return problem;
   }
 
-  // Puts what was set under an attribute's own name into the table whose sub-key names the same value.
+  // Inserts a value that was set under an attribute's own name into the table whose sub-key is an alias of it.
   Value WithSameValues(const Attribute& table, Value value) const {
     Value::Map map = value.AsMap() == nullptr ? Value::Map{} : *value.AsMap();
     for (const Attribute& key : table.keys) {
@@ -139,7 +139,7 @@ class Reader {
     return Value(std::move(map));
   }
 
-  // What was set under another name of the same value.
+  // A value that was set under an alias.
   bool FromOtherName(const Attribute& attribute, Reading& reading) const {
     if (!attribute.shares.empty()) {
       const Setting* other = context_.Find(api_, attribute.shares);

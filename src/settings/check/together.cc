@@ -1,6 +1,6 @@
-// What belongs together over the whole job: settings against the processes that are really started. Each rule is a
-// field of an attribute's record (divides, below, modes) or one function here; those that need values in force only are
-// check_rules.h's.
+// Validates settings against the processes of the whole job. Each rule is a field of an attribute's record
+// (divides, below, modes) or one function here; rules that only need effective values are in
+// check_rules.h.
 #include <algorithm>
 
 #include "muster/context.h"
@@ -68,7 +68,7 @@ class Together {
     diagnostic.notes.push_back({name + " = " + ToText(setting->value) + " was set here", setting->source.place});
   }
 
-  // Why device_num is what it is.
+  // Adds the reason for the value of device_num.
   void BecauseDeviceNum(Diagnostic& diagnostic) const {
     Because(diagnostic, kSetAutoParallel, "device_num");
     if (job_.Find(kSetAutoParallel, "device_num") == nullptr) AddWorkersNotes(diagnostic);
@@ -84,12 +84,12 @@ class Together {
     return attribute == nullptr ? Value() : attribute->default_value;
   }
 
-  // Whether the value was set by a call that was refused: what depends on it is not judged.
+  // Whether the value was set by a refused call: values that depend on it are not checked.
   bool Unsettled(std::string_view api, std::string_view name) const { return job_.IsUnsettled(api, name); }
 
   std::string Version() const { return "MindSpore " + ReleaseText(job_.release()); }
 
-  // Cites the rule of an attribute whose name alone is known here.
+  // Adds the source of the rule for an attribute that is given by name only.
   void CiteRule(Diagnostic& diagnostic, std::string_view api, std::string_view name, std::string_view rule) const {
     const Attribute* attribute = job_.schema().Find(api, name, job_.release());
     if (attribute != nullptr) Cite(diagnostic, *attribute, rule);
@@ -171,7 +171,7 @@ class Together {
     return process.context == nullptr ? job_ : *process.context;
   }
 
-  // One diagnostic for all processes that one line of the recipe gets wrong in the same way.
+  // One diagnostic for all processes with the same problem caused by one line of the recipe.
   struct Wrong {
     const Setting* setting;
     const ProcessFacts* first;
@@ -236,7 +236,7 @@ class Together {
       const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");
       const std::int64_t* device = setting == nullptr ? nullptr : setting->value.AsInt();
       if (device == nullptr || !process.visible_devices) continue;
-      if (*process.visible_devices == 0 && target.IsNull()) continue;  // may well run on a CPU
+      if (*process.visible_devices == 0 && target.IsNull()) continue;  // may run on a CPU
       if (*device >= *process.visible_devices) Remember(wrongs, *setting, process);
     }
     for (const Wrong& wrong : wrongs) {
@@ -253,7 +253,7 @@ class Together {
     }
   }
 
-  // A role that was given no devices may still name one of its host's.
+  // A role without devices may still name one of its host's.
   void DevicesAreOfTheHost() {
     if (InForce(kSetContext, "device_target") == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
     std::vector<Wrong> wrongs;

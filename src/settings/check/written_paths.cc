@@ -16,7 +16,7 @@ bool IsOn(const Setting* setting) {
   return setting->value.IsNumber() && setting->value.Number() > 0;
 }
 
-// Without empty and "." parts. ".." stays: what it leads to is known on the host only.
+// Without empty and "." components. ".." stays: it can only be resolved on the host.
 std::string Joined(std::initializer_list<std::string_view> parts) {
   std::string path;
   for (std::string_view part : parts) {
@@ -36,7 +36,7 @@ bool IsAbsolute(std::string_view path) {
   return path.starts_with('/') || path.starts_with(std::string(kHoleOpen) + "run_dir}");
 }
 
-// What made the process write there: the path if somebody set it, else what switched the writing on.
+// The reason why the process writes there: the path setting, else the setting that enabled writing.
 const Setting* Cause(const Attribute& attribute, const Context& context) {
   const Setting* path = context.Find(attribute.api, attribute.name);
   return path != nullptr ? path : context.Find(attribute.api, attribute.written_if);
@@ -91,7 +91,7 @@ Diagnostic SharedPath(const Attribute& attribute, const Setting& cause, const st
   return warning;
 }
 
-// Nobody writes what is switched off for the job, unless processes may switch it on for themselves.
+// Disabled for the job, unless processes may enable it for themselves.
 bool IsOffForAll(const Attribute& attribute, const Context& job) {
   const std::string& name = attribute.written_if.empty() ? attribute.name : attribute.written_if;
   const Attribute* gate = job.schema().Find(attribute.api, name, job.release());

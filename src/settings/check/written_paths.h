@@ -1,5 +1,5 @@
-// Which folders and files processes will write because of their contexts, as MindSpore makes the paths itself, and
-// whether two processes of a host would write to one. Looks at no disk: paths are texts of the plan.
+// Computes the folders and files that processes write because of their contexts, as MindSpore builds the paths, and
+// finds processes of a host that share one. Paths are texts of the plan; accesses no disk.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct WritingProcess {
   const Context* context = nullptr;
   std::uint32_t host = 0;
   std::string cwd;                                          // empty: the folder muster was called from
-  std::function<std::string(const std::string&)> variable;  // of its environment; empty if not set
+  std::function<std::string(const std::string&)> variable;  // returns a variable of its environment; empty if not set
 };
 
 struct WrittenPath {
   std::size_t process = 0;  // index into the processes given
-  std::string path;         // relative to the folder muster was called from, or absolute; may hold holes
+  std::string path;         // relative to the folder muster was called from, or absolute; may contain placeholders
 };
 
-// All paths that one attribute makes processes write.
+// All paths that processes write because of one attribute.
 struct WrittenPaths {
   const Attribute* attribute = nullptr;
   std::vector<WrittenPath> paths;  // in the order of the processes

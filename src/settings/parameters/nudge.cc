@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-constexpr double kMostExact = 9007199254740992.0;  // that a double counts exactly up to: what Lua computes with
+constexpr double kMostExact = 9007199254740992.0;  // largest number up to which doubles, Lua's numbers, are exact
 
 std::vector<Value> IntNudges(const Parameter& parameter, std::int64_t value) {
   std::vector<Value> values;
@@ -18,7 +18,7 @@ std::vector<Value> IntNudges(const Parameter& parameter, std::int64_t value) {
     }
   };
   const auto number = static_cast<double>(value);
-  // Layouts are made of divisors, so doubles and halves come first.
+  // Layouts depend on divisors, so doubles and halves come first.
   for (const double other : {number * 2, number / 2, number + 1, number - 1, number * 4, number / 4, number * 3,
                              number / 3, number + 2, number - 2, 1.0, 2.0}) {
     add(other);
@@ -112,7 +112,7 @@ bool Allows(const Parameter& parameter, const Value& value) {
 std::vector<Value> Nudges(const Parameter& parameter, const Value& value) {
   std::vector<Value> nudges;
   for (Value& candidate : Candidates(parameter, value)) {
-    // As the parameter would have it: 2.0 and 2 are one value.
+    // Normalised by the parameter's type: 2.0 and 2 are one value.
     auto settled = CheckParameter(parameter, candidate, {}, "");
     if (!settled || *settled == value || std::find(nudges.begin(), nudges.end(), *settled) != nudges.end()) continue;
     nudges.push_back(*std::move(settled));
@@ -147,7 +147,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
     possible.told = "those it may be";
     return possible;
   }
-  constexpr std::int64_t kAtLeast = 64;  // that are tried in a row
+  constexpr std::int64_t kAtLeast = 64;  // consecutive numbers to try
   if (value - least < kMost / 2) {
     const std::int64_t wanted = std::max(least + kAtLeast - 1, 2 * value);
     const std::int64_t last = std::min({most, wanted, least + kMost - 1});
@@ -156,7 +156,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
   } else {
     add(value);
     for (const std::int64_t near : {value - 1, value + 1, value * 2, value / 2}) add(near);
-    // Few of each kind, so that all kinds have room.
+    // Few of each kind, so that all kinds fit.
     const auto room = [&] { return static_cast<std::int64_t>(numbers.size()) < kMost; };
     for (std::int64_t power = 1; power <= 1 << 20 && room(); power *= 2) add(power);
     for (std::int64_t small = least; small < least + kSmall && room(); ++small) add(small);

@@ -1,5 +1,5 @@
-// Other values that a parameter could have: close ones, to see what follows from it, and whole numbers, to see which
-// are possible. All of them are allowed by the parameter itself; whether a plan comes of them, only planning tells.
+// Alternative values of a parameter: close ones, to see what depends on it, and whole numbers, to see which are
+// possible. All satisfy the parameter's own limits; only planning shows whether they give a plan.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace muster {
 
-// In the order in which they are worth trying, without `value` itself. None for secrets, and where no other value is
+// Most useful first, without `value` itself. Empty for secrets, and if no other value is
 // allowed.
 std::vector<Value> Nudges(const Parameter& parameter, const Value& value);
 
 struct WholeNumbers {
   std::vector<std::int64_t> numbers;  // ascending
-  std::string told;                   // which these are: "1-64", "128 numbers: 1-32, powers of 2, …"
+  std::string told;                   // a description: "1-64", "128 numbers: 1-32, powers of 2, …"
 };
 
-// At most 128 values of a parameter of type int, `value` among them: all from its least one on, if that reaches twice
-// the value, or else the small ones, powers of 2, what divides one of `related` or is divided by it, and neighbours.
+// At most 128 values of a parameter of type int, including `value`: all from its least one on, if that reaches twice
+// the value; otherwise small numbers, powers of 2, divisors and multiples of `related`, and neighbours.
 WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std::span<const std::int64_t> related);
 
 }  // namespace muster

@@ -29,7 +29,7 @@ bool IsNumeric(ParameterType type) {
          type == ParameterType::kDuration;
 }
 
-// "30GiB", "3.5GB", "1000B": a number of bytes as a user would write it.
+// "30GiB", "3.5GB", "1000B": bytes in the units of the command line.
 std::string BytesText(double bytes) {
   if (bytes == 0) return "0";
   static constexpr std::array<std::string_view, 6> kBinary = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -53,7 +53,7 @@ std::string LimitText(const Parameter& parameter, double limit) {
   return whole ? std::to_string(static_cast<std::int64_t>(limit)) : NumberText(limit);
 }
 
-// What a value of the type is, after "is".
+// Describes a value of the type, after "must be".
 std::string_view TypePhrase(ParameterType type) {
   static constexpr std::array<std::string_view, 11> kPhrases = {"an int",
                                                                 "a float",
@@ -69,8 +69,8 @@ std::string_view TypePhrase(ParameterType type) {
   return kPhrases[static_cast<std::size_t>(type)];
 }
 
-// A text that was meant for a list or a map, as JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty if it does
-// not look like one.
+// Converts shorthand for a list or a map to JSON: "1,2" is [1,2], "a:1,b:x" is {"a":1,"b":"x"}. Empty for any other
+// text.
 std::string AsJson(ParameterType type, std::string_view text) {
   if (text.empty() || text.find_first_of("[]{}\"'") != std::string_view::npos) return {};
   const auto one = [](std::string_view part) {
@@ -92,7 +92,7 @@ std::string AsJson(ParameterType type, std::string_view text) {
   return type == ParameterType::kList ? "[" + json + "]" : "{" + json + "}";
 }
 
-// How a list or a map is written on a command line.
+// The syntax of a list or a map on the command line.
 std::string JsonHint(const Parameter& parameter, const Value& value) {
   const std::string text = value.AsString() != nullptr ? *value.AsString() : ToText(value);
   std::string json = AsJson(parameter.type, text);
@@ -101,7 +101,7 @@ std::string JsonHint(const Parameter& parameter, const Value& value) {
   return (as_given ? "write " : "for example ") + ShellQuoted(parameter.name + ":=" + json);
 }
 
-// The hint repeats no more of the message than it must: limits, the nearest word, what the parameter is for.
+// Repeats as little of the message as possible: limits, the nearest word, the parameter's documentation.
 std::string ValueHint(const Parameter& parameter, const Value& value) {
   std::string hint;
   if (!parameter.one_of.empty()) {
@@ -131,7 +131,7 @@ Diagnostics BadValue(const Parameter& parameter, const Place& place, const Value
 
 constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it a double does not hold every integer
 
-// "+5" is 5 (from_chars knows no plus), "+-5" is nothing.
+// "+5" is 5 (from_chars accepts no plus), "+-5" is invalid.
 std::string_view WithoutPlus(std::string_view text) {
   return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
 }
@@ -141,7 +141,7 @@ std::optional<std::int64_t> WholeNumber(double number) {
   return static_cast<std::int64_t>(number);
 }
 
-// What keeps a value, wherever it comes from, from being handed to a recipe unchanged; empty: nothing.
+// Why a value, from any source, cannot be passed to a recipe unchanged; empty: it can.
 std::string WhyUnfit(const Value& value, int depth = 0) {
   constexpr int kMaxDepth = 32;
   if (depth > kMaxDepth) return "is nested deeper than 32 levels";
@@ -167,7 +167,7 @@ std::string WhyUnfit(const Value& value, int depth = 0) {
   return {};
 }
 
-// The value in the form that the type settles on, or nothing if it has another type. Defined below.
+// The value in the type's normal form, or nothing if it has another type. Defined below.
 std::optional<Value> Settled(const Parameter& parameter, const Value& value);
 
 }  // namespace
@@ -194,7 +194,7 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
   const Value::Map* fields = declaration.AsMap();
   if (fields == nullptr) return bad("expected a declaration such as muster.int { 4, min = 1 }");
   for (const auto& [key, field] : *fields) {
-    if (key == "1" || key == "default") continue;  // told below, as every value is
+    if (key == "1" || key == "default") continue;  // checked below, like every value
     if (std::string why = WhyUnfit(Value(key)); !why.empty()) return bad("a key " + why);
     if (std::string why = WhyUnfit(field); !why.empty()) return bad(key + " " + why);
   }
@@ -241,7 +241,7 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
     if (!limit.IsNumber()) return bad(std::string(key) + " is a number, got " + ToText(field->second));
     *member = limit.Number();
   }
-  // A choice is compared with settled values: "1GiB" with 1073741824, 1 with 1.0.
+  // Choices are compared with normalised values: "1GiB" with 1073741824, 1 with 1.0.
   for (Value& choice : parameter.one_of) {
     const auto settled = Settled(parameter, choice);
     if (!settled) {

@@ -1,5 +1,5 @@
-// Parameters of a recipe: typed, documented, the only thing an override can touch. Knows how a text of
-// the command line becomes a value of the parameter's type and whether a value is allowed.
+// Parameters of a recipe: typed, documented, and the only things that overrides can change. Parses texts of the command
+// line into values of the parameter's type, and validates values.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +34,23 @@ std::string_view ParameterTypeName(ParameterType type);
 std::optional<ParameterType> ParameterTypeOf(std::string_view name);
 
 struct Parameter {
-  std::string name;  // with the names of its blocks: "optimizer.lr"
+  std::string name;  // including the names of its blocks: "optimizer.lr"
   ParameterType type = ParameterType::kString;
-  std::optional<Value> default_value;            // none: the user has to give one
+  std::optional<Value> default_value;            // none: the user must give a value
   std::optional<double> min, max, above, below;  // of numbers, bytes (in bytes) and durations (in seconds)
   std::vector<Value> one_of;
   std::string doc;
   std::string was;       // an old name, in the same block; still accepted with a warning
-  std::string from_env;  // variable that gives the value where no override does
+  std::string from_env;  // variable with the value unless there is an override
   Place place;           // of its declaration
-  bool variant = false;  // an enum whose values each bring parameters of their own
-  // Parameters of variants exist only while these have these values: "optimizer" -> "adam".
+  bool variant = false;  // an enum whose values each have parameters of their own
+  // Parameters of variants exist only if these parameters have these values: "optimizer" -> "adam".
   std::map<std::string, std::string> when;
 
   bool operator==(const Parameter&) const = default;
 };
 
-// Where a parameter's value came from, low precedence to high.
+// The source of a parameter's value, in order of increasing precedence.
 enum class ParameterOrigin : std::uint8_t {
   kDefault,
   kExtension,
@@ -62,22 +62,22 @@ enum class ParameterOrigin : std::uint8_t {
 };
 std::string_view ParameterOriginText(ParameterOrigin origin);
 
-// Parameter from its declaration table as plain data: "type" holds the constructor's name, "1" (or
-// "default") the default, the other keys are named as the members above. Unknown keys and options that the
-// type does not have are errors of kind "parameter".
+// Creates a parameter from its declaration table as plain data: "type" is the constructor's name, "1" (or "default")
+// the default, the other keys are named like the members above. Unknown keys and options that the type does not have
+// are errors of kind "parameter".
 Result<Parameter> ParameterFromValue(const std::string& name, const Value& declaration, const Place& place);
 
-// A text as the user typed it -> a value of the type ("30GiB" of a bytes parameter -> 32212254720). List and
-// map texts are JSON. Fails with kind "parameter_value"; `origin` ends the message: "(from the command line)".
+// Parses a text from the user into a value of the type ("30GiB" of a bytes parameter -> 32212254720). List and map
+// texts are JSON. Fails with kind "parameter_value"; `origin` ends the message: "(from the command line)".
 Result<Value> ReadParameterText(const Parameter& parameter, std::string_view text, std::string_view origin);
 
-// Whether the value has the type and satisfies the limits; an integral float counts as an int. Returns the
-// value in its settled form (sizes and durations as numbers). Kind "parameter_value". `origin` ends the
-// message: "(from the command line)".
+// Checks that the value has the type and satisfies the limits; an integral float counts as an int. Returns the
+// normalised value (sizes and durations as numbers). Kind "parameter_value". `origin` ends the message: "(from the
+// command line)".
 Result<Value> CheckParameter(const Parameter& parameter, const Value& value, const Place& place,
                              std::string_view origin);
 
-// "int >= 1", "one of \"adam\", \"sgd\"", …: what a value may be, for messages and `muster params`.
+// "int >= 1", "one of \"adam\", \"sgd\"", …: the allowed values, for messages and `muster params`.
 std::string ParameterRangeText(const Parameter& parameter);
 
 }  // namespace muster

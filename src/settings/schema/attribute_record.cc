@@ -1,5 +1,5 @@
-// Records to attributes: one table of fields says what a record may hold. Knows the form of a record, not the
-// meaning of any attribute.
+// Parses records into attributes: a table of fields defines what a record may contain. Independent of the meaning of
+// attributes.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -174,7 +174,7 @@ std::vector<std::string> FieldNames() {
   return names;
 }
 
-// What cannot be true of any attribute.
+// Combinations of fields that no attribute can have.
 Trouble Contradiction(const Attribute& attribute) {
   if (attribute.name.empty()) return "has no name: its first element must be one";
   if (attribute.kinds.empty()) return "has no kind";
@@ -205,7 +205,7 @@ std::string NameOf(const Value::Map& record) {
   return name == nullptr ? "?" : *name;
 }
 
-// The release just before: with releases as integers there is always one.
+// The previous release number: releases are integers, so there is always one.
 Release Before(Release release) {
   constexpr std::uint32_t kLast = std::numeric_limits<std::uint32_t>::max();
   if (release.candidate > 0) return {release.major, release.minor, release.patch, release.candidate - 1};
@@ -214,7 +214,7 @@ Release Before(Release release) {
   return {release.major - 1, kLast, kLast, kLast};
 }
 
-// Puts the fields of `record` into `attribute`, on top of what it holds already.
+// Reads the fields of `record` into `attribute`, on top of its present content.
 Diagnostics ReadFields(const Value::Map& record, const std::string& name, const Place& place, int depth,
                        Attribute& attribute) {
   Diagnostics problems;

@@ -67,7 +67,7 @@ std::string NamedValueText(const Attribute& attribute, const Value& value) {
 std::string DefaultText(const Attribute& attribute, std::string_view device) {
   if (const auto found = attribute.default_on.find(std::string(device)); found != attribute.default_on.end())
     return NamedValueText(attribute, found->second);
-  // With a device that has no value of its own the constant holds, without a device the words that tell of all.
+  // The constant applies to a device without a value of its own; without a device, the text about all devices.
   const bool constant = attribute.default_text.empty() || (!attribute.default_on.empty() && !device.empty());
   if (!constant) return attribute.default_text;
   if (attribute.default_value.IsNull()) return "";

@@ -1,4 +1,4 @@
-// Fields of schema records: values of the types that records are made of. Knows no record and no field's name.
+// Reads fields of schema records: values of the types that records consist of. Independent of particular fields.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace muster::record {
 
-// What is wrong with a field, as the rest of a sentence ("must be text"); empty if nothing is.
+// What is wrong with a field, as the end of a sentence ("must be text"); empty if it is valid.
 using Trouble = std::string;
 
 Trouble Read(const Value& value, bool& out);
@@ -23,13 +23,13 @@ Trouble Read(const Value& value, std::map<std::string, Value>& out);
 Trouble Read(const Value& value, Release& out);
 // A last release: "1.9" means every 1.9.
 Trouble Read(const Value& value, std::optional<Release>& out);
-// { document = "API page of 1.6", behaviour = "fails when …" }; one of the two at least.
+// { document = "API page of 1.6", behaviour = "fails when …" }; at least one of the two.
 Trouble Read(const Value& value, RuleSource& out);
 Trouble Read(const Value& value, std::map<std::string, RuleSource>& out);
 
 template <class T>
 Trouble Read(const Value& value, std::vector<T>& out) {
-  // An empty Lua table cannot tell whether it is a list.
+  // An empty Lua table may be a list or a map.
   if (const Value::Map* map = value.AsMap(); map != nullptr && map->empty()) return out.clear(), "";
   const Value::List* list = value.AsList();
   if (list == nullptr) return "must be a list";

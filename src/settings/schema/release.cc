@@ -1,4 +1,4 @@
-// Releases as text.
+// Parses and formats releases.
 #include <array>
 #include <charconv>
 

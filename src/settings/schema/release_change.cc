@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// The text without the releases that it names after the framework's name.
+// Removes releases that follow the framework's name in the text.
 std::string WithoutReleases(const std::string& text) {
   static constexpr std::string_view kFramework = "MindSpore ";
   std::string without;
@@ -24,7 +24,7 @@ std::string WithoutReleases(const std::string& text) {
            (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.' || text[end] == '-')) {
       ++end;
     }
-    // A release ends with a digit; a full stop behind it is the sentence's.
+    // A release ends with a digit; a full stop after it belongs to the sentence.
     while (end > begin && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
     at = end;
   }
@@ -41,7 +41,7 @@ bool IsSet(const Value::Map& set, std::string_view function, const std::string& 
   return !name.empty() && set.contains(KeyOf(function, name));
 }
 
-// Whether a fresh process behaves the same: the same value, or one that reads as it.
+// Whether a fresh process behaves the same: an equal value, or one that reads the same.
 bool SameDefault(const Attribute& before, const Attribute& after, std::string_view device) {
   const std::string text = DefaultText(before, device);
   if (text.empty() || text == DefaultText(after, device)) return true;

@@ -1,5 +1,5 @@
-// What becomes different for a recipe that moves from one MindSpore release to another, beyond what its own release
-// says already. Compares findings and records; evaluates nothing.
+// Finds what changes for a recipe between two MindSpore releases, beyond its problems in the first one. Compares
+// findings and records; evaluates nothing.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// A default that the recipe relies on, because it sets no value, and that is another one in the other release. No
-// check can find it: the recipe is right on both and does something else.
+// A default that the recipe relies on, because it sets no value, and that differs in the other release. No check can
+// find it: the recipe is valid in both and behaves differently.
 struct DefaultChange {
   std::string function;  // "set_context"
   std::string name;      // "mode", "parallel_optimizer_config.gradient_accumulation_shard"
@@ -23,14 +23,14 @@ struct DefaultChange {
   bool operator==(const DefaultChange&) const = default;
 };
 
-// Of set_context first, by function and name. `set` is what the recipe sets ("set_context.mode" -> 0), of all its
-// processes together. Looks at set_context and at the functions of which it sets anything; into a table only if it sets
-// some of its sub-keys.
+// Those of set_context first, sorted by function and name. `set` is what the recipe sets ("set_context.mode" -> 0), for
+// all its processes together. Covers set_context and the functions with settings; sub-keys of a table only if some of
+// them are set.
 std::vector<DefaultChange> DefaultChanges(const Schema& schema, const Release& from, const Release& to,
                                           const Value::Map& set);
 
-// The findings of `there` that `here` does not have: the same severity, kind, place, message and hint, whatever release
-// these name, count as the same.
+// The findings in `there` that are not in `here`: equal severity, kind, place, message and hint, ignoring the releases
+// they name, count as the same finding.
 Diagnostics NewFindings(const Diagnostics& here, const Diagnostics& there);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// How a diagnostic cites the rule that it speaks of: in its last note.
+// Adds the source of a violated rule to a diagnostic, as its last note.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ std::string SourceText(const RuleSource& source);
 
 Note RuleNote(const RuleSource& source);
 
-// Adds that note for the rule in `field` of the attribute's record; nothing if the record names no source.
+// Adds that note for the rule in `field` of the attribute's record; does nothing if the record names no source.
 void Cite(Diagnostic& diagnostic, const Attribute& attribute, std::string_view field);
 
 }  // namespace muster

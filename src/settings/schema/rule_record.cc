@@ -1,4 +1,4 @@
-// Records to rules between settings. Knows the form of a record; which attributes there are is the schema's.
+// Parses records into rules between settings; the schema checks that the attributes exist.
 #include <algorithm>
 #include <iterator>
 
@@ -41,7 +41,7 @@ constexpr RuleField<Condition> kConditionFields[] = {
     {"set", [](const Value& v, Condition& c) { return record::Read(v, c.set); }},
 };
 
-// A value stands for itself; a table says more.
+// A plain value means equality; a table has more options.
 Trouble ReadConditions(const Value& value, std::map<std::string, Condition>& out) {
   const Value::Map* map = value.AsMap();
   if (map == nullptr) return "must be a table of paths";
@@ -83,7 +83,7 @@ Trouble Contradiction(const Rule& rule) {
   return "";
 }
 
-// The path of the rule that a placeholder names, whole or by its end; empty if none does, or several do.
+// The path of the rule that a placeholder names, in full or by its end; empty if none or several match.
 std::string PathNamed(const std::vector<std::string>& paths, const std::string& word) {
   if (word == "release" || std::find(paths.begin(), paths.end(), word) != paths.end()) return word;
   std::string found;

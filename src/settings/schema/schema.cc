@@ -1,4 +1,4 @@
-// The schema as a lookup: which attributes a function has in which release.
+// Lookup in the schema: the attributes that a function has in a release.
 #include "muster/schema.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How settings are named inside a context, and how values are named inside records.
+// Keys of settings inside a context, and of values inside records.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace muster {
 constexpr std::string_view kSetContext = "set_context";
 constexpr std::string_view kSetAutoParallel = "set_auto_parallel_context";
 constexpr std::string_view kSetPs = "set_ps_context";
-constexpr std::string_view kJobFacts = "job";  // where a rule's path names a fact about the job
+constexpr std::string_view kJobFacts = "job";  // prefix of a rule's path that names a fact about the job
 constexpr std::int64_t kPynativeMode = 1;      // of set_context's mode
 
 // The newer function whose parameter of the same name is in force instead of this attribute once it is called; empty if
@@ -27,10 +27,10 @@ std::string KeyOf(std::string_view api, std::string_view name);
 // Whether `key` is KeyOf(api, name).
 bool IsKeyOf(std::string_view key, std::string_view api, std::string_view name);
 
-// The key under which a record's maps (shared_values, read_values, needs …) hold facts about a value: its text.
+// The key of a value in a record's maps (shared_values, read_values, needs …): its text.
 std::string ValueKey(const Value& value);
 
-// The value of the attribute that `from` shares its value with, or nothing if it cannot be said there.
+// The value of the attribute that `from` shares its value with, or nothing if it has no counterpart there.
 std::optional<Value> Translated(const Attribute& from, const Value& value);
 
 }  // namespace muster

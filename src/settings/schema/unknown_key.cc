@@ -17,7 +17,7 @@ std::string DictWith(const Schema& schema, const Release& release, std::string_v
   return {};
 }
 
-// An attribute of this release that `name` turned into, or that turned into `name` later.
+// An attribute of this release that `name` was renamed to, or that was later renamed to `name`.
 std::string OtherName(const Schema& schema, const Release& release, std::string_view api, const Attribute& elsewhere) {
   if (!elsewhere.successor.empty() && schema.Find(api, elsewhere.successor, release) != nullptr) {
     return elsewhere.successor;

@@ -1,4 +1,4 @@
-// What to say about a name that a context function does not have, and about a function that a release does not have.
+// Diagnostics for a name that a context function does not have, and for a function that a release does not have.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace muster {
 Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_view api, const std::string& name,
                       const Place& place);
 
-// Nothing if the release has the function. Else kind unknown_function, or release if others have it. `called` is the
-// name the recipe used: "get_ps_context" for the getter of `api`.
+// Nothing if the release has the function. Else kind unknown_function, or release if other releases have it. `called`
+// is the name in the recipe: "get_ps_context" for the getter of `api`.
 std::optional<Diagnostic> UnknownFunction(const Schema& schema, const Release& release, std::string_view api,
                                           std::string_view called, const Place& place);
 

@@ -1,4 +1,4 @@
-// Lists of words in messages.
+// Formats lists of words for messages.
 #pragma once
 
 #include <algorithm>

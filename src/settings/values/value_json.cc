@@ -36,10 +36,10 @@ nlohmann::json ToJson(const Value& value) {
 
 namespace {
 
-// Builds the Value while parsing, so that duplicate keys and depth are seen (the DOM would hide both).
+// Builds the Value while parsing, in order to detect duplicate keys and excessive depth (the DOM would hide both).
 class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  // With a `line_now`, that is asked for the line of every key.
+  // `line_now`, if given, returns the current line for every key.
   explicit ValueBuilder(std::size_t most_bytes, std::function<std::uint32_t()> line_now = nullptr)
       : most_bytes_(most_bytes), line_now_(std::move(line_now)) {}
 
@@ -63,7 +63,7 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
     const Value::Map* map = open_.back().value.AsMap();
     if (map->contains(key)) return Refuse("the key \"" + key + "\" appears twice");
     Container& object = open_.back();
-    constexpr std::size_t kNode = 64;  // of a tree, besides what it holds
+    constexpr std::size_t kNode = 64;  // of a tree, besides its content
     if (!Take(key.size() + kNode)) return false;
     if (line_now_) {
       if (!Take(2 * (object.path.size() + key.size()) + kNode)) return false;
@@ -75,20 +75,20 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& problem) override {
     error_position = position;
-    constexpr int kNumberOverflow = 406;  // the library's documented number of the exception
+    constexpr int kNumberOverflow = 406;  // the library's documented exception number
     return Refuse((problem.id == kNumberOverflow ? "a number is too large at byte " : "not valid JSON at byte ") +
                   std::to_string(position));
   }
 
   std::optional<Value> result;
   std::string error;
-  std::optional<std::size_t> error_position;  // of what is no JSON: bytes read
+  std::optional<std::size_t> error_position;  // of invalid JSON: bytes read
   std::map<std::string, std::uint32_t> lines;
 
  private:
   struct Container {
     Value value;
-    std::string path;      // to this container
+    std::string path;      // of this container
     std::string key;       // last read
     std::string key_path;  // with `path`
   };
@@ -111,7 +111,7 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
     open_.pop_back();
     return Add(std::move(closed));
   }
-  // Whether so many more bytes may be had.
+  // Reserves so many bytes; false if the limit is exceeded.
   bool Take(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= most_bytes_) return true;
@@ -138,8 +138,8 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Container> open_;
 };
 
-// Steps over a text and leaves behind how far anybody has come: the parser keeps its own position to itself. When it
-// hands out a key, it has read exactly to the key's closing quote.
+// An iterator over a text that exposes how far the parser has read, which the parser itself does not. When the parser
+// reports a key, it has read exactly to the key's closing quote.
 class WatchedIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -205,7 +205,7 @@ tl::expected<LocatedJson, JsonProblem> FromFile(std::string_view text, bool with
   JsonProblem problem{builder.error.empty() ? "not valid JSON" : std::move(builder.error), 1};
   const char* last = std::max(counted, reached);
   if (builder.error_position) {
-    // The byte read last is part of what is wrong, unless it is the end of the text.
+    // The last byte read is part of the error, unless it is the end of the text.
     const std::size_t read = std::min(*builder.error_position, text.size());
     last = std::max(counted, begin + (read == 0 ? 0 : read - 1));
     const std::size_t newline = text.substr(0, static_cast<std::size_t>(last - begin)).rfind('\n');

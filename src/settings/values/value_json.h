@@ -1,5 +1,5 @@
-// Values as JSON: ints stay ints, other numbers are floats, null is null; duplicate keys, numbers that no
-// double holds and nesting deeper than 64 are refused.
+// Converts JSON to and from values: ints stay ints, other numbers are floats, null is null; refuses duplicate keys,
+// numbers that do not fit a double and nesting deeper than 64.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ namespace muster {
 
 nlohmann::json ToJson(const Value& value);
 
-// What a JSON text may become in memory, in bytes: values, keys and texts as they are kept, and the paths of keys where
-// these are wanted. A text that would become more is refused before it does.
+// Memory limit for a parsed JSON text, in bytes: values, keys and texts, and the paths of keys if these are requested.
+// A text that would exceed it is refused while parsing.
 inline constexpr std::size_t kMostJsonBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMostJsonFileBytes = std::size_t{64} << 20;  // of a file that a recipe reads or ships
 
-// The JSON text as a Value, or one line that says what is wrong with it and where.
+// Parses the JSON text into a Value; the error is one line with its position.
 tl::expected<Value, std::string> ValueFromJsonText(std::string_view text, std::size_t most_bytes = kMostJsonBytes);
 
-// A file's content, with the line (from 1) of what is wrong with it.
+// An error in a file's content, with its line (from 1).
 struct JsonProblem {
   std::string message;
   std::uint32_t line = 1;
 };
 tl::expected<Value, JsonProblem> ValueFromJsonFile(std::string_view text);
 
-// The same with the lines of all keys of objects: "rdr.mode" -> 3. Keys of objects inside lists have the path of the
+// A value with the lines of all keys of objects: "rdr.mode" -> 3. Keys of objects inside lists have the path of the
 // list.
 struct LocatedJson {
   Value value;

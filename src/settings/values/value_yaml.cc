@@ -23,7 +23,7 @@ std::string_view TextOf(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// One event of the parser; freed with this object.
+// One event of the parser, freed by the destructor.
 class Event {
  public:
   explicit Event(yaml_parser_t& parser) : ok_(yaml_parser_parse(&parser, &event_) == 1) {}
@@ -45,7 +45,7 @@ class Event {
   bool ok_;
 };
 
-// A value, and how much of it there is once its aliases are followed.
+// A value, and its size once its aliases are expanded.
 struct Measured {
   Value value;
   std::size_t values = 1;
@@ -104,7 +104,7 @@ class Reader {
     return false;
   }
 
-  // The next value; nothing at the end of a collection (then `problem_` is not set), or after a problem.
+  // The next value; nothing at the end of a collection (then `problem_` is not set), or after an error.
   std::optional<Measured> Next(int depth, bool as_key = false) {
     const Event event(parser_);
     if (!Sound(event)) return std::nullopt;
@@ -144,7 +144,7 @@ class Reader {
     }
     if (!made || problem_) return std::nullopt;
     if (!Counted(*made, event.type() == YAML_ALIAS_EVENT, line)) return std::nullopt;
-    // What an anchor names is kept once more; of nested ones each holds all that is in it.
+    // The value of an anchor is stored a second time; nested anchors each store everything inside.
     if (!anchor.empty() && !Counted(*made, true, line)) return std::nullopt;
     if (!anchor.empty()) anchors_.insert_or_assign(std::string(anchor), *made);
     return made;
@@ -152,8 +152,8 @@ class Reader {
 
   static std::string TooDeep() { return "it is nested deeper than " + std::to_string(kMaxDepth) + " levels"; }
 
-  // Whether all that was read is still within bounds; what is inside a collection was counted when it was read, unless
-  // it is a copy.
+  // Whether the total size is still within limits; the content of a collection was counted when it was read, unless
+  // this is a copy.
   bool Counted(const Measured& made, bool copy, std::uint32_t line) {
     const bool scalar = made.value.AsList() == nullptr && made.value.AsMap() == nullptr;
     values_ += copy ? made.values : 1;
@@ -238,7 +238,7 @@ class Reader {
       }
     }
     if (problem_) return std::nullopt;
-    // What is written beside << wins, then the first of what is merged.
+    // Keys beside << win, then the first of the merged maps.
     for (const Value& from : merged) {
       const Value::List one = {from};
       for (const Value& source : from.AsList() != nullptr ? *from.AsList() : one) {
@@ -258,7 +258,7 @@ class Reader {
   std::map<std::string, Measured, std::less<>> anchors_;
   std::size_t values_ = 0;
   std::size_t text_ = 0;
-  bool merge_key_ = false;  // the key that was read last is <<, and no text in quotes
+  bool merge_key_ = false;  // the last key was an unquoted <<
 };
 
 class Writer {

@@ -1,5 +1,5 @@
-// Values as YAML. Reading follows YAML 1.2's core schema and refuses what cannot be a value of a recipe; writing is
-// deterministic and reads back alike by YAML 1.1 and 1.2.
+// Converts YAML to and from values. Reading follows YAML 1.2's core schema and refuses anything that cannot be a value
+// of a recipe; writing is deterministic, and YAML 1.1 and 1.2 readers parse it alike.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace muster {
 
 struct YamlText {
-  // A plain scalar that older readers take for something else.
+  // A plain scalar that YAML 1.1 readers interpret differently.
   struct Trap {
     std::uint32_t line = 1;
     std::string plain;        // no
@@ -29,13 +29,13 @@ struct YamlProblem {
   std::uint32_t line = 1;
 };
 
-// One document, or nothing at all (null). Anchors, aliases and merge keys (<<) are followed. Refused: a second
-// document, keys that appear twice or are no scalars, tags of an application, nesting deeper than 30, more than 100,000
-// values once all aliases are followed, or 16 MiB of text in them.
+// One document, or nothing at all (null). Anchors, aliases and merge keys (<<) are expanded. Refused: a second
+// document, keys that are duplicates or no scalars, application tags, nesting deeper than 30, more than 100,000 values
+// after expansion of aliases, or 16 MiB of text in them.
 tl::expected<YamlText, YamlProblem> ValueFromYamlText(std::string_view text);
 
-// Block style, keys in order. Texts are quoted where any reader could take them for something else. A text that is one
-// hole of a plan for a port number and nothing else stands plain, as the number that it will be.
+// Block style, keys in order. Texts are quoted if any reader could misinterpret them. A text that consists of a single
+// placeholder for a port number is not quoted, since it becomes a number.
 std::string YamlTextOf(const Value& value);
 
 }  // namespace muster

@@ -71,8 +71,8 @@ tl::expected<Value, std::string> Integer(std::string_view digits, int base, bool
   return Value(negative ? -number : number);
 }
 
-// Numbers as YAML 1.1 has them and 1.2 has not: 010, 1_000, 0b11, 1:30. Gives what they were, as far as that is short
-// to say.
+// Numbers that YAML 1.1 has and 1.2 does not: 010, 1_000, 0b11, 1:30. Returns their values if these are
+// short.
 std::optional<std::string> OldNumber(std::string_view plain) {
   const std::string sign = plain.starts_with('-') ? "-" : "";
   const std::string_view rest = WithoutSign(plain);
@@ -147,7 +147,7 @@ std::optional<std::string> YamlOldMeaning(std::string_view plain) {
 }
 
 bool IsPlainYamlText(std::string_view text) {
-  // Far stricter than YAML: whoever is not sure to be plain is quoted.
+  // Much stricter than YAML: quote in case of doubt.
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto is_inner = [&](char c) {
     return is_letter(c) || IsDigit(c) || c == '.' || c == '/' || c == '-' || c == '+' || c == ' ';

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// What confstr(_CS_PATH) gives on Linux.
+// The result of confstr(_CS_PATH) on Linux.
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 
 std::string_view PathOf(const SpawnSpec& spec) {
@@ -83,7 +83,7 @@ tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec) {
   SpawnError best{SpawnStage::kExec, ENOENT, {}};
   const auto usable = [&](const std::string& candidate) {
     const int error = Executable(spec, candidate);
-    // The first file that is there but of no use says more than "not found"; a folder says least of all.
+    // An unusable file that exists explains the failure better than "not found"; a folder explains least.
     const bool telling = error == EACCES || (error == EISDIR && best.error == ENOENT);
     if (telling && best.error != EACCES) best = {SpawnStage::kExec, error, Unusable(candidate, error)};
     return error == 0;

@@ -1,4 +1,4 @@
-// What is to be started, as a value, and at which stage a start can fail. Starts nothing.
+// The description of a process to start, and the stages at which a start can fail. Starts nothing.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace muster {
 
-// Where a start can fail, in the order in which things happen (docs/glossary.md, "spawn stage").
+// Where a start can fail, in the order of execution (docs/glossary.md, "spawn stage").
 enum class SpawnStage : std::uint8_t {
-  kDescriptors,  // a descriptor could not be had or handed over
+  kDescriptors,  // a descriptor could not be opened or passed
   kLog,          // the log file could not be created (agent/processes/log_files.h)
   kClone,        // the process could not be created
   kSession,
@@ -76,12 +76,12 @@ struct SpawnSpec {
   int stderr_fd = -1;
   std::vector<PassedFd> passed;
   Grouping grouping = Grouping::kInherit;
-  // With a session of its own: stdin, a terminal that no session has, becomes the session's controlling terminal, and
-  // the process's group the one in its foreground (tty_ioctl(4), TIOCSCTTY).
+  // With a session of its own: stdin, a terminal without a session, becomes the session's controlling terminal, and the
+  // process's group its foreground group (tty_ioctl(4), TIOCSCTTY).
   bool controlling_terminal = false;
   int parent_death_signal = 0;  // 0: none
   std::vector<ResourceLimit> limits;
-  std::vector<std::uint32_t> cores;  // that it may run on (sched_setaffinity(2)); empty: the parent's
+  std::vector<std::uint32_t> cores;  // CPU affinity (sched_setaffinity(2)); empty: the parent's
 };
 
 // Pointers to the strings, for SpawnSpec::env; valid as long as `variables` is.

@@ -12,7 +12,7 @@ namespace muster {
 
 void CloseFrom(int first) {
   if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-  // Kernels before 5.9. The walk's own descriptor is closed by then, closing it again is harmless.
+  // Kernels before 5.9. The directory's own descriptor is closed by then; closing it again is harmless.
   std::vector<int> open;
   std::error_code error;
   for (std::filesystem::directory_iterator it("/proc/self/fd", error), end; !error && it != end; it.increment(error)) {

@@ -1,9 +1,9 @@
-// Closing what a new process has inherited. Knows descriptor numbers only.
+// Closes inherited descriptors of a new process.
 #pragma once
 
 namespace muster {
 
-// Closes every descriptor of this process from that number on.
+// Closes every descriptor of this process from `first` on.
 void CloseFrom(int first);
 
 }  // namespace muster

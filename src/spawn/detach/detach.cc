@@ -22,12 +22,12 @@ constexpr int kLine = 3;
 // False with errno set.
 bool BecomeBackground(UniqueFd& line, pid_t caller) {
   if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return false;
-  if (::getppid() != caller) {  // it ended before the line above
+  if (::getppid() != caller) {  // the caller ended before the line above
     errno = ESRCH;
     return false;
   }
   if (::setsid() < 0) return false;
-  // Any of these may have one of the numbers that are given away; the caller closes what is above them.
+  // Any of these may have one of the numbers 0 to 2 or that of `line`; the caller closes all others.
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   const int words = ::memfd_create("words", MFD_CLOEXEC);
   if (null < 0 || words < 0) return false;
@@ -52,13 +52,13 @@ tl::expected<Detached, int> DetachFromCaller() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return tl::unexpected(errno);
   UniqueFd callers(ends[0]);
   UniqueFd backgrounds(ends[1]);
-  std::fflush(nullptr);  // or both would write it
+  std::fflush(nullptr);  // otherwise both processes would write the buffer
   const pid_t caller = ::getpid();
   const pid_t forked = ::fork();
   if (forked < 0) return tl::unexpected(errno);
   if (forked > 0) return Detached{false, std::move(callers)};
   callers.reset();
-  // The caller sees the line closed.
+  // The caller sees the socket closed.
   if (!BecomeBackground(backgrounds, caller)) ::_exit(1);
   CloseFrom(kLine + 1);
   return Detached{true, std::move(backgrounds)};

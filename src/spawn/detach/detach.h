@@ -1,5 +1,5 @@
-// Going on in the background: this process becomes two, of which the new one belongs to no terminal and to no
-// caller. Knows descriptors and sessions, not what goes on.
+// Continues this process in the background: forks, and the new process has no terminal and nobody waits for it. Handles
+// descriptors and sessions only.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -9,17 +9,17 @@
 namespace muster {
 
 struct Detached {
-  bool in_background = false;  // whether this is the new process
-  UniqueFd line;               // a stream socket to the other one, closed on exec
+  bool in_background = false;  // true in the new process
+  UniqueFd line;               // a stream socket to the other process, closed on exec
 };
 
-// Forks. The new process is the leader of a session without a terminal; its stdin and stdout are /dev/null, its stderr
-// an unnamed file; of other descriptors it has `line` alone, so that nobody waits for a pipe that it holds. Until
-// OutliveCaller it gets SIGTERM when the old one ends. Call it with one thread and without children that matter: they
-// stay the old process's. The error is an errno.
+// Forks. The new process leads a session without a terminal; its stdin and stdout are /dev/null, its stderr an unnamed
+// file. It keeps only one other descriptor, `line`, so that it holds no pipe open that others wait for. Until
+// OutliveCaller it gets SIGTERM when the old process ends. Call it with one thread and no children that matter: they
+// stay with the old process. The error is an errno.
 tl::expected<Detached, int> DetachFromCaller();
 
-// In the new process: from now on the old one's end is nothing to it.
+// In the new process: from now on it does not end with the old one.
 void OutliveCaller();
 
 }  // namespace muster

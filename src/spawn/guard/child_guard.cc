@@ -18,7 +18,7 @@ namespace {
 
 std::uint64_t After(std::uint64_t ms) { return MonotonicNowNs() + ms * 1'000'000; }
 
-// The signal; 0 once that time has come.
+// Returns the signal, or 0 at the deadline.
 int NextSignal(const sigset_t& watched, std::optional<std::uint64_t> until) {
   if (!until) return ::sigwaitinfo(&watched, nullptr);
   const std::uint64_t now = MonotonicNowNs();
@@ -35,7 +35,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
-  bool told = false;  // to end
+  bool told = false;  // SIGTERM was passed on
   std::optional<std::uint64_t> kill_at;
   for (;;) {
     if (const auto ended = Reap(ChildRef{child, -1})) return *ended;
@@ -70,7 +70,7 @@ void EndAs(const EndedProcess& ended) {
 }
 
 void TellKilled(int pipe, std::uint32_t killed) {
-  // A head that is gone does not ask.
+  // Ignored on failure: a head that is gone does not read it.
   static_cast<void>(!::write(pipe, &killed, sizeof killed));
 }
 

@@ -1,7 +1,7 @@
-// The guard of one process: its parent, which has nothing else to do, and which is left if those that started the
-// process are gone (docs/decisions/0061-every-agent-has-a-guard.md).
+// The guard (watchdog) of one process: its parent, which does nothing else and survives if the process's other
+// relatives are gone (docs/decisions/0061-every-agent-has-a-guard.md).
 //
-// Knows signals and waits; what the guard does once the process has ended is its caller's business.
+// Handles signals and waits; the caller decides what the guard does after the process has ended.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace muster {
 
-// Waits for the end of a child, and reaps it. SIGTERM is passed on, and a child that has not ended so long after that
-// is killed. So is one that has been stopped (SIGSTOP) for `most_stopped_ms`, which is asked then; 0: it may be stopped
-// for as long as it likes. To be called in a process of one thread that has SIGCHLD and SIGTERM blocked.
+// Waits for the end of a child and reaps it. Passes SIGTERM on, and kills a child that has not ended some time later.
+// Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that moment; 0: no
+// limit. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
 EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms,
                         std::uint64_t patience_ms = kDefaultLeaseMs);
 
-// Ends this process as that one has: with its exit code, or by its signal, without a core dump of its own.
+// Ends this process in the same way: with that exit code, or by that signal, without a core dump of its own.
 [[noreturn]] void EndAs(const EndedProcess& ended);
 
-// How many processes a guard has killed, told through a pipe.
+// Writes the number of processes that a guard has killed to a pipe.
 void TellKilled(int pipe, std::uint32_t killed);
-// 0 if nothing was told. Does not wait.
+// Reads that number; 0 if none was written. Does not block.
 std::uint32_t KilledByGuard(int pipe);
 
 }  // namespace muster

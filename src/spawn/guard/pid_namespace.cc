@@ -40,12 +40,12 @@ bool WriteTo(const char* path, const std::string& text) {
 
 NamespaceError Failed(const char* stage) { return {stage, errno}; }
 
-// Without privilege: this user and group, under their own numbers.
+// Without privilege: maps only this user and group, to themselves.
 tl::expected<void, NamespaceError> UnshareAsUser() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS) != 0) return tl::unexpected(Failed("unshare"));
-  // Without this the group must not be mapped (user_namespaces(7)); kernels before 3.19 have no such file.
+  // Required before mapping the group (user_namespaces(7)); kernels before 3.19 have no such file.
   if (!WriteTo("/proc/self/setgroups", "deny") && errno != ENOENT) return tl::unexpected(Failed("map"));
   if (!WriteTo("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
       !WriteTo("/proc/self/gid_map", fmt::format("{0} {0} 1", group))) {
@@ -60,7 +60,7 @@ tl::expected<void, NamespaceError> Unshare() {
   return UnshareAsUser();
 }
 
-// Everything but `kept`: a peer would take it for a sign of life.
+// Everything but `kept`: an open connection would look like a living process to its peer.
 void CloseAllBut(int kept) {
   std::vector<int> open;
   {
@@ -82,20 +82,20 @@ void CloseAllBut(int kept) {
   }
 }
 
-// The caller keeps `alive` open as long as it lives.
+// The caller keeps `alive` open for its lifetime.
 [[noreturn]] void Guard(pid_t init, int alive) {
   CloseAllBut(alive);
   EndAs(GuardChild(init, [] { return std::uint64_t{0}; }));
 }
 
-// The guard may have ended before the kernel was asked to tell.
+// The guard may have ended before PR_SET_PDEATHSIG took effect.
 bool GuardLives(int alive) {
   pollfd end = {alive, POLLIN, 0};
   return ::poll(&end, 1, 0) == 0;
 }
 
 tl::expected<void, NamespaceError> MountOwnProc() {
-  // What is mounted outside still appears here; what is mounted here appears nowhere else.
+  // Mounts made outside still appear here; mounts made here appear nowhere else.
   if (::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) return tl::unexpected(Failed("mount"));
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return tl::unexpected(Failed("proc"));
@@ -133,7 +133,7 @@ tl::expected<PidNamespace, NamespaceError> PidNamespace::Enter() {
   int parent_death_signal = 0;
   ::prctl(PR_GET_PDEATHSIG, &parent_death_signal);
   if (auto made = Unshare(); !made) return tl::unexpected(std::move(made.error()));
-  // New credentials may have cleared it.
+  // A change of credentials may have cleared it.
   ::prctl(PR_SET_PDEATHSIG, parent_death_signal);
 
   const pid_t init = ::fork();
@@ -146,7 +146,7 @@ tl::expected<PidNamespace, NamespaceError> PidNamespace::Enter() {
   if (!GuardLives(alive.get())) ::_exit(1);
   if (auto mounted = MountOwnProc(); !mounted) return tl::unexpected(std::move(mounted.error()));
   PidNamespace space(std::move(outside));
-  // Whoever could not tell the pids of its processes to those outside is of no use.
+  // Without the outer /proc the pids of processes could not be reported to the head.
   const std::string own = fmt::format("{}/{}", space.proc(), space.OwnPid());
   const bool lists = ::access(fmt::format("{}/task/{}/children", own, space.OwnPid()).c_str(), R_OK) == 0;
   if (!lists || !InnermostPid(Content(own + "/status"))) return tl::unexpected(NamespaceError{"pids", ENOSYS});
@@ -164,7 +164,7 @@ pid_t PidNamespace::OwnPid() const {
 pid_t PidNamespace::PidOf(pid_t inside) const {
   const std::string own = std::to_string(OwnPid());
   const std::string children = Content(fmt::format("{}/{}/task/{}/children", proc_, own, own));
-  // The youngest is the last.
+  // The youngest child is the last one.
   std::size_t end = children.find_last_not_of(' ');
   while (end != std::string::npos) {
     const std::size_t blank = children.rfind(' ', end);
@@ -178,12 +178,12 @@ pid_t PidNamespace::PidOf(pid_t inside) const {
 
 std::map<pid_t, pid_t> PidNamespace::Pids() const {
   std::map<pid_t, pid_t> pids;
-  std::vector<pid_t> open = {OwnPid()};  // whose children are to be looked at
+  std::vector<pid_t> open = {OwnPid()};  // whose children are still to be listed
   while (!open.empty()) {
     const std::string process = fmt::format("{}/{}", proc_, open.back());
     const pid_t outside = open.back();
     open.pop_back();
-    // Whoever went away meanwhile has no such line.
+    // A process that has ended meanwhile has no such line.
     if (const std::optional<pid_t> inside = InnermostPid(Content(process + "/status"))) pids[*inside] = outside;
     const std::string tasks = process + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(tasks.c_str()), ::closedir);

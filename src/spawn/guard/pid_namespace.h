@@ -1,8 +1,8 @@
-// Life as the init of a PID namespace (pid_namespaces(7)): when that process ends, however it ends, the kernel kills
-// everything in the namespace, whatever it has done to its session, its parents or its environment.
+// Runs the calling process as the init of a PID namespace (pid_namespaces(7)): when it ends, for whatever reason, the
+// kernel kills every process in the namespace, even those that left its session or cleared their environment.
 //
-// Knows namespaces, pids and the guard that stays outside; does not know what runs inside. Pids that are told to others
-// must be those of the namespace outside, which is the head's.
+// Handles namespaces, pids and the guard outside; independent of what runs inside. Pids that are reported to others
+// must be those of the outer namespace, which is the head's.
 #pragma once
 
 #include <map>
@@ -28,18 +28,18 @@ class PidNamespace {
  public:
   // Returns in a new process: the init of a new namespace, with a /proc of its own. The calling process stays outside
   // as its guard and does not return: it passes SIGTERM on (spawn/guard/child_guard.h), ends the init if it is killed
-  // itself, and ends as the init does. Made with privilege if there is any, else in a new user namespace that knows
-  // this user and group alone. Must be called in a process of one thread that has SIGCHLD and SIGTERM blocked. On an
-  // error, which comes in the caller or in a child of it that has taken its place, nothing must be started.
+  // itself, and exits as the init does. The namespace is created with privilege if there is any, else in a new user
+  // namespace that maps this user and group alone. Must be called in a single-threaded process that has SIGCHLD and
+  // SIGTERM blocked. An error is returned in the caller or in a child that has replaced it; start nothing then.
   static tl::expected<PidNamespace, NamespaceError> Enter();
 
-  // The calling process as the namespace outside knows it.
+  // The pid of the calling process in the outer namespace.
   pid_t OwnPid() const;
-  // A child of the calling process; 0 if it is not there any more, not even as a zombie.
+  // The outer pid of a child of the calling process; 0 if it no longer exists, not even as a zombie.
   pid_t PidOf(pid_t inside) const;
-  // Of everything that runs in the namespace: the pid in it, and that outside.
+  // All processes of the namespace: inner pid to outer pid.
   std::map<pid_t, pid_t> Pids() const;
-  // The /proc of the namespace outside, as a path.
+  // The path of the outer namespace's /proc.
   const std::string& proc() const { return proc_; }
 
  private:
@@ -49,8 +49,8 @@ class PidNamespace {
   std::string proc_;
 };
 
-// The last number of the line "NSpid:" of a /proc/PID/status: the pid in the innermost namespace. Nothing if there is
-// no such line.
+// The last number of the line "NSpid:" of a /proc/PID/status: the pid in the innermost namespace. Nothing without such
+// a line.
 std::optional<pid_t> InnermostPid(std::string_view status);
 
 }  // namespace muster

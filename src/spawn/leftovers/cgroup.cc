@@ -19,7 +19,7 @@ std::string Content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// One write(2): the kernel takes each as an order of its own.
+// A single write(2): the kernel treats each write as a separate command.
 bool Order(const std::string& path, std::string_view text) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -61,7 +61,7 @@ std::optional<Cgroup> Cgroup::MakeBelowOwn(const std::string& name) {
   std::string path = above + "/" + name;
   if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
   Cgroup made(std::move(path), above);
-  // To be born here, and to leave again, one must be able to write above, too.
+  // Joining and leaving the group need write access to the parent group, too.
   for (const std::string& file : {made.path_ + "/cgroup.kill", made.path_ + "/cgroup.procs", above + "/cgroup.procs"}) {
     if (::access(file.c_str(), W_OK) != 0) return std::nullopt;
   }
@@ -85,7 +85,7 @@ bool Cgroup::Enter() { return inside_ = Order(path_ + "/cgroup.procs", kThisProc
 
 bool Cgroup::Kill() {
   if (inside_) {
-    if (!Order(above_ + "/cgroup.procs", kThisProcess)) return false;  // it would be its own end
+    if (!Order(above_ + "/cgroup.procs", kThisProcess)) return false;  // otherwise cgroup.kill would kill this process
     inside_ = false;
   }
   return !CgroupMembers(path_).empty() && KillCgroup(path_);

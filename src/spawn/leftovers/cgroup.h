@@ -1,8 +1,8 @@
-// A control group (cgroup v2) for all that an agent starts, so that the kernel can end it in one go, whatever it forks
-// meanwhile (cgroup.kill, Linux 5.14).
+// A control group (cgroup v2) for all processes of an agent, so that the kernel can kill them at once, even if they
+// fork meanwhile (cgroup.kill, Linux 5.14).
 //
-// Knows the files of cgroups(7). The group is made new for each agent and killed once, at the end: nothing is ever
-// started in a group that has been killed (Linux 6.18 was seen to end what is).
+// Uses the files of cgroups(7). Each agent creates a new group and kills it once, at the end: no process is started in
+// a group that has been killed (Linux 6.18 was seen to end such processes).
 #pragma once
 
 #include <optional>
@@ -16,31 +16,31 @@
 
 namespace muster {
 
-// The folder of a process's cgroup v2, from its /proc/PID/cgroup and /proc/PID/mountinfo. Empty if the hierarchy is not
+// The cgroup v2 folder of a process, from its /proc/PID/cgroup and /proc/PID/mountinfo. Empty if the hierarchy is not
 // mounted where the process could see its own group.
 std::string CgroupFolder(std::string_view cgroup, std::string_view mountinfo);
 
 class Cgroup {
  public:
-  // Makes the group below the one of this process. Nothing if there is no such hierarchy, it is not ours to change, or
-  // the kernel has no cgroup.kill.
+  // Creates the group below the one of this process. Nothing if there is no such hierarchy, no write permission, or no
+  // cgroup.kill.
   static std::optional<Cgroup> MakeBelowOwn(const std::string& name);
 
   Cgroup(Cgroup&& other) noexcept;
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
   Cgroup& operator=(Cgroup&&) = delete;
-  ~Cgroup();  // leaves the group if it is inside, and removes it if nobody is in it any more
+  ~Cgroup();  // leaves the group if this process is in it, and removes the group if it is empty
 
   const std::string& path() const { return path_; }
 
-  // The folder, for Launcher::StartIn: what is started is born in the group. None if it cannot be opened.
+  // The folder, for Launcher::StartIn, which starts processes directly in the group. None if it cannot be opened.
   UniqueFd Open() const;
-  // The other way: this process, and what it starts from here on; false if the kernel refuses. Takes some milliseconds
-  // in which the kernel waits for all processors, and so does leaving the group again.
+  // The alternative: moves this process, and so what it starts from now on, into the group; false if the kernel
+  // refuses. Entering and leaving take some milliseconds each, since the kernel synchronises all processors.
   bool Enter();
-  // Ends everything in the group, which this process leaves before. True if there was anything and it was told to end;
-  // it is still to be reaped then.
+  // Kills everything in the group, which this process leaves first. True if there were processes and the kill was
+  // accepted; they still have to be reaped.
   bool Kill();
 
  private:
@@ -51,11 +51,11 @@ class Cgroup {
   bool inside_ = false;
 };
 
-// Who is in that group now; empty if it is none.
+// The processes in that group now; empty if it does not exist.
 std::vector<pid_t> CgroupMembers(const std::string& path);
-// Ends everything in that group; false if it cannot be told to.
+// Kills everything in that group; false on failure.
 bool KillCgroup(const std::string& path);
-// Removes the group; false if it is none or somebody is in it.
+// Removes the group; false if it does not exist or is not empty.
 bool RemoveCgroup(const std::string& path);
 
 }  // namespace muster

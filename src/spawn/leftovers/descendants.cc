@@ -85,7 +85,7 @@ Wait WaitFor(pid_t pid, int options) {
   return info.si_pid == 0 ? Wait::kRunning : Wait::kEnded;
 }
 
-// Returns when the child has ended, or after a moment in which new ones may have come.
+// Returns when the child has ended, or after a moment in which new children may have appeared.
 void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd ready = {pidfd.get(), POLLIN, 0};
@@ -137,13 +137,13 @@ std::vector<pid_t> ChildrenNow() { return ChildrenOf(::getpid()); }
 
 namespace {
 
-// Then no list has to be read, which costs more than all the rest at the end of a short run.
+// Checks without reading a list, which is the most expensive step at the end of a short run.
 bool HasNoChild() {
   siginfo_t info = {};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno == ECHILD;
 }
 
-// Rounds of killing and reaping all children but those that are kept.
+// Kills and reaps all children except those that are kept, in rounds.
 KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kGlance(10);
   const auto deadline = Clock::now() + patience;
@@ -154,7 +154,7 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
     if (HasNoChild()) return report;
     std::vector<pid_t> children = ChildrenNow();
     std::erase_if(children, keep);
-    // The kernel's list may skip children while others end: only a second look at a calm list counts.
+    // The kernel's list may skip children while others end, so only a second, unchanged list counts.
     if (children.empty()) {
       if (empty_before) return report;
       empty_before = true;
@@ -172,7 +172,7 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
       const Wait state = WaitFor(pid, 0);
       if (state == Wait::kRunning) continue;
       progress = true;
-      signalled.erase(pid);  // the number is free for others now
+      signalled.erase(pid);  // the pid may be reused from now on
       if (state == Wait::kEnded) ++report.reaped;
     }
     if (progress) continue;
@@ -185,7 +185,8 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
   }
 }
 
-// Whether the process was started with one of these variables. Another user's cannot be looked at.
+// Whether the process was started with one of these variables; false if another
+// user's.
 bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
   const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
   if (!environment) return false;
@@ -215,7 +216,7 @@ std::optional<pid_t> SessionOf(pid_t pid) {
 
 KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
                               std::chrono::milliseconds patience) {
-  // A zombie has no environment any more: what was found marked stays so until it is reaped.
+  // A zombie has no environment: remember which processes were marked until they are reaped.
   std::unordered_set<pid_t> marked;
   return KillChildren(
       [&](pid_t pid) {

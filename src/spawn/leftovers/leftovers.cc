@@ -44,7 +44,7 @@ std::vector<pid_t> AllPids() {
   return pids;
 }
 
-// A zombie has ended; its parent has only not looked yet.
+// A zombie has ended, but its parent has not waited for it yet.
 bool IsZombie(pid_t pid) {
   const std::string stat = Content(pid, "stat");
   const std::size_t name_end = stat.rfind(") ");
@@ -52,7 +52,7 @@ bool IsZombie(pid_t pid) {
          stat.compare(name_end + 2, 1, "X") == 0;
 }
 
-// What the process's MUSTER_PROCESS says after the token, as it was at its exec.
+// The rest of the process's MUSTER_PROCESS after the token, as of its exec.
 std::optional<std::string> NameByToken(pid_t pid, const std::string& token) {
   const std::string environment = Content(pid, "environ");
   const std::string wanted = "MUSTER_PROCESS=" + token;
@@ -65,7 +65,7 @@ std::optional<std::string> NameByToken(pid_t pid, const std::string& token) {
   return std::nullopt;
 }
 
-// Real, effective and saved user: whoever may signal it may do so by one of them.
+// Real, effective and saved user: each of them can allow another user to signal it.
 bool IsOf(pid_t pid, uid_t user) {
   std::istringstream lines(Content(pid, "status"));
   for (std::string line; std::getline(lines, line);) {
@@ -85,7 +85,7 @@ std::string ProgramOf(pid_t pid) {
   return name;
 }
 
-// False if it is gone, or somebody else by now.
+// False if the process is gone, or its pid was reused.
 bool Signal(const ProcessIdentity& process, int signal) {
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!pidfd && errno != ENOSYS && errno != EPERM) return false;
@@ -113,7 +113,7 @@ std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks) {
     leftover.process = *before;
     leftover.name = name.value_or("");
     leftover.program = ProgramOf(pid);
-    // What was read was read of this process if it still is the same.
+    // The data belong to this process only if its identity is unchanged after reading them.
     if (IsZombie(pid) || Identify(pid) != before) continue;
     found.push_back(std::move(leftover));
   }
@@ -122,7 +122,7 @@ std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks) {
 
 LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds grace,
                          std::chrono::milliseconds patience) {
-  constexpr int kGlanceMs = 20;  // strangers' ends are told to nobody
+  constexpr int kGlanceMs = 20;  // the ends of processes that are no children are not signalled, so poll
   const auto kill_at = Clock::now() + grace;
   const auto give_up_at = kill_at + patience;
   LeftoverEnd end;

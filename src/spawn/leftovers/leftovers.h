@@ -1,9 +1,9 @@
-// Processes that a run left behind although head and agent are both gone: found by what they carry or by who they were
-// recorded to be, and ended. For strangers: here no process is our child.
+// Finds and ends processes that a run left behind after head and agent are both gone, by their environment or by
+// recorded pids. They are no children of this process.
 //
-// Knows /proc, signals and pidfds; knows no journal and no run directory. A process is told by its pid with its start
-// time, and looked at once more after a pidfd has been opened on it, so that no process that got the number meanwhile
-// is signalled. Without pidfds the last look comes right before the signal.
+// Uses /proc, signals and pidfds; does not depend on journals or run directories. A process is identified by pid and
+// start time, and checked again after a pidfd has been opened on it, so that a process that reuses the pid is never
+// signalled. Without pidfds the last check comes right before the signal.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@
 namespace muster {
 
 struct LeftoverMarks {
-  std::string token;                        // beginning of the value of MUSTER_PROCESS: "<run id>/"
-  std::vector<ProcessIdentity> identities;  // recorded: agent and processes
-  std::string cgroup;                       // the group of the agent; empty: none
-  // Only processes of this user, real, effective and saved, are found, and a group is not ended as a whole: for marks
-  // that this user wrote and another one acts on.
+  std::string token;                        // prefix of the value of MUSTER_PROCESS: "<run id>/"
+  std::vector<ProcessIdentity> identities;  // from the record of the run: agent and processes
+  std::string cgroup;                       // the agent's group; empty: none
+  // If set, only processes of this user (real, effective and saved) are found, and a group is not killed as a whole:
+  // for records that this user wrote and another user, such as root, acts on.
   std::optional<uid_t> user = std::nullopt;
 };
 
@@ -36,8 +36,8 @@ struct Leftover {
   bool operator==(const Leftover&) const = default;
 };
 
-// Everything of the run that lives now, zombies excepted, by pid. Of other users' processes only recorded ones are
-// found. This process is never among them.
+// All running processes of the run, zombies excepted, by pid. Processes of other users are found only if they were
+// recorded. This process is never included.
 std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks);
 
 struct LeftoverEnd {
@@ -46,8 +46,8 @@ struct LeftoverEnd {
   std::uint32_t killed = 0;     // got SIGKILL
 };
 
-// SIGTERM (with SIGCONT) to each, SIGKILL to what is left after the grace and to what appears later, until nothing is
-// found or `patience` after the grace is over. Removes the group if it is empty then. Blocks meanwhile.
+// Sends SIGTERM (with SIGCONT) to each, after the grace SIGKILL to the remaining and to new ones, until none is found
+// or `patience` after the grace is over. Removes the group if it is empty then. Blocks.
 LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds grace,
                          std::chrono::milliseconds patience = std::chrono::seconds(5));
 

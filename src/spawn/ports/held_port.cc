@@ -36,7 +36,7 @@ int BindAny(int socket, int family, std::uint16_t number) {
   return ::bind(socket, address, is_six ? sizeof six : sizeof four) == 0 ? 0 : errno;
 }
 
-// Both families with one socket where there is IPv6, so that the port is free on ::1 as well.
+// Both families with one socket if there is IPv6, so that the port is free on ::1 as well.
 int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
   for (const int family : {AF_INET6, AF_INET}) {
     UniqueFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -49,7 +49,7 @@ int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
     const int error = BindAny(socket.get(), family, number);
     if (error == EADDRNOTAVAIL && family == AF_INET6) continue;
     if (error != 0) return error;
-    // Only now: a bind without them fails if anybody at all, another muster included, has the port.
+    // Set only after this bind: without the options it fails if any process, also of another muster, has the port.
     SetOption(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     SetOption(socket.get(), SOL_SOCKET, SO_REUSEPORT, 1);
     held = std::move(socket);
@@ -58,8 +58,8 @@ int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
   return EAFNOSUPPORT;
 }
 
-// Whether connections of the past (TIME_WAIT) are all that /proc shows for the port: they do not hinder a
-// server, which sets SO_REUSEADDR.
+// Whether closed connections (TIME_WAIT) are all that /proc shows for the port: they do not hinder a server that sets
+// SO_REUSEADDR.
 bool OnlyPastConnections(std::uint16_t number) {
   bool past = false;
   for (const TcpSocket& socket : TcpSockets()) {
@@ -104,7 +104,7 @@ tl::expected<HeldPort, std::string> HoldPort(std::uint16_t number) {
 
 tl::expected<HeldPort, std::string> HoldAnyPort(const std::set<std::uint16_t>& taken) {
   std::vector<std::uint16_t> candidates;
-  // Where nearly everything has been declared ephemeral, that range is all there is.
+  // If nearly all ports have been declared ephemeral, use that range.
   const std::uint32_t ephemeral = FirstEphemeralPort();
   const std::uint32_t end = ephemeral < 2 * kFirstUnprivileged ? 65536 : ephemeral;
   for (std::uint32_t number = kFirstUnprivileged; number < end; ++number) {

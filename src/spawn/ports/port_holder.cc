@@ -19,7 +19,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostCommandBytes = 120;
-constexpr int kMostAncestors = 100;  // while a tree of processes changes, a walk up could go astray
+constexpr int kMostAncestors = 100;  // bounds the walk up while the process tree changes
 
 template <class Number>
 std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
@@ -44,7 +44,7 @@ void ForEachEntry(const std::string& folder, Visit visit) {
   while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) visit(entry->d_name);
 }
 
-// The word at `at`, which is moved behind it.
+// Returns the word at `at` and moves `at` behind it.
 std::string_view NextWord(std::string_view line, std::size_t& at) {
   at = std::min(line.find_first_not_of(' ', at), line.size());
   const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -74,7 +74,7 @@ std::optional<TcpSocket> ParseLine(std::string_view line) {
   return socket;
 }
 
-// Inodes of the sockets among the process's descriptors; none if they are not for us to see.
+// Inodes of the sockets among the process's descriptors; none without permission to read them.
 std::vector<std::uint64_t> SocketsOf(const std::string& proc, pid_t pid) {
   constexpr std::string_view kOpen = "socket:[";
   std::vector<std::uint64_t> inodes;
@@ -98,10 +98,10 @@ std::vector<pid_t> AllPids(const std::string& proc) {
   return pids;
 }
 
-// 0 if it is gone.
+// 0 if it has ended.
 pid_t ParentOf(const std::string& proc, pid_t pid) {
   const std::string stat = Content(ProcFile(proc, pid, "stat"));
-  std::size_t at = stat.rfind(") ");  // the name before it may hold anything
+  std::size_t at = stat.rfind(") ");  // the name may contain any character
   if (at == std::string::npos) return 0;
   at += 1;
   NextWord(stat, at);  // the state

@@ -1,8 +1,8 @@
-// Who has a TCP port of this network namespace: the kernel's tables of sockets (proc(5), /proc/net/tcp), and the
-// processes that have those sockets open.
+// Finds the process that has a TCP port of this network namespace open, from the kernel's socket tables (proc(5),
+// /proc/net/tcp) and the descriptors of processes.
 //
-// Knows /proc; does not know what a port is for. Descriptors of other users' processes can only be seen by root, so
-// that a holder may be known by its user alone.
+// Uses /proc only. Only root can see the descriptors of other users' processes, so of such a holder only the user may
+// be known.
 #pragma once
 
 #include <cstdint>
@@ -27,40 +27,40 @@ struct TcpSocket {
   bool operator==(const TcpSocket&) const = default;
 };
 
-// The sockets of one table. Never fails: lines that cannot be read are passed over. A socket that is bound and neither
-// listens nor is connected stands in no table.
+// Parses one socket table. Never fails: skips lines that it cannot read. A socket that is bound but neither listening
+// nor connected is in no table.
 std::vector<TcpSocket> ParseTcpTable(std::string_view table);
 
-// Those of both families, now.
+// The sockets of both families, now.
 std::vector<TcpSocket> TcpSockets();
 
 struct PortHolder {
   enum class Kind : std::uint8_t {
-    kNobody,   // no table knows of a socket that somebody has open
-    kOurs,     // a process at or below the given one
-    kStranger  // somebody else, or somebody who cannot be seen
+    kNobody,   // no open socket in the tables
+    kOurs,     // the given process or a descendant
+    kStranger  // a foreign process, or one that cannot be seen
   };
 
   Kind kind = Kind::kNobody;
   bool listening = false;
-  pid_t pid = 0;        // of a stranger; 0: not to be seen
-  uid_t user = 0;       // whose socket it is
+  pid_t pid = 0;        // of a foreign process; 0: not visible
+  uid_t user = 0;       // owner of the socket
   std::string command;  // of `pid`: its words joined by blanks, cut; untrusted bytes
 };
 
-// Who has each of these ports. Where several have one, ours counts before strangers and who listens before who is only
-// connected. `ours`: a process whose descendants, and which itself, are no strangers; 0: there is no such process.
-// Looks at every process that `proc` shows, the /proc of a PID namespace: pids are that namespace's.
+// Finds the holder of each port. If several processes have a port open, own processes are preferred to foreign ones,
+// and listening sockets to connected ones. `ours`: the process that, with its descendants, counts as own; 0: none.
+// Looks at all processes in `proc`, the /proc of a PID namespace, whose pids are returned.
 std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t>& ports, pid_t ours,
                                                     const std::string& proc = "/proc");
 
-// Inodes of the sockets that listen, by port.
+// Inodes of listening sockets, by port.
 std::map<std::uint16_t, std::set<std::uint64_t>> Listeners();
 
-// Whether the process itself has one of these sockets open. Looks at no other process.
+// Whether the process itself, without its descendants, has one of these sockets open.
 bool HasSocket(pid_t pid, const std::set<std::uint64_t>& inodes, const std::string& proc = "/proc");
 
-// "process 4711 (nc -l 6667)", "a process of user 1000", safe for a terminal; empty if nobody is known.
+// "process 4711 (nc -l 6667)", "a process of user 1000", safe for a terminal; empty if the holder is unknown.
 std::string PortHolderText(const PortHolder& holder);
 
 }  // namespace muster

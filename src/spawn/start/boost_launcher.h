@@ -1,4 +1,4 @@
-// The launcher as Boost.Process v2 wants one: a callable that starts a process and returns v2's handle.
+// A launcher in the form that Boost.Process v2 expects: a callable that starts a process and returns v2's handle.
 //
 // Knows Boost.Process and Asio. v2's own launchers are not used: in 1.81 they leak descriptors, leave zombies and cost
 // quadratic time.
@@ -24,7 +24,7 @@ class BoostLauncher {
     if (!spawned) return tl::unexpected<SpawnError>(std::move(spawned.error()));
     if (!spawned->pidfd) return LaunchedProcess(spawned->pid);
     int error = 0;
-    // Two descriptors: the handle keeps its own to itself, and one number cannot be in an epoll set twice.
+    // Two descriptors: the handle does not share its own, and a descriptor cannot be in an epoll set twice.
     UniqueFd watched(::fcntl(spawned->pidfd.get(), F_DUPFD_CLOEXEC, 0));
     if (!watched) error = errno;
     if (error == 0) {
@@ -39,7 +39,7 @@ class BoostLauncher {
         error = refused.code().value();
       }
     }
-    // It runs, but its end could not be watched.
+    // The process runs, but its end could not be watched.
     KillChild(spawned->ref());
     ReapAtEnd(spawned->ref());
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, error, "to watch the process"});

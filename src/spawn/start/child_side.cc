@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Sanitizers keep books per process; a child that shares its parent's memory must not write in them. The
-// calls that sanitizers intercept are made as bare system calls for the same reason.
+// Sanitizers keep state per process, which a child that shares its parent's memory must not change. The calls that
+// sanitizers intercept are made as bare system calls for the same reason.
 #define MUSTER_BARE __attribute__((no_sanitize("address", "thread", "undefined"), noinline))
 
 namespace muster {
@@ -100,7 +100,7 @@ MUSTER_BARE void PlaceDescriptors(const ChildOrders& orders) {
       Fail(orders, SpawnStage::kStdio, static_cast<unsigned>(i));
     }
   }
-  // /proc may be walked only now: opening it would take a number that is a target.
+  // /proc is opened only now: its descriptor could otherwise get a target's number.
   CloseGaps(orders);
 }
 
@@ -114,7 +114,7 @@ MUSTER_BARE void SetParentDeath(const ChildOrders& orders) {
   if (::syscall(SYS_prctl, PR_SET_PDEATHSIG, orders.parent_death_signal, 0, 0, 0) != 0) {
     Fail(orders, SpawnStage::kParentDeath);
   }
-  // The parent may have died before the call; then no signal will come.
+  // The parent may have died before the call; then no signal comes.
   if (::syscall(SYS_getppid) != orders.parent) {
     errno = ESRCH;
     Fail(orders, SpawnStage::kParentDeath);
@@ -122,8 +122,8 @@ MUSTER_BARE void SetParentDeath(const ChildOrders& orders) {
 }
 
 MUSTER_BARE void ResetSignals(const ChildOrders& orders) {
-  // Dispositions before the mask: a pending signal must not run the parent's handler in here. Ignored
-  // signals would otherwise stay ignored across execve (signal(7)).
+  // Dispositions before the mask: a pending signal must not run the parent's handler in the child. Ignored signals
+  // would otherwise stay ignored across execve (signal(7)).
   const KernelSigaction by_default = {};
   constexpr std::size_t kMaskBytes = 8;
   for (int signal = 1; signal <= 64; ++signal) {
@@ -148,7 +148,7 @@ MUSTER_BARE int EndChild(void* unused) {
 MUSTER_BARE int RunChild(void* argument) {
   const ChildOrders& orders = *static_cast<const ChildOrders*>(argument);
   if (orders.unshare) {
-    // Nothing may touch a descriptor before this: the table is still the parent's.
+    // No descriptor may be touched before this: the table is still shared with the parent.
     const unsigned first = static_cast<unsigned>(orders.spare);
     if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_UNSHARE) != 0) Fail(orders, SpawnStage::kDescriptors);
   }

@@ -1,8 +1,8 @@
-// What a new process does between its creation and its program: only async-signal-safe calls, on memory
-// that it shares with its suspended parent and that the parent has prepared.
+// The code of a new process between its creation and its program: only async-signal-safe calls, on memory prepared by,
+// and shared with, its suspended parent.
 //
-// Knows system calls and nothing else: no allocation, no locks, no libc state (errno excepted, which the
-// parent does not look at).
+// Uses system calls only: no allocation, no locks, no libc state (except errno, which the parent does not
+// read).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// Where the child says how far it got. In memory that stays shared even if the child was forked.
+// The child's progress. Its memory stays shared even if the child was forked.
 struct ChildReport {
   int failed = 0;  // 1: stage and error say why
   int error = 0;
@@ -32,16 +32,16 @@ struct ChildOrders {
   char* const* env = nullptr;
   const char* cwd = nullptr;  // null: stay
 
-  // Descriptor sources[i] becomes targets[i]; `spare` numbers from here on are neither.
+  // Descriptor sources[i] becomes targets[i]; the numbers from `spare` on are neither.
   int* sources = nullptr;
   const int* targets = nullptr;
   std::size_t fds = 0;
   bool overlap = false;  // some source is another's target
   int spare = 0;
-  const FdGap* gaps = nullptr;  // everything that is no target
+  const FdGap* gaps = nullptr;  // all numbers that are no targets
   std::size_t gap_count = 0;
-  bool unshare = false;      // the descriptor table is the parent's until close_range says otherwise
-  bool close_range = false;  // else /proc/self/fd
+  bool unshare = false;      // the descriptor table is shared with the parent until close_range unshares it
+  bool close_range = false;  // else through /proc/self/fd
 
   Grouping grouping = Grouping::kInherit;
   bool controlling_terminal = false;
@@ -49,7 +49,7 @@ struct ChildOrders {
   pid_t parent = 0;
   const ResourceLimit* limits = nullptr;
   std::size_t limit_count = 0;
-  const void* cores = nullptr;  // the kernel's set of them; null: stay
+  const void* cores = nullptr;  // CPU set in the kernel's format; null: inherit
   std::size_t core_bytes = 0;
 
   ChildReport* report = nullptr;
@@ -57,7 +57,7 @@ struct ChildOrders {
 
 // Entry point for clone(2); `orders` is a ChildOrders*. Does not return.
 int RunChild(void* orders);
-// Another one, for a child that is to do nothing: it exits with 0. `unused` may be null.
+// Another entry point, for a child that only exits with 0. `unused` may be null.
 int EndChild(void* unused);
 
 }  // namespace muster

@@ -9,8 +9,8 @@ namespace muster {
 
 #ifdef __x86_64__
 
-// A child that shares its parent's memory comes back from the call on another stack, where nothing of this function is:
-// it must leave by a call, before the compiler has a chance to use either stack. The parent sleeps meanwhile.
+// A child that shares its parent's memory returns from the call on another stack, without this function's frame: it
+// must leave by a call before the compiler uses either stack. The parent is suspended meanwhile.
 pid_t CloneInto(const CloneIntoOrders& orders) {
   clone_args arguments = {};
   arguments.flags = orders.flags | CLONE_INTO_CGROUP;

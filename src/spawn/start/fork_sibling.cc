@@ -11,7 +11,7 @@
 namespace muster {
 
 pid_t ForkSibling(int death_signal, pid_t parent) {
-  // The signal at the copy's end is that of this process's own, which the kernel takes over with the parent.
+  // The kernel takes the signal at the copy's end from this process, along with the parent.
   const long pid = ::syscall(SYS_clone, CLONE_PARENT, nullptr, nullptr, nullptr, 0);
   if (pid < 0) return -errno;
   if (pid > 0) return static_cast<pid_t>(pid);
@@ -23,7 +23,7 @@ std::optional<Spawned> AdoptChild(pid_t pid, const Mechanisms& mechanisms) {
   siginfo_t info = {};
   if (pid <= 0 || ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return std::nullopt;
   Spawned child{pid, {}};
-  // A child that has not been waited for keeps its number: nobody else can have it.
+  // The pid of a child that has not been waited for cannot be reused.
   if (mechanisms.pidfd) child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return child;
 }

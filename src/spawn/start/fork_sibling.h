@@ -1,7 +1,7 @@
-// A process that copies itself without becoming the parent of the copy: the two are children of one parent, which waits
-// for both.
+// Forks a process as its sibling: the copy is a child of the same parent, which waits for
+// both.
 //
-// Knows clone(2); does not know what the copies are for.
+// Uses clone(2); independent of the purpose of the copies.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace muster {
 
-// A copy of this process, with one thread, as a child of this process's parent. 0 in the copy, its pid in this process,
-// minus an errno if there is none. The copy has `death_signal` sent to it when the parent's thread ends, and is gone
-// already if `parent` is no longer its parent. No handlers of pthread_atfork(3) run.
+// Copies this process, with one thread, as a child of this process's parent. Returns 0 in the copy, its pid in this
+// process, minus an errno on failure. The copy gets `death_signal` when the parent's thread ends, and exits at once if
+// `parent` is no longer its parent. Handlers of pthread_atfork(3) do not run.
 pid_t ForkSibling(int death_signal, pid_t parent);
 
-// A child of this process that another made for it; nothing if it is none, or was reaped already.
+// Takes over a child of this process that a sibling created; nothing if it is none, or was reaped already.
 std::optional<Spawned> AdoptChild(pid_t pid, const Mechanisms& mechanisms);
 
 }  // namespace muster

@@ -21,7 +21,7 @@
 #include "spawn/start/child_side.h"
 #include "spawn/start/clone_into.h"
 
-// clone(2) under the name that no sanitizer intercepts: clang's TSan ends a process that calls `clone` with
+// clone(2) under a name that no sanitizer intercepts: clang's TSan ends a process that calls `clone` with
 // CLONE_VM.
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...) noexcept;  // NOLINT(bugprone-reserved-identifier)
 
@@ -46,13 +46,13 @@ tl::unexpected<SpawnError> NoDescriptor(int error) {
   return Failed(SpawnStage::kDescriptors, error, fmt::format("RLIMIT_NOFILE is {}", SoftLimit(RLIMIT_NOFILE)));
 }
 
-// Whether another start may go better, with nothing done about it.
+// Whether a retry may succeed without any change.
 bool MayPass(int error) { return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE; }
 
-// Zero bytes would silently cut a string short on its way through execve.
+// Zero bytes would silently truncate a string in execve.
 bool HasZero(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-// As the kernel wants it: one bit per core, in words.
+// The kernel's CPU set: one bit per core, in words.
 std::vector<unsigned long> CoreSet(const std::vector<std::uint32_t>& cores) {
   constexpr std::size_t kBits = 8 * sizeof(unsigned long);
   std::vector<unsigned long> words;
@@ -80,7 +80,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-// What the child reads and writes while the parent is suspended.
+// Memory that the child reads and writes while the parent is suspended.
 struct Launcher::Memory {
   std::byte* stack = nullptr;  // grows down; its lowest page is a guard
   ChildReport* report = nullptr;
@@ -101,10 +101,10 @@ struct Launcher::Memory {
 };
 
 Launcher::Launcher(Mechanisms wanted) : mechanisms_(wanted) {
-  // Closes nothing, since no number is that high; tells whether the call exists and is allowed.
+  // Closes nothing, since no number is that high; tests whether the call exists and is permitted.
   if (mechanisms_.close_range && ::syscall(SYS_close_range, ~0U, ~0U, 0) != 0) mechanisms_.close_range = false;
   if (!mechanisms_.close_range) mechanisms_.clone_files = false;
-  // No descriptor has that number: EBADF from a kernel that can wait by pidfd, EINVAL from one that cannot.
+  // No descriptor has that number: EBADF from a kernel that can wait by pidfd, EINVAL from others.
   constexpr int kByPidfd = 3;
   siginfo_t info = {};
   if (mechanisms_.pidfd && ::syscall(SYS_waitid, kByPidfd, INT_MAX, &info, WEXITED | WNOHANG, nullptr) != 0 &&
@@ -132,8 +132,8 @@ bool Launcher::StartIn(UniqueFd group) {
   int status = 0;
   while (pid > 0 && ::waitpid(pid, &status, __WALL) < 0 && errno == EINTR) {
   }
-  // Since 6.14 the kernel ends a process born in a group if that group and its parent's have not been killed equally
-  // often (cgroup.kill).
+  // Since 6.14 the kernel ends a process started in a group if that group and its parent's have not been killed equally
+  // often (cgroup.kill); so test with a process that exits at once.
   if (pid <= 0 || status != 0) return mechanisms_.clone_cgroup = false;
   group_ = std::move(group);
   return true;
@@ -161,7 +161,7 @@ tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
   if (!null_) {
     const UniqueFd low(::open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!low) return NoDescriptor(errno);
-    // A process started with 0, 1 or 2 closed must not have this land there.
+    // Must not become 0, 1 or 2 in a process that was started with one of them closed.
     null_.reset(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstSlot));
     if (!null_) return NoDescriptor(errno);
   }
@@ -200,7 +200,7 @@ tl::expected<void, SpawnError> Launcher::FillSlots(const SpawnSpec& spec) {
     }
   }
 
-  // Everything between and beyond the targets is closed in the child.
+  // The child closes everything between and beyond the targets.
   memory.sorted = memory.targets;
   std::sort(memory.sorted.begin(), memory.sorted.end());
   memory.gaps.clear();
@@ -229,7 +229,7 @@ tl::expected<void, SpawnError> Launcher::FillSlots(const SpawnSpec& spec) {
   return {};
 }
 
-// Otherwise a pipe whose other end waits for its last writer would wait for the launcher too.
+// Otherwise a pipe would stay open in the launcher, and its reader would never see its end.
 void Launcher::ClearSlots() {
   for (std::size_t i = 0; i < filled_; ++i) ::dup3(null_.get(), slots_[i].get(), O_CLOEXEC);
   filled_ = 0;
@@ -243,7 +243,7 @@ tl::expected<void, SpawnError> Launcher::OpenPidfd(Spawned& spawned) {
     mechanisms_.pidfd = false;
     return {};
   }
-  // Not waited for yet, so the number still is this child's.
+  // Not waited for yet, so the pid is still this child's.
   KillChild(spawned.ref());
   ReapAtEnd(spawned.ref());
   return NoDescriptor(error);
@@ -255,7 +255,7 @@ pid_t Launcher::CloneOnce(int& pidfd) {
   int flags = CLONE_VM | CLONE_VFORK;
   if (mechanisms_.clone_files) flags |= CLONE_FILES;
   if (mechanisms_.clone_pidfd) flags |= CLONE_PIDFD;
-  // The child shares our memory: no handler of ours may run in it, and none in us while it is half made.
+  // The child shares our memory: no signal handler may run in it, nor in the parent while the child is set up.
   const SignalsBlocked blocked;
   if (group_) {
     return CloneInto({group_.get(), static_cast<std::uint64_t>(flags), SIGCHLD, &pidfd, memory.stack, kStackBytes,
@@ -300,7 +300,7 @@ tl::expected<Spawned, SpawnError> Launcher::Clone() {
       }
       return Failed(memory.report->stage, memory.report->error);
     }
-    if (!spawned.pidfd && mechanisms_.pidfd) {  // not asked for, or a kernel that does not know the flag
+    if (!spawned.pidfd && mechanisms_.pidfd) {  // not requested, or the kernel does not support the flag
       mechanisms_.clone_pidfd = false;
       auto opened = OpenPidfd(spawned);
       if (!opened) return tl::unexpected<SpawnError>(std::move(opened.error()));

@@ -1,8 +1,8 @@
-// Starting one process: from a SpawnSpec to a pid with its pidfd, or to the stage at which it failed.
+// Starts one process: from a SpawnSpec to a pid with its pidfd, or to the stage at which the start failed.
 //
-// Knows clone, descriptors and signals; knows no plan, no protocol and no event loop. Only this folder
-// creates processes. A Launcher belongs to one thread, and that thread must outlive its children: a
-// parent-death signal fires when the thread that started the child ends (prctl(2)).
+// Handles clone, descriptors and signals; independent of plans, protocols and event loops. Only this folder creates
+// processes. A Launcher belongs to one thread, and that thread must outlive its children: a parent-death signal is sent
+// when the thread that started the child ends (prctl(2)).
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ namespace muster {
 // A started process: its program is running (execve succeeded). It must be waited for.
 struct Spawned {
   pid_t pid = -1;
-  UniqueFd pidfd;  // none where the kernel has none
+  UniqueFd pidfd;  // none if the kernel does not support it
 
   ChildRef ref() const { return {pid, pidfd.get()}; }
 };
 
-// What the kernel is asked to help with. Each can be switched off; each is given up at run time where the
-// kernel or a seccomp filter refuses it, at the price of speed only.
+// The kernel features in use. Each can be switched off; each is given up at run time if the kernel or a seccomp filter
+// refuses it, which costs only speed.
 struct Mechanisms {
-  bool pidfd = true;         // a pidfd of each process (5.4); else SIGCHLD tells of ends, and pids that are not reaped
+  bool pidfd = true;         // a pidfd of each process (5.4); else ends are reported by SIGCHLD and pids stay unreaped
   bool clone_pidfd = true;   // CLONE_PIDFD (5.2); else pidfd_open(2) (5.3)
   bool close_range = true;   // close_range(2) (5.9); else a walk over /proc/self/fd
   bool clone_files = true;   // CLONE_FILES with CLOSE_RANGE_UNSHARE; else the table is copied
@@ -42,10 +42,10 @@ struct Mechanisms {
   bool operator==(const Mechanisms&) const = default;
 };
 
-// What is left when these are done without.
+// All features except those switched off.
 Mechanisms MechanismsBut(const Without& without);
 
-// "pidfd", "close_range", "clone-files", or what stands in for them: "pidfd-open" or "sigchld", "proc-fd",
+// "pidfd", "close_range", "clone-files", or the substitutes: "pidfd-open" or "sigchld", "proc-fd",
 // "copied-files".
 std::vector<std::string> MechanismNames(const Mechanisms& mechanisms);
 
@@ -56,17 +56,17 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // Starts the process. Blocks until its execve succeeded or failed; a failed child has been reaped. In the
-  // child every signal has its default disposition and none is blocked, whatever the parent has. The
-  // parent's own SIGCHLD is set to its default if it was ignored, since its children could not be waited for.
+  // Starts the process. Blocks until its execve succeeded or failed; a failed child has been reaped. In the child every
+  // signal has its default disposition and none is blocked. Sets this process's SIGCHLD to its default if it was
+  // ignored, since its children could not be waited for.
   tl::expected<Spawned, SpawnError> Spawn(const SpawnSpec& spec);
 
-  // Everything that is started from here on is born in the cgroup (version 2) whose folder this is. False, and nothing
-  // has changed, if that is not to be had: found out with a process that ends at once. A start that the group refuses
-  // later on is made outside of it, and so are those that follow.
+  // Starts all further processes in the cgroup (version 2) of this folder. Tested with a process that exits at once: on
+  // failure returns false and changes nothing. If the group refuses a later start, that process and all later ones are
+  // started outside of it.
   bool StartIn(UniqueFd group);
 
-  // What is in use: what was wanted, less what the kernel turned out to refuse.
+  // The features in use: those requested, less those that the kernel refused.
   const Mechanisms& mechanisms() const { return mechanisms_; }
 
  private:

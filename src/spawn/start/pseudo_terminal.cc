@@ -14,7 +14,7 @@ tl::unexpected<SpawnError> Refused(int error) {
   return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, error, "a pseudo-terminal"});
 }
 
-// By the master where the kernel can (4.13), so that another mount of devpts is no obstacle; else by name.
+// Through the master if the kernel supports it (4.13), so that another mount of devpts does not matter; else by name.
 UniqueFd OpenSlave(int master) {
   constexpr int kFlags = O_RDWR | O_NOCTTY | O_CLOEXEC;
   UniqueFd slave(::ioctl(master, TIOCGPTPEER, kFlags));

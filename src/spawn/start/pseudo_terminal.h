@@ -1,6 +1,6 @@
-// A pseudo-terminal: what a process takes for its terminal, and the other end of it.
+// Creates a pseudo-terminal: the terminal of a process, and its other end.
 //
-// Knows pty(7); not who is at either end.
+// Uses pty(7); independent of the processes at either end.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -12,12 +12,12 @@
 namespace muster {
 
 struct PseudoTerminal {
-  UniqueFd master;  // non-blocking: what is written to it has been typed, what is read from it the process wrote
+  UniqueFd master;  // non-blocking: bytes written to it are typed input, bytes read are the process's output
   UniqueFd slave;   // the process's terminal
 };
 
-// A new one with a window of this size, in the modes a terminal has at first, and with bytes above 127 taken for UTF-8.
-// It becomes nobody's controlling terminal. Spawn stage "descriptors" if the kernel refuses it.
+// A new terminal with a window of this size, default modes, and input treated as UTF-8. It becomes nobody's controlling
+// terminal. Spawn stage "descriptors" if the kernel refuses it.
 tl::expected<PseudoTerminal, SpawnError> OpenPseudoTerminal(const winsize& size);
 
 }  // namespace muster

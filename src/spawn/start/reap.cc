@@ -19,14 +19,14 @@ namespace {
 
 constexpr int kByPidfd = 3;  // P_PIDFD (Linux 5.4)
 
-// The system call itself, for its fifth argument.
+// The raw system call, for its fifth argument.
 long WaitId(ChildRef child, siginfo_t* info, int options, rusage* usage) {
   const int kind = child.pidfd >= 0 ? kByPidfd : int{P_PID};
   const int id = child.pidfd >= 0 ? child.pidfd : child.pid;
   for (;;) {
     const long result = ::syscall(SYS_waitid, kind, id, info, options, usage);
     if (result == 0) return result;
-    // A loop that watches a pidfd has made it non-blocking, and so is waiting by it.
+    // A loop that watches a pidfd has made it non-blocking, which applies to this wait too.
     if (errno == EAGAIN && child.pidfd >= 0) {
       pollfd end = {child.pidfd, POLLIN, 0};
       ::poll(&end, 1, -1);
@@ -71,7 +71,7 @@ std::optional<EndedProcess> Reap(ChildRef child) { return Waited(child, WNOHANG)
 EndedProcess ReapAtEnd(ChildRef child) { return Waited(child, 0).value_or(EndedProcess{}); }
 
 bool EndsBy(ChildRef child, std::uint64_t deadline_ns) {
-  constexpr int kGlanceMs = 2;  // without a pidfd there is nothing to wait at
+  constexpr int kGlanceMs = 2;  // poll interval without a pidfd
   for (;;) {
     if (child.pidfd < 0 && HasEnded(child)) return true;
     const std::uint64_t now = MonotonicNowNs();

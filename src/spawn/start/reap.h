@@ -1,4 +1,4 @@
-// Learning how a child ended, and letting it go. Knows pidfds, pids and wait statuses; decides nothing.
+// Waits for children and returns their exit statuses, through pidfds or pids.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ struct EndedProcess {
   bool operator==(const EndedProcess&) const = default;
 };
 
-// A child of this process that has not been waited for. Where there is no pidfd (-1) its pid does as well: it stays the
-// child's own until the child has been reaped. Nobody else in the process may wait for it then.
+// A child of this process that has not been waited for. Without a pidfd (-1) its pid identifies it, which is not reused
+// until the child has been reaped. No other code of the process may wait for it then.
 struct ChildRef {
   pid_t pid = -1;
   int pidfd = -1;
 };
 
-// Whether the child has ended, without reaping it: its pid stays its own until then. True also if it is no longer
-// there to be waited for.
+// Whether the child has ended, without reaping it. True also if it has been reaped
+// elsewhere.
 bool HasEnded(ChildRef child);
 inline bool HasEnded(int pidfd) { return HasEnded(ChildRef{-1, pidfd}); }
 
-// Reaps the child if it has ended; nothing if it runs. The status of a child
-// that somebody else reaped is lost: it counts as exit code -1, never as success.
+// Reaps the child if it has ended; nothing if it runs. The status of a child that was reaped elsewhere is lost: it
+// counts as exit code -1, never as success.
 std::optional<EndedProcess> Reap(ChildRef child);
 inline std::optional<EndedProcess> Reap(int pidfd) { return Reap(ChildRef{-1, pidfd}); }
 
-// The same, waiting for its end as long as it takes.
+// The same, but waits for the end without a limit.
 EndedProcess ReapAtEnd(ChildRef child);
 
 // Waits for the end of the child until the deadline (monotonic clock); false if it still runs then. Does not reap.
 bool EndsBy(ChildRef child, std::uint64_t deadline_ns);
 
-// SIGKILL to the child; nothing if it has ended.
+// Sends SIGKILL to the child; does nothing if it has ended.
 void KillChild(ChildRef child);
 
 // "exited with code 3", "ended by signal 9 (SIGKILL)"

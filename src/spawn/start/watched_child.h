@@ -1,4 +1,4 @@
-// A child process whose end is waited for by the loop, with a pidfd where there is one and by SIGCHLD where not.
+// A child process whose end the loop waits for, through a pidfd if there is one, else through SIGCHLD.
 #pragma once
 
 #include <csignal>
@@ -23,7 +23,7 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
   ChildRef ref() { return process_.ref(); }
   pid_t pid() const { return process_.pid(); }  // -1 after Take()
 
-  // Calls `ended` once the child has ended, and not after Take(). It is not reaped by that.
+  // Calls `ended` once the child has ended, but not after Take(). Does not reap it.
   void AwaitEnd(std::function<void()> ended) {
     auto look = [self = shared_from_this(), ended](const boost::system::error_code& error) {
       if (error || self->pid() < 0) return;
@@ -31,7 +31,7 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
       self->AwaitEnd(ended);
     };
     if (process_.watched()) return process_.AwaitEnd(std::move(look));
-    // SIGCHLD may be another child's, and may have come before it was asked for.
+    // SIGCHLD may be for another child, and may have arrived before this wait.
     boost::system::error_code ignored;
     signals_.add(SIGCHLD, ignored);
     signals_.async_wait([look](const boost::system::error_code& error, int) { look(error); });
@@ -40,7 +40,7 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
     boost::asio::post(io_, [look] { look({}); });
   }
 
-  // How it ended; waits for that if it has been killed.
+  // Returns the exit status; waits for the end if the child has been killed.
   EndedProcess Take() {
     const EndedProcess end = ReapAtEnd(ref());
     process_.Detach();

@@ -36,7 +36,7 @@ bool EndsWithOne(std::string_view word, const std::array<std::string_view, N>& e
                      [&](std::string_view end) { return word.size() > end.size() && word.ends_with(end); });
 }
 
-// A word with a slash may be the name of a model or an image: only those that begin like a path are taken for one.
+// A word with a slash may be the name of a model or an image, so only words that begin like a path are taken for one.
 bool LooksLikePath(std::string_view word) {
   if (word.empty() || word.size() >= PATH_MAX || word.find_first_of("\n\t*?{}$") != std::string_view::npos)
     return false;
@@ -52,7 +52,7 @@ std::string RealPath(const std::string& path) {
   return text;
 }
 
-// Its length and, if it is wanted and not too long, its hash. Folders and devices have neither.
+// Sets its length and, if requested and the file is not too long, its hash. Folders and devices have neither.
 void Measure(SeenFile& file, bool read) {
   const UniqueFd opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status = {};
@@ -76,7 +76,7 @@ SeenFile Look(SeenFile::Kind kind, const std::string& word, const std::string& p
   if (file.path.empty()) {
     const int error = errno;
     file.why = std::strerror(error);
-    // Whether it is there cannot be told. Unlike a file that is not there, nobody may hope that the job writes it.
+    // The file cannot be examined. Unlike for a missing file, the job cannot be expected to write it.
     std::error_code ignored;
     if (kind == SeenFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
   } else if (::access(file.path.c_str(), R_OK) != 0) {
@@ -126,7 +126,7 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
   bool script = !command.shell && !EndsWithOne(name, kScripts);
   for (std::size_t i = 1; i < command.words.size() && !command.shell; ++i) {
     std::string word = command.words[i];
-    if (word == "-c" || word == "-m" || word == "-e") {  // the next one is code, or a module
+    if (word == "-c" || word == "-m" || word == "-e") {  // the next word is code, or a module
       script = false;
       ++i;
       continue;

@@ -1,4 +1,4 @@
-// The files that a command names: its program, its script, and whatever else looks like a path. Reads them; starts
+// Checks the files of a command: its program, its script, and other words that look like paths. Reads them; starts
 // nothing.
 #pragma once
 
@@ -11,16 +11,16 @@ namespace muster {
 
 struct RehearsedCommand {
   std::vector<std::string> words;
-  bool shell = false;               // the last word is a text for a shell, which is not looked into
-  std::vector<std::string> beside;  // where bare names are looked for after PATH
+  bool shell = false;               // the last word is a shell command, which is not searched for files
+  std::vector<std::string> beside;  // folders in which bare names are looked for after PATH
   bool read = false;                // whether contents are hashed
 };
 
-// What is read of a file at most; of a longer one only the length is told.
+// Longer files are not hashed; only their length is reported.
 inline constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
 
-// Fills `files`, and adds findings of kFiles: the program and the script have to be there, and what else is there has
-// to be readable. Whether it may be missing is told by comparing hosts: nobody can say here whether the job would write
+// Fills `files`, and adds findings of kFiles: the program and the script must exist, and all existing files
+// must be readable. Whether another file may be missing is decided by comparing hosts, since the job may create
 // it.
 void LookAtCommand(const RehearsedCommand& command, StubAccount& account);
 

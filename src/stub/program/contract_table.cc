@@ -63,7 +63,7 @@ constexpr MeetingPlace kMeetings[] = {
     {"torch", "worker", "MASTER_ADDR", "MASTER_PORT"},
 };
 
-// Contracts without a row above: what they promise is in files, or nothing.
+// Other contracts promise nothing, or only files.
 constexpr std::string_view kOthers[] = {"none", "tensorflow"};
 
 }  // namespace

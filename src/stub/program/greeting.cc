@@ -31,13 +31,13 @@ using Outcome = StubFinding::Outcome;
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kFirstPause = 10 * kMs;
 constexpr std::uint64_t kLongestPause = 320 * kMs;
-// Those that are started later are tried once they have been heard of, or after this.
+// Processes that may start later are tried once they have connected, or after this time.
 constexpr std::uint64_t kPatience = 1'000 * kMs;
-constexpr std::uint32_t kMostUnreachable = 3;  // attempts at what the kernel knows no way to
+constexpr std::uint32_t kMostUnreachable = 3;  // attempts if the kernel has no route
 constexpr std::size_t kMostGuests = 4'096;
 constexpr std::string_view kMagic = "muster-stub 1 ";
 
-// One connection that is to be made.
+// One outgoing connection.
 struct Call {
   std::uint32_t peer = 0;
   bool to_meeting = false;
@@ -45,14 +45,14 @@ struct Call {
   std::uint16_t port = 0;
 
   UniqueFd socket;
-  bool said = false;  // our line is on its way
-  std::string heard;  // of the answer
+  bool said = false;  // our line has been sent, at least partly
+  std::string heard;  // answer so far
   std::uint64_t sent_at = 0;
   std::uint64_t try_at = 0;
   std::uint64_t pause = kFirstPause;
   std::uint32_t unreachable = 0;
   bool over = false;
-  std::string error = kNoAnswer;  // the last; empty: it was answered
+  std::string error = kNoAnswer;  // the latest; empty: it was answered
 };
 
 struct Guest {
@@ -166,7 +166,7 @@ class Loop {
            std::all_of(calls_.begin(), calls_.end(), [](const Call& call) { return call.over; });
   }
 
-  // One wait, and what came of it.
+  // Waits once and handles the events.
   void Turn() {
     std::uint64_t now = MonotonicNowNs();
     std::uint64_t next = limit_;
@@ -194,7 +194,7 @@ class Loop {
     }
   }
 
-  // --- those that come ---
+  // --- incoming connections ---
 
   void Accept(int listening, bool at_meeting) {
     for (;;) {
@@ -207,7 +207,7 @@ class Loop {
     }
   }
 
-  // True once the guest has been answered, or is none.
+  // True once the guest has been answered, or is not a stub.
   bool Hear(Guest& guest) {
     const auto line = LineOf(guest.socket.get(), guest.heard);
     if (!line) return false;
@@ -217,7 +217,7 @@ class Loop {
     if (::send(guest.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(answer.size()))
       return true;
     (guest.at_meeting ? visitors_ : awaited_).erase(said.process);
-    // It is there: no need to wait any longer.
+    // The peer is running: try it now.
     const auto call = std::find_if(calls_.begin(), calls_.end(), [&](const Call& each) {
       return each.peer == said.process && !each.over && !each.socket;
     });
@@ -225,7 +225,7 @@ class Loop {
     return true;
   }
 
-  // A line without its end; an empty one if there will be none. Nothing: it has not come yet.
+  // A line without its end; an empty one at the end of the stream. Nothing: it is incomplete.
   static std::optional<std::string> LineOf(int fd, std::string& heard) {
     std::array<char, kMaxLine> bytes;
     for (;;) {
@@ -239,7 +239,7 @@ class Loop {
     }
   }
 
-  // --- those that one goes to ---
+  // --- outgoing connections ---
 
   void Begin(Call& call) {
     auto socket = ConnectTo(call.address, call.port);
@@ -300,7 +300,7 @@ class Loop {
     CompareClocks(call, said.wall_ns, now);
   }
 
-  // Of one process per host, and of the shortest way there and back.
+  // For one process per host, with the shortest round trip.
   void CompareClocks(const Call& call, std::uint64_t theirs, std::uint64_t now) {
     const StubPeer& peer = facts_.processes[call.peer];
     if (call.to_meeting || !self_.first_of_host || !peer.first_of_host || peer.host == self_.host || now < call.sent_at)
@@ -310,7 +310,7 @@ class Loop {
     account_.clocks.push_back({call.peer, static_cast<std::int64_t>(theirs) - mine, half});
   }
 
-  // --- what came of it ---
+  // --- results ---
 
   void Tell() {
     std::map<std::string, std::vector<std::uint32_t>> failed;  // by error
@@ -322,7 +322,7 @@ class Loop {
         if (call.to_meeting) Told(Check::kMeeting, Outcome::kOk, fmt::format("{} port {}", call.address, call.port));
         continue;
       }
-      // Who was told to end knows no more than that.
+      // A stopped stub has no further information.
       if (account_.stopped && !call.over) {
         if (call.to_meeting) Told(Check::kMeeting, Outcome::kNotChecked, "the rehearsal was stopped");
         continue;
@@ -358,11 +358,11 @@ class Loop {
   UniqueFd hello_;
   UniqueFd meeting_;
   std::vector<UniqueFd> others_;
-  std::vector<Call> calls_;           // as planned; does not grow later
-  std::map<int, std::size_t> by_fd_;  // those that are being made
+  std::vector<Call> calls_;           // fixed after planning
+  std::map<int, std::size_t> by_fd_;  // connections in progress
   std::map<int, Guest> guests_;       // by descriptor
-  std::set<std::uint32_t> awaited_;   // who has not greeted yet
-  std::set<std::uint32_t> visitors_;  // … at the meeting point
+  std::set<std::uint32_t> awaited_;   // processes that have not connected yet
+  std::set<std::uint32_t> visitors_;  // … at the rendezvous endpoint
   std::uint64_t began_ = 0;
   std::uint64_t limit_ = 0;
 };

@@ -1,7 +1,7 @@
-// Greeting: every stub connects to the others and to the meeting point, and waits until those that greet it have. One
-// epoll loop, no thread; everything ends at a time limit.
+// Connects every stub to its peers and to the rendezvous endpoint, and waits for the connections of its peers. One
+// epoll loop, no thread, with a time limit for everything.
 //
-// What comes over a connection is a line of at most kMaxLine bytes and believed only as far as it fits: anybody may
+// Input is one line of at most kMaxLine bytes per connection, and is validated: any process may
 // connect.
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace muster {
 
 struct Greeting {
-  std::uint32_t process = 0;  // one's own
-  // Where the framework's processes meet; empty: this process goes to no such place.
+  std::uint32_t process = 0;  // this process
+  // The framework's rendezvous endpoint; empty: this process does not use one.
   std::string meeting_address;
   std::uint16_t meeting_port = 0;
-  std::uint32_t host_of_meeting = 0;    // the process that is there
-  std::vector<std::uint32_t> visitors;  // if that is oneself: who comes
+  std::uint32_t host_of_meeting = 0;    // the process that listens there
+  std::vector<std::uint32_t> visitors;  // if that is this process: the processes that connect
 };
 
 // "muster-stub 1 RUN PROCESS WALL-NS\n"
@@ -34,8 +34,8 @@ struct GreetingSaid {
 // Nothing unless the line, without its end, is a greeting of that run.
 bool ReadGreeting(const std::string& line, const std::string& run, GreetingSaid& said);
 
-// Findings of kPorts, kMeeting and kHello, and the clocks of other hosts. Returns when all is done, at the limit, or on
-// SIGTERM, which the caller has blocked.
+// Adds findings of kPorts, kMeeting and kHello, and the clock offsets of other hosts. Returns when all is done, at the
+// time limit, or on SIGTERM, which the caller has blocked.
 void Greet(const StubFacts& facts, const Greeting& greeting, StubAccount& account);
 
 }  // namespace muster

@@ -13,11 +13,11 @@
 namespace muster {
 namespace {
 
-// 0, or the errno with which a few bytes cannot be written there.
+// 0, or the errno of writing a few bytes there.
 int TryWrite(const std::string& folder) {
   const UniqueFd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) {
-    // A file system without files that have no name: what can be asked is whether one may write.
+    // A file system without unnamed files: check the permission only.
     if (errno == EOPNOTSUPP || errno == EISDIR) return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
     return errno;
   }

@@ -1,4 +1,4 @@
-// Whether there is room where a job writes. Writes a little, into files without a name that are gone at once.
+// Checks the free space where a job writes. Writes a few bytes into unnamed files, which vanish at once.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace muster {
 struct PlaceWritten {
   std::string what;  // "the run directory"
   std::string path;
-  bool may_lack = false;  // then it is passed over where it is not there
+  bool may_lack = false;  // ignored if it does not exist
 };
 
-// Less free than this is as good as full, as for muster doctor.
+// Less free space than this counts as full, as for muster doctor.
 inline constexpr std::uint64_t kLeastRoomBytes = std::uint64_t{100} << 20;
 inline constexpr std::uint64_t kLeastRoomInodes = 1'000;
 
-// Finding of kDisk.
+// Adds the finding of kDisk.
 void LookAtPlaces(const std::vector<PlaceWritten>& places, StubAccount& account);
 
 }  // namespace muster

@@ -42,7 +42,7 @@ Check CheckOf(Promise promise) {
                                                                                                   : Check::kCounts;
 }
 
-// What the plan has for it; nothing for what is no number of the plan.
+// The value according to the plan; nothing if the plan has no number for it.
 std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& self, Promise promise) {
   switch (promise) {
     case Promise::kRank:
@@ -165,7 +165,7 @@ class Promises {
 
 bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
 
-// What the contract's variables say to a process that plays a part in it.
+// Checks the contract's variables for a process that has a role in it.
 void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubAccount& account) {
   for (const PromisedVariable& row : PromisesOf(facts.framework)) {
     if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
@@ -190,7 +190,7 @@ void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVari
   Promises promises(facts, self, variable, account);
   if (self.plays != "other") CheckContract(facts, self, promises, account);
   if (context) promises.LookAtContext(*context);
-  // Every process has these, whatever the contract, and nothing can contradict them.
+  // Every process has these, whatever the contract, and no option changes them.
   if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
     account.says_rank = NumberIn(rank);
   promises.Tell();
@@ -242,7 +242,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
   } else {
     for (const std::string& device : own) {
       const auto number = NumberIn(device);
-      if (failed || !number) continue;  // said already; an identifier that only the driver knows
+      if (failed || !number) continue;  // reported already; or an identifier that only the driver knows
       const std::string path = root + "dev/" + node + device;
       if (*number >= std::int64_t{count}) {
         fail(fmt::format("there {} {} device{} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",

@@ -38,7 +38,7 @@ constexpr int kWrongUsage = 2;
 constexpr int kCannotTell = 3;
 
 struct Options {
-  std::string facts;  // a file; empty: called by hand
+  std::string facts;  // a file; empty: run by hand
   std::uint32_t process = 0;
   bool json = false;
   bool help = false;
@@ -110,7 +110,7 @@ void LookHere(const Options& options, bool first_of_host, StubAccount& account) 
   LookAtPlaces(places, account);
 }
 
-// The process that listens where its framework meets; nothing if it meets nowhere.
+// The process that listens at the rendezvous endpoint; nothing if the framework has none.
 std::optional<std::uint32_t> HostOfMeeting(const StubFacts& facts, const MeetingPlace& place, const StubPeer& self) {
   for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
     const StubPeer& peer = facts.processes[i];
@@ -125,7 +125,7 @@ bool Meets(const MeetingPlace& place, const StubPeer& peer) {
          (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
 }
 
-// Where this process goes, by what its environment says.
+// Finds the rendezvous endpoint in this process's environment.
 void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& account) {
   const StubPeer& self = facts.processes[greeting.process];
   const MeetingPlace* const place = MeetingOf(facts.framework);
@@ -202,7 +202,7 @@ int ByHand(const Options& options) {
 }
 
 int InRehearsal(const Options& options) {
-  // Taken where the stub waits; until then it waits itself.
+  // Received while the stub waits; blocked until then.
   sigset_t asked;
   sigemptyset(&asked);
   sigaddset(&asked, SIGTERM);

@@ -1,19 +1,19 @@
-// A stub: what a rehearsal starts in the place of each process. It looks at what the process would have found, greets
-// the other stubs, and tells what it saw in one line of JSON on its standard output (stub/records/stub_account.h).
+// The stub program: replaces each process in a rehearsal. It checks what the process would find, connects to the other
+// stubs, and reports in one line of JSON on its standard output (stub/records/stub_account.h).
 //
-// Reads its own environment, as a training script would; knows neither plans nor Lua.
+// Reads its own environment, as a training script would; independent of plans and Lua.
 #pragma once
 
 #include <span>
 
 namespace muster {
 
-// The first word by which muster-agent is one.
+// The first argument that makes muster-agent a stub.
 inline constexpr const char* kStubOption = "--stub";
 
-// The words behind the name: --facts FILE --process N [--beside DIR]… [--shell] [-- COMMAND …], or, for somebody who
-// calls it by hand, [--json] [-- COMMAND …]. 0: it has told what it found, whatever that is; by hand 1 if something is
-// wrong. 2: wrong words or facts. 3: it could not tell.
+// Arguments: --facts FILE --process N [--beside DIR]… [--shell] [-- COMMAND …], or, when run by hand, [--json] [--
+// COMMAND …]. 0: it has reported its findings, whatever they are; by hand 1 if there are problems. 2: invalid arguments
+// or facts. 3: it could not report.
 int StubMain(std::span<char* const> words);
 
 inline constexpr const char* kStubHelp =

@@ -22,7 +22,7 @@ constexpr std::string_view kMark = "muster_stub";
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxEntries = 4096;
 
-// The member of that name, or what stands for its absence.
+// The enumerator of that name, or the value for none.
 template <class E, std::size_t N>
 std::optional<E> Named(const std::array<std::string_view, N>& names, const Json& json) {
   if (!json.is_string()) return std::nullopt;

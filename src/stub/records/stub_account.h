@@ -1,5 +1,5 @@
-// What one stub has found, and its one line of JSON in the process's log. The head reads it there: whatever else a log
-// holds, nothing of it is believed that is not of this form and within these bounds.
+// The findings of one stub, as a line of JSON in the process's log. The head reads it there and accepts only valid
+// lines within these bounds, whatever else the log contains.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace muster {
 
-// What a rehearsal looks at, in the order in which it is told.
+// The checks of a rehearsal, in the order of the report.
 enum class Check : std::uint8_t {
-  kStart,     // it was started and has told what it found
+  kStart,     // it was started and has reported
   kRanks,     // every rank once
   kCounts,    // world size, workers, servers, device_num
-  kPorts,     // its ports can be listened at
-  kMeeting,   // the meeting point can be reached
-  kHello,     // the others can
-  kDevices,   // its devices can be seen
+  kPorts,     // it can listen on its ports
+  kMeeting,   // the rendezvous endpoint can be reached
+  kHello,     // its peers can be reached
+  kDevices,   // its devices are visible
   kFiles,     // program, script, files
   kVersions,  // … are the same on all hosts, and so are packages
   kDisk,
@@ -31,27 +31,27 @@ struct StubFinding {
   enum class Outcome : std::uint8_t { kOk, kFailed, kNotChecked, kNote };
   Check check = Check::kStart;
   Outcome outcome = Outcome::kOk;
-  std::string text;  // why it failed or was not checked; what is noteworthy
+  std::string text;  // why it failed or was not checked, or a remark
   std::string hint;
-  std::vector<std::uint32_t> peers;  // of kHello and kMeeting: the processes that it could not greet
+  std::vector<std::uint32_t> peers;  // for kHello and kMeeting: the processes that it could not reach
 
   bool operator==(const StubFinding&) const = default;
 };
 
-// A file that the command names.
+// A file of the command.
 struct SeenFile {
   enum class Kind : std::uint8_t { kProgram, kScript, kPath };
   Kind kind = Kind::kPath;
-  std::string word;  // of the command
-  std::string path;  // absolute, links resolved; empty: it is not there, or is a script that cannot be read
-  std::string why;   // … for this reason; with a path: it cannot be read, or not even looked for
+  std::string word;  // as in the command
+  std::string path;  // absolute, links resolved; empty: it does not exist, or is a script that cannot be read
+  std::string why;   // … for this reason; with a path: it cannot be read or examined
   std::uint64_t bytes = 0;
-  std::string hash;  // of its content; empty: it was not read
+  std::string hash;  // of its content; empty: not read
 
   bool operator==(const SeenFile&) const = default;
 };
 
-// A peer's wall clock less one's own, and how much that may be wrong.
+// A peer's wall clock minus our own, and the uncertainty of that.
 struct SeenClock {
   std::uint32_t peer = 0;
   std::int64_t offset_ns = 0;
@@ -61,10 +61,10 @@ struct SeenClock {
 };
 
 struct StubAccount {
-  std::uint32_t process = 0;              // index into the plan's
-  std::optional<std::int64_t> says_rank;  // what the contract's variable for it holds, if that is a number
+  std::uint32_t process = 0;              // index in the plan
+  std::optional<std::int64_t> says_rank;  // the rank in the contract's variable, if it is a number
   std::uint32_t greeted = 0;              // peers that answered
-  bool stopped = false;                   // it was told to end before it was done
+  bool stopped = false;                   // by a signal, before it was done
   std::vector<StubFinding> findings;
   std::vector<SeenFile> files;
   std::vector<SeenClock> clocks;
@@ -74,10 +74,10 @@ struct StubAccount {
 
 inline constexpr std::size_t kMaxAccountBytes = 1U << 20;
 
-// One line, without its end. Texts that are not UTF-8 are made so.
+// One line, without its end. Invalid UTF-8 is replaced.
 std::string StubAccountLine(const StubAccount& account);
 
-// Nothing unless the line is an account. Texts are cut to 4096 bytes, lists to 4096 entries.
+// Nothing unless the line is a valid report. Texts are cut to 4096 bytes, lists to 4096 entries.
 std::optional<StubAccount> ReadStubAccount(std::string_view line);
 
 // For people, one check a line.

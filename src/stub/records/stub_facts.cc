@@ -93,7 +93,7 @@ tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text) {
 
 namespace {
 
-// `after`: those after the process, else those before it.
+// `after`: peers after the process, else those before it.
 std::vector<std::uint32_t> Greeting(const StubFacts& facts, std::uint32_t process, bool after) {
   const auto count = static_cast<std::uint32_t>(facts.processes.size());
   std::set<std::uint32_t> others;

@@ -1,6 +1,6 @@
-// What a stub is told of the job that it is part of: who else there is, where, and at which ports they wait for a
-// greeting. A file of the rehearsed plan: the head writes it, with holes for what only a start knows, and every stub
-// reads it.
+// The input of a stub: the processes of its job, their hosts, and the ports on which they accept greetings. A file of
+// the rehearsed plan: the head writes it, with placeholders for values that only a start knows, and every stub reads
+// it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace muster {
 
 struct StubPeer {
   std::string name;   // "worker.3"
-  std::string plays;  // the contract's role
+  std::string plays;  // the role in the contract
   std::string world;
   std::uint32_t host = 0;
   std::optional<std::uint32_t> rank;
@@ -24,7 +24,7 @@ struct StubPeer {
   std::uint32_t local_size = 1;
   bool first_of_host = false;
   bool first_of_role = false;      // … on its host
-  std::string hello;               // the port at which it waits for greetings
+  std::string hello;               // the port on which it accepts greetings
   std::vector<std::string> ports;  // its other ports
 
   bool operator==(const StubPeer&) const = default;
@@ -46,16 +46,16 @@ struct StubFacts {
 
 std::string StubFactsText(const StubFacts& facts);
 
-// Fails with one sentence for what is no such text, and for hosts and ports that cannot be.
+// Fails with one sentence for an invalid text, and for invalid hosts and ports.
 tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text);
 
-// Up to so many processes each greets each other one.
+// Up to this many processes, each connects to all others.
 inline constexpr std::size_t kMostInFull = 128;
 
-// Whom a process greets, ascending: all others; of more than kMostInFull those at distances 1, 2, 4, … after it, and
-// the first process of each host those of the others.
+// The processes that a process connects to, ascending: all others; of more than kMostInFull those at distances 1, 2, 4,
+// … after it, and the first process of each host to those of the others.
 std::vector<std::uint32_t> GreetedBy(const StubFacts& facts, std::uint32_t process);
-// … and who greets it.
+// … and the processes that connect to it.
 std::vector<std::uint32_t> GreetersOf(const StubFacts& facts, std::uint32_t process);
 
 }  // namespace muster

@@ -14,7 +14,7 @@
 namespace muster {
 
 struct Asha::Rung {
-  using Result = std::pair<double, std::size_t>;  // loss, which report of the rung
+  using Result = std::pair<double, std::size_t>;  // loss, sequence number of the report at the rung
   boost::multi_index_container<
       Result, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<boost::multi_index::identity<Result>>>>
       results;
@@ -23,7 +23,7 @@ struct Asha::Rung {
 };
 
 Asha::Asha(double min, double max, double eta, std::size_t min_results) : eta_(eta), min_results_(min_results) {
-  // By powers and not by products, so that 0.1 · 10 is a rung of 1.
+  // By powers, not repeated products, so that 0.1 · 10 is exactly a rung of 1.
   for (int k = 0;; ++k) {
     const double resource = min * std::pow(eta, k);
     if (resource > max * (1 + 1e-12)) break;

@@ -40,7 +40,7 @@ void HostPool::SetCores(std::uint32_t host, std::uint32_t cores) {
   hosts_[host].cores = free_[host].cores = std::max<std::uint32_t>(cores, 1);
 }
 
-// More processes than a host has cores have all of them, so that they find a place at all.
+// A share with more processes than the host has cores takes all cores, so that it can be placed at all.
 std::uint32_t HostPool::CoresOf(const HostShare& share, std::uint32_t host) const {
   if (share.devices > 0 || slots_) return 0;
   return std::min(share.processes, hosts_[host].cores);
@@ -61,7 +61,7 @@ std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs,
     for (std::uint32_t host = 0; host < free.size(); ++host) {
       if (taken[host] || closed_.contains(host) || avoid.contains(host)) continue;
       if (hosts_[host].devices < share.devices)
-        continue;  // a device is no two for one trial, however many may share it
+        continue;  // one trial cannot use a device twice, even if several trials may share it
       if (free[host].devices < share.devices || free[host].cores < CoresOf(share, host)) continue;
       const bool better = !best || (share.devices > 0 ? free[host].devices < free[*best].devices
                                                       : free[host].cores > free[*best].cores);
@@ -97,7 +97,7 @@ std::optional<std::vector<std::uint32_t>> HostPool::PlaceWhenEmpty(const TrialNe
   });
   auto found = Fit(needs, empty, avoid);
   if (!found) return std::nullopt;
-  for (const std::uint32_t host : busiest) {  // the busiest are done without, as far as the others suffice
+  for (const std::uint32_t host : busiest) {  // skip the busiest ones if the others suffice
     avoid.insert(host);
     if (auto without = Fit(needs, empty, avoid)) {
       found = std::move(without);

@@ -1,5 +1,5 @@
-// The hosts of a sweep and what of them is free: trials are gangs, which get all the places that they need or none.
-// Numbers only; knows no agents and no plans' insides.
+// The hosts of a sweep and their free resources. A trial is gang-scheduled: it gets all the places that it needs or
+// none. Numbers only; independent of agents and plans.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct Plan;
 // What a trial takes of one host.
 struct HostShare {
   std::uint32_t devices = 0;
-  std::uint32_t processes = 0;  // counted where there are no devices: each has a core to itself
+  std::uint32_t processes = 0;  // used without devices only: one core per process
 
   bool operator==(const HostShare&) const = default;
 };
 
-// Of each host of its plan; they are different hosts of the pool.
+// One share per host of its plan; each is placed on a different host of the pool.
 using TrialNeeds = std::vector<HostShare>;
 
 TrialNeeds NeedsOf(const Plan& plan);
@@ -33,33 +33,33 @@ struct PoolHost {
 
 class HostPool {
  public:
-  // At most `slots` trials at once, in whose place cores are not counted then; at most `devices` in use at once, and
-  // `per_device` trials at once on each.
+  // At most `slots` trials at a time, which replaces the counting of cores; at most `devices` in use at a time, and
+  // `per_device` trials at a time on each.
   HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slots, std::optional<std::uint32_t> devices,
            std::uint32_t per_device = 1);
 
-  // By share the host: where the devices left over are fewest, so that large trials find hosts that are whole; without
-  // devices, where most cores are free. Hosts of `avoid` are left out, and for a trial with devices those on which one
-  // awaits devices. Nothing if not all find their place.
+  // The host for each share: the one with the fewest devices left over, so that large trials find whole hosts; without
+  // devices, the one with most free cores. Hosts of `avoid` are excluded, and for a trial with devices also hosts on
+  // which a trial awaits devices. Nothing if not all shares can be placed.
   std::optional<std::vector<std::uint32_t>> Place(const TrialNeeds& needs,
                                                   const std::set<std::uint32_t>& avoid = {}) const;
-  // The hosts that would be free first for it, once they are empty. Nothing if even empty hosts would not do.
+  // The hosts that would be free first, once they are empty. Nothing if the trial would not even fit on empty hosts.
   std::optional<std::vector<std::uint32_t>> PlaceWhenEmpty(const TrialNeeds& needs) const;
-  // Why not even empty hosts would do; empty if they would.
+  // Why the trial would not even fit on empty hosts; empty if it would.
   std::string WhyNever(const TrialNeeds& needs) const;
 
   void Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
   void Give(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts);
 
-  // A trial on these hosts waits for devices that others hold: one more would only wait behind it. Or does so no more.
+  // Marks hosts on which a trial waits for devices of other jobs, so that no other waits behind it; or unmarks them.
   void Await(const std::vector<std::uint32_t>& hosts);
   void AwaitNoMore(const std::vector<std::uint32_t>& hosts);
 
-  // A closed host takes no more trials; those on it go on.
+  // A closed host gets no more trials; those on it continue.
   void Close(std::uint32_t host) { closed_.insert(host); }
   void Open(std::uint32_t host) { closed_.erase(host); }
   bool closed(std::uint32_t host) const { return closed_.contains(host); }
-  // Before anything was taken of the host.
+  // Must be called before anything on the host is in use.
   void SetCores(std::uint32_t host, std::uint32_t cores);
   const std::vector<PoolHost>& hosts() const { return hosts_; }
   std::uint32_t running() const { return running_; }
@@ -81,7 +81,7 @@ class HostPool {
   std::uint32_t per_device_ = 1;
   std::vector<Free> free_;
   std::set<std::uint32_t> closed_;
-  std::multiset<std::uint32_t> awaited_;  // a host once for each trial that waits there
+  std::multiset<std::uint32_t> awaited_;  // once per host for each trial that waits there
   std::uint32_t running_ = 0;
   std::uint32_t devices_in_use_ = 0;
 };

@@ -9,7 +9,7 @@ bool IsNotItsFault(TrialClass trial_class) {
   return trial_class == TrialClass::kHostLost || trial_class == TrialClass::kPreempted;
 }
 
-// Another attempt would end the same way.
+// Whether another attempt would fail in the same way.
 bool IsSureToRecur(TrialClass trial_class) {
   return trial_class == TrialClass::kDiverged || trial_class == TrialClass::kUserError ||
          trial_class == TrialClass::kNoResult;

@@ -1,4 +1,4 @@
-// What follows a failure: another attempt or none, and whether it is the host's.
+// Decides after a failure whether to retry the trial, and whether to blame the host.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// So often a trial is tried again for what was not its own fault; then it counts as its own.
+// Limit for retries after failures that the trial did not cause; further ones count.
 inline constexpr std::uint32_t kMostUncounted = 10;
 
 struct RetryVerdict {
@@ -17,9 +17,9 @@ struct RetryVerdict {
   bool operator==(const RetryVerdict&) const = default;
 };
 
-// `counted` attempts before it count, `free` ones had failed and do not. Hosts that were lost and processes that were
-// ended from outside are not the trial's fault. Without a list in `choice.on` everything is tried again but what the
-// next attempt would do, too: diverging, and refusing what it was given.
+// `counted` earlier attempts count, `free` ones failed without counting. Lost hosts and processes that were killed from
+// outside are not caused by the trial. Without a list in `choice.on` everything is retried except failures that would
+// recur: divergence and refused input.
 RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t counted, std::uint32_t free);
 
 }  // namespace muster

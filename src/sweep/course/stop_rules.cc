@@ -60,7 +60,7 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   const double resource = *progress.resource_;
   if (asha_) {
     const std::vector<double>& rungs = asha_->rungs();
-    // Who reports seldom may pass several at once.
+    // A trial that reports rarely may pass several rungs at once.
     for (std::size_t& rung = progress.next_rung_; !outcome.stop && rung < rungs.size() && resource >= rungs[rung];
          ++rung) {
       const StopDecision decision = asha_->Report(rung, trial, loss);

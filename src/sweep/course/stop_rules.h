@@ -1,4 +1,4 @@
-// Early stopping over all attempts of a sweep.
+// Early stopping rules over all attempts of a sweep.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ namespace muster {
 
 class StopRules {
  public:
-  // With what earlier heads of the sweep were told, in the same order: the same decisions follow.
+  // Replays the reports to earlier heads of the sweep in the same order, so the same decisions follow.
   StopRules(const SweepDescription& sweep, const SweepAccount& account);
 
-  // What a report leads to: entries for the journal, in order, and whether the attempt is to be stopped.
+  // The result of a report: entries for the journal, in order, and whether to stop the attempt.
   struct Outcome {
     std::vector<SweepEntry> entries;
     bool stop = false;
-    std::string why;  // "rung 2 of 4: rank 9 of 12, the best 3 go on"; only with `stop`
+    std::string why;  // "rung 2 of 4: rank 9 of 12, the best 3 go on"; only if `stop`
   };
   Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricReport& report);
-  // For an attempt that goes on from a checkpoint: what earlier ones reported counts for it until it reports itself,
-  // and the first `rungs` rungs, which they passed, are not decided about again. Values that are not finite are left
-  // out.
+  // For an attempt that resumes from a checkpoint: reports of earlier attempts count until it reports itself,
+  // and the first `rungs` rungs, which they passed, are not decided again. Values that are not finite are
+  // ignored.
   void GoOn(TrialProgress& progress, std::uint64_t rungs) const { progress.next_rung_ = rungs; }
   void Recall(TrialProgress& progress, const MetricReport& report) const;
-  // An attempt has ended well.
+  // An attempt has succeeded.
   void Finished(TrialNumber trial, const TrialProgress& progress);
 
  private:
-  // Notes the values of a report; false if its objective is no finite number.
+  // Stores the values of a report; false if its objective is not a finite number.
   bool Note(TrialProgress& progress, const MetricReport& report) const;
 
   std::optional<Objective> objective_;

@@ -46,7 +46,7 @@ void SweepCourse::TakeUp(const SweepBegan& began,
     }
     Ended(trial, *std::move(end));
   }
-  // What was to be tried again stands in `to_plan_` already.
+  // Trials to be retried are in `to_plan_` already.
   std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
   for (const auto& [trial, open] : account_.open()) {
     if (waiting.insert(trial).second && open.id.empty()) waiting_ids_.insert(NumberOf(trial));
@@ -71,7 +71,7 @@ std::optional<std::pair<TrialNumber, std::uint64_t>> SweepCourse::NextToJudge() 
 
 void SweepCourse::Judged(PointsJudged judged) {
   judging_ = false;
-  if (stopping_) return;  // it is judged again
+  if (stopping_) return;  // it will be judged again
   TrialSet impossible;
   for (const PointsJudged::Reason& reason : judged.impossible) {
     for (const TrialRange& range : reason.trials) impossible.Add(range);
@@ -100,7 +100,7 @@ bool SweepCourse::IsWithinBudget(TrialNumber trial) const {
     const auto open = account_.open().find(one);
     return open != account_.open().end() && open->second.attempts == 0;
   };
-  if (!is_new(trial)) return true;  // it was when it began
+  if (!is_new(trial)) return true;  // it was new when it began
   std::uint64_t due = account_.begun();
   for (const TrialNumber one : planning_) due += is_new(one) ? 1 : 0;
   for (const auto& [one, plan] : plans_) due += is_new(one) ? 1 : 0;
@@ -138,8 +138,8 @@ Result<void> SweepCourse::Planned(TrialNumber trial, const std::string& plan_id,
   return {};
 }
 
-// What has been planned is ready once nothing before it is being planned: the order in which trials begin does not hang
-// on how long an evaluator takes.
+// A planned trial is ready once no earlier one is being planned, so that the start order does not depend on the speed
+// of evaluators.
 void SweepCourse::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
   while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
@@ -196,7 +196,7 @@ void SweepCourse::Waits(TrialNumber trial, bool waits) {
   }
 }
 
-// Once from each host, so that it does not go round where devices are held everywhere.
+// Once from each host, so that it does not move in circles if devices are held everywhere.
 std::optional<TrialNumber> SweepCourse::NextToMove() {
   if (stopping_) return std::nullopt;
   for (auto& [trial, running] : running_) {
@@ -288,7 +288,7 @@ void SweepCourse::Follow(const std::string& host, TrialNumber trial, TrialClass 
   const std::vector<TrialNumber> failed = hosts_.Failed(host, trial, trial_class);
   if (failed.empty()) return;
   Quarantine(host, fmt::format("{} trials failed there in a row while others succeeded elsewhere", failed.size()));
-  // What it spoilt is tried again elsewhere, and does not count.
+  // Trials that it failed are retried elsewhere, without counting.
   TrialsReopened reopened;
   for (const TrialNumber one : failed) {
     if (account_.over().Has(one)) reopened.trials.emplace_back(one, one);
@@ -311,7 +311,7 @@ bool SweepCourse::over() const {
   if (!running_.empty()) return false;
   if (stopping_ || complete()) return true;
   if (judging_ || !planning_.empty()) return false;
-  if (!queue_.empty()) return !Hopeless().empty();  // nothing runs, so whatever fits has been started
+  if (!queue_.empty()) return !Hopeless().empty();  // nothing runs, so everything that fits has been started
   return to_plan_.empty() ? budget_used_up() || account_.judged_to() >= sampler_.size()
                           : !IsWithinBudget(to_plan_.front());
 }

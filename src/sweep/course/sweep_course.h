@@ -1,7 +1,7 @@
-// The course of a sweep: what is to be judged, planned and started next, and what follows from the end of an attempt.
-// Decides and writes down, and does nothing itself: journal first, then the deed, which is the head's (sweep_head.h).
+// The scheduler of a sweep: which trials to judge, plan and start next, and what follows from the end of an attempt. It
+// only decides and records: the head (sweep_head.h) executes each decision after it is in the journal.
 //
-//   judged ─▶ to be planned ─▶ being planned ─▶ ready (trial_queue.h) ─▶ running ─▶ over, or to be planned again
+// judged ─▶ to be planned ─▶ being planned ─▶ ready (trial_queue.h) ─▶ running ─▶ finished, or to be planned again
 #pragma once
 
 #include <cstdint>
@@ -32,56 +32,56 @@ class SweepCourse {
  public:
   static constexpr std::uint64_t kJudgedAtOnce = 512;
   static constexpr std::size_t kPlansAtOnce = 2;
-  static constexpr std::size_t kMostReady = 32;  // planned ahead of their start
+  static constexpr std::size_t kMostReady = 32;  // planned before they can start
 
-  // `record` writes the entry down, and says whether that was possible; if it was not, nothing is decided any more.
-  // Everything but the pool has to outlive this.
+  // `record` writes an entry and returns whether it could; on failure no further decisions are made. Everything but the
+  // pool must outlive this.
   SweepCourse(const SweepDescription& sweep, Sampler& sampler, SweepAccount account, HostPool pool,
               std::function<bool(const SweepEntry&)> record);
 
-  // First: what the head before left. Attempts that it did not see the end of are told by `adopt`, which gives their
-  // end if they have one; without it they were interrupted, and are tried again.
+  // Must be called first, to resume the state that the previous head left. `adopt` returns the end of attempts that the
+  // previous head did not see ending; attempts without one were interrupted, and are retried.
   struct AttemptEnd;
-  // Trials of `reopened` that are over are to be tried again.
+  // Finished trials in `reopened` are retried.
   void TakeUp(const SweepBegan& began,
               const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,
               std::vector<TrialRange> reopened = {});
 
-  // Trials [first, first + count) are to be judged now, or nothing. Asked again only after Judged().
+  // Returns trials [first, first + count) to judge now, or nothing. Not to be called again before Judged().
   std::optional<std::pair<TrialNumber, std::uint64_t>> NextToJudge();
-  // Points that were there before are added to `judged` as impossible.
+  // Points that occurred before are added to `judged` as impossible.
   void Judged(PointsJudged judged);
 
   std::optional<TrialNumber> NextToPlan();
-  // What follows as far as that is known, `most` of them.
+  // The next trials as far as they are known, at most `most`.
   std::vector<TrialNumber> Following(std::size_t most) const;
   // Kind "plan_changed" if an earlier attempt had another plan.
   Result<void> Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs);
-  // Of one that is planned and has not begun.
+  // Of a trial that is planned and has not begun.
   const std::string& PlanOf(TrialNumber trial) const { return plans_.at(trial); }
-  // Laid out whole it turned out to be impossible.
+  // Its full plan turned out to be impossible.
   void CannotBe(TrialNumber trial, const std::string& why, const std::string& place);
 
-  // It could not be planned for reasons that are not its own; asked after Stop().
+  // It could not be planned for reasons other than the trial itself; requested again after Stop().
   void GivenUp(TrialNumber trial);
 
   std::optional<TrialQueue::Start> NextStart();
-  // Before anything of it is started. False if it cannot be written down: it must not be started then.
+  // Call before starting anything of the attempt. False if it cannot be recorded: it must not be started then.
   bool Began(const AttemptBegan& began);
   std::uint32_t NextAttempt(TrialNumber trial) const;
 
-  // The devices of one that has begun are held by others and are waited for; or are not any more.
+  // Whether a begun trial waits for devices that other jobs hold.
   void Waits(TrialNumber trial, bool waits);
-  // One that does, and that could be started on other hosts where none does: it is to be interrupted, and comes again.
+  // A waiting trial that could start on other hosts where none waits: it is to be interrupted, and retried.
   std::optional<TrialNumber> NextToMove();
-  // How many that have begun do.
+  // How many begun trials are waiting.
   std::size_t waiting() const;
   // How many devices these need.
   std::uint32_t devices_awaited() const;
 
-  // What an earlier attempt reported that this one continues; nothing is decided by it.
+  // A report of an earlier attempt that this one continues; no decision follows.
   void Recalled(TrialNumber trial, const MetricReport& report);
-  // Whether it is to be stopped, and why.
+  // Whether the attempt is to be stopped, and why.
   StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
 
   struct AttemptEnd {
@@ -93,31 +93,31 @@ class SweepCourse {
     MetricReport metrics;
     std::uint64_t ms = 0;
   };
-  // What was measured is taken from its reports where the end says nothing of it.
+  // Metrics are taken from its reports unless the end has them.
   void Ended(TrialNumber trial, AttemptEnd end);
 
-  // The host takes no more trials of this head.
+  // The host gets no more trials from this head.
   void Quarantine(const std::string& host, const std::string& why);
-  // For now, or again.
+  // Temporarily, and opens it again.
   void CloseHost(std::uint32_t host) { pool_.Close(host); }
-  void OpenHost(std::uint32_t host) {  // unless it is left alone
+  void OpenHost(std::uint32_t host) {  // unless it is quarantined
     if (!left_alone_.contains(PlaceName(host))) pool_.Open(host);
   }
-  // Before anything was started there.
+  // Must be called before anything was started there.
   void SetCores(std::uint32_t host, std::uint32_t cores) { pool_.SetCores(host, cores); }
 
-  // The head leaves; nothing follows.
+  // The head exits; no further decisions follow.
   void Left(const SweepEnded& ended) { Record(ended); }
 
-  // Nothing more is begun.
+  // Begins nothing more.
   void Stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
-  // Nothing runs, and nothing is begun any more, for one reason or another.
+  // Nothing is running, and nothing more will begin, for whatever reason.
   bool over() const;
-  // Of all that the sampler has, nothing is left to try.
+  // All trials of the sampler are finished.
   bool complete() const;
-  // Trials that are ready and that no host can hold, with the reason of the first: "3 trials: it needs …"; empty if
-  // there are none.
+  // Ready trials that fit on no host, with the reason of the first: "3 trials: it needs …"; empty if there are
+  // none.
   std::string Hopeless() const;
 
   const SweepAccount& account() const { return account_; }
@@ -132,12 +132,12 @@ class SweepCourse {
     std::vector<std::uint32_t> hosts;
     TrialProgress progress;
     bool waits = false;  // for devices
-    bool moves = false;  // it is ended to be started elsewhere
+    bool moves = false;  // being ended to start elsewhere
   };
 
   bool Record(const SweepEntry& entry);
   void NoLongerPlanned(TrialNumber trial);
-  std::uint64_t NumberOf(TrialNumber trial) const;  // its point's
+  std::uint64_t NumberOf(TrialNumber trial) const;  // number of its point
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
   std::string PlaceName(std::uint32_t host) const { return pool_.hosts()[host].name; }
@@ -154,10 +154,10 @@ class SweepCourse {
   std::deque<TrialNumber> to_plan_;
   std::unordered_set<std::uint64_t> waiting_ids_;  // of trials that are judged and have not begun
   std::set<TrialNumber> planning_;
-  std::map<TrialNumber, TrialNeeds> planned_;  // they wait for earlier ones that are being planned
-  std::map<TrialNumber, std::string> plans_;   // of those and of all that are ready
+  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
+  std::map<TrialNumber, std::string> plans_;   // of those and of all ready trials
   std::map<TrialNumber, Running> running_;
-  std::set<std::string> left_alone_;                          // hosts, by this head
+  std::set<std::string> left_alone_;                          // quarantined hosts, by this head
   std::map<TrialNumber, std::set<std::uint32_t>> waited_on_;  // hosts that trials were moved away from
   bool judging_ = false;
   bool stopping_ = false;

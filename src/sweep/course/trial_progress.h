@@ -1,4 +1,4 @@
-// One attempt as its reports show it: how far it is, how good, and whether it is to be stopped early. The rules that
+// The state of one attempt according to its reports: progress, loss, and whether to stop it early. The rules that
 // compare trials (sweep/record/early_stop.h) are shared by all attempts of a sweep.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace muster {
 
-// One report: numbers, truths and short texts by metric; null is a number that is not finite.
+// One report: numbers, booleans and short texts by metric; null is a number that is not finite.
 using MetricReport = std::map<std::string, Value>;
 
 class TrialProgress {
  public:
-  const MetricReport& metrics() const { return metrics_; }  // the last of each
-  // The last value of the objective, negated if it is to be maximized. None: nothing finite was reported.
+  const MetricReport& metrics() const { return metrics_; }  // the latest of each
+  // The last value of the objective, negated if it is to be maximized. None: no finite value was reported.
   const std::optional<double>& loss() const { return loss_; }
-  // The last value of what early stopping counts by; nothing without a rule, or where it was never reported.
+  // The last value of early stopping's resource metric; nothing without a rule, or if it was never reported.
   const std::optional<double>& resource() const { return resource_; }
   const std::map<double, double>& losses() const { return losses_; }
   bool diverged() const { return diverged_; }

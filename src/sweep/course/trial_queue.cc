@@ -32,7 +32,7 @@ std::vector<TrialNumber> TrialQueue::trials() const {
 }
 
 std::optional<TrialQueue::Start> TrialQueue::Next(HostPool& pool) {
-  std::set<std::uint32_t> kept;  // for those that were passed over too often
+  std::set<std::uint32_t> kept;  // reserved for trials that were overtaken too often
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     std::set<std::uint32_t> avoided = waiting_[i].avoid;
     avoided.insert(kept.begin(), kept.end());

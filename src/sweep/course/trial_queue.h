@@ -1,5 +1,5 @@
-// Which of the trials that are ready is started next: the largest that fits, and smaller ones in the gaps. One that was
-// passed over too often has the hosts that it needs kept for it, so that it comes to its turn.
+// Chooses the next ready trial to start: the largest that fits, and smaller ones in the gaps (backfilling). Hosts are
+// reserved for a trial that was overtaken too often, so that it does not starve.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace muster {
 
 class TrialQueue {
  public:
-  // A trial that others have overtaken so often is overtaken no more where it could start.
+  // A trial that was overtaken this often is not overtaken any more on hosts where it could start.
   static constexpr std::uint32_t kMostOvertaken = 8;
 
-  // Of equal ones the earlier added comes first. Hosts of `avoid` are taken only where no others will do.
+  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do.
   void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {});
   bool empty() const { return waiting_.empty(); }
   std::size_t size() const { return waiting_.size(); }
-  // What the waiting ones need.
+  // The waiting trials.
   std::vector<TrialNumber> trials() const;
 
   struct Start {
@@ -29,9 +29,9 @@ class TrialQueue {
     TrialNeeds needs;
     std::vector<std::uint32_t> hosts;
   };
-  // The next one, taken out of the queue and into the pool; nothing if none fits now. O(waiting · hosts).
+  // Takes the next trial out of the queue and into the pool; nothing if none fits now. O(waiting · hosts).
   std::optional<Start> Next(HostPool& pool);
-  // Those that not even the empty pool could hold, taken out: their numbers, and why.
+  // Removes trials that would not even fit into the empty pool: their numbers, and why.
   std::vector<std::pair<TrialNumber, std::string>> TakeHopeless(const HostPool& pool);
 
  private:
@@ -41,7 +41,7 @@ class TrialQueue {
     std::set<std::uint32_t> avoid;
     std::uint32_t overtaken = 0;
   };
-  std::vector<Waiting> waiting_;  // the largest first
+  std::vector<Waiting> waiting_;  // largest first
 };
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// An answer of an evaluator, awaited by a loop.
+// Waits in a loop for an answer of an evaluator.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace muster {
 
-// Calls `done` once, from the loop, with the result. Given up by destroying it.
+// Calls `done` once, from the loop, with the result. Destroying it cancels the wait.
 template <class T>
 class AwaitedAnswer {
  public:
@@ -40,7 +40,7 @@ class AwaitedAnswer {
 
     void Await() {
       boost::system::error_code refused;
-      // The descriptor is the conversation's, which may live longer or less long.
+      // Duplicated, since the conversation owns the descriptor and may outlive this or end earlier.
       UniqueFd own(::fcntl(pending.fd(), F_DUPFD_CLOEXEC, 0));
       if (const int error = errno; !own) return Refuse(error);
       readable.assign(own.get(), refused);

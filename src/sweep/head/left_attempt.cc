@@ -15,7 +15,7 @@ std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, c
   const std::string run_dir = setting.request.folder + "/" + TrialFolder(id, attempt);
   const auto run = SummarizeRun(run_dir, false);
   if (!run || run->outcome != "ok") return std::nullopt;
-  // What the log and a file of results say takes the plan, which is the recipe's to say: then it is done again.
+  // Metrics from a log or a result file need the plan, which only an evaluation gives: retry the attempt instead.
   if (!sweep.metrics.patterns.empty() || !sweep.metrics.result_file.empty()) return std::nullopt;
   SweepCourse::AttemptEnd end;
   end.ms = static_cast<std::uint64_t>(run->seconds * 1000);
@@ -27,7 +27,7 @@ std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, c
   setting.watch.Watch(std::move(watched))->Finish();
   if (!sweep.objective) return end;
   const MetricNumber number = NumberOf(end.metrics, sweep.objective->metric);
-  if (!number.number) return std::nullopt;  // it diverged or has no result, which is decided where it is seen
+  if (!number.number) return std::nullopt;  // it diverged or has no result; a retry decides
   if (sweep.early_stop && !end.metrics.contains(sweep.early_stop->resource)) return std::nullopt;
   if (number.number) end.loss = sweep.objective->maximize ? -*number.number : *number.number;
   return end;

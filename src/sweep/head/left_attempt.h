@@ -1,5 +1,5 @@
-// Attempts that have ended, read from their run directories: one whose head died, which perhaps succeeded although
-// nobody recorded it, and those that a later attempt continues.
+// Reads ended attempts from their run directories: those that may have succeeded while their head was dead, and those
+// that a later attempt continues.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// Its end with what it reported, if its run ended well; nothing if it has to be tried again.
+// Its end with its reports, if its run succeeded; nothing if it has to be retried.
 std::optional<SweepCourse::AttemptEnd> EndOfLeftAttempt(TrialSetting& setting, const std::string& id,
                                                         std::uint32_t attempt);
 

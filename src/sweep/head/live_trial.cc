@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-// The run that the attempt is. Where it shows anything, it shows it in its directory.
+// The run of the attempt. Its output goes to its directory.
 RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, TrialPlanner::Planned planned,
                      const std::vector<std::uint32_t>& hosts) {
   const SweepRequest& sweep = setting.request;
@@ -27,7 +27,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   RunRequest run = sweep.run;
   run.plan = std::move(evaluation.plan);
   if (sweep.hosts.empty()) {
-    if (!planned.resumed) run.plan_id = began.plan;  // else that is the id of the plan without job.resume
+    if (!planned.resumed) run.plan_id = began.plan;  // otherwise that is the id of the plan without job.resume
   } else {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       run.hosts.push_back(sweep.hosts[hosts[i]]);
@@ -74,7 +74,7 @@ std::string NeverReported(const std::string& metric, const std::string& what, co
   return nearest ? why + fmt::format(": did you mean {}?", *nearest) : why;
 }
 
-// Of an attempt that ended well: what the sweep wants to know and was not told; empty if nothing is missing.
+// For a successful attempt: which required metric is missing; empty if none is.
 std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* progress) {
   if (!sweep.objective) return {};
   const MetricReport reported = progress == nullptr ? MetricReport() : progress->metrics();
@@ -91,12 +91,12 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
                                                     TrialPlanner::Planned planned,
                                                     const std::vector<std::uint32_t>& hosts,
                                                     std::unique_ptr<Transport> transport, Calls calls) {
-  // Its run directory is made by the path.
+  // The run directory is created by path.
   if (!LeadsTo(setting.request.folder, setting.request.folder_fd)) {
     return Fail(MachineError("sweep", fmt::format("the sweep's directory {} was moved, removed or replaced",
                                                   Quoted(setting.request.folder))));
   }
-  // The journal knows of no such attempt: what is there is of one whose record was lost with the power.
+  // The journal has no such attempt: the folder is of one whose record was lost in a power failure.
   const std::string folder = TrialFolder(began.id, began.attempt);
   if (EntryExists(setting.request.folder_fd, folder)) {
     std::error_code ignored;
@@ -139,11 +139,11 @@ void LiveTrial::WatchMetrics(const Plan& plan) {
   const SweepDescription& sweep = setting_.request.description;
   MetricsWatch::Trial watched = WatchedTrial(setting_, plan, run_dir_);
   watched.report = calls_.report;
-  watched.at_once = sweep.objective || sweep.early_stop;  // else nothing follows from a report
+  watched.at_once = sweep.objective || sweep.early_stop;  // otherwise no decision follows from a report
   metrics_ = setting_.watch.Watch(std::move(watched));
 }
 
-// What it waits is none of its time.
+// Waiting does not count as its run time.
 void LiveTrial::OnWait(const std::string& holders) {
   waits_ = !holders.empty();
   if (!waits_) began_ns_ = MonotonicNowNs();

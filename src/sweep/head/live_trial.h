@@ -1,4 +1,4 @@
-// One attempt of a trial while it runs: an ordinary run with its directory in the sweep's, and what it reports.
+// One attempt of a trial while it runs: an ordinary run, in a directory below the sweep's, and its reports.
 #pragma once
 
 #include <functional>
@@ -27,36 +27,36 @@ struct TrialSetting {
   ClassPatterns classes;
 };
 
-// The metrics of a run of a trial, to be watched; without a function that takes the reports.
+// The parameters for watching a run's metrics, without the function that receives reports.
 MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir);
 
 class LiveTrial {
  public:
   struct Calls {
     std::function<void(const MetricReport& report)> report;
-    std::function<void(const std::string& holders)> waits;  // for devices that they hold; empty: no more
+    std::function<void(const std::string& holders)> waits;  // for devices; empty: no longer
     std::function<void(const RunOutcome& outcome)> ended;   // the object may be destroyed in it
   };
 
-  // `hosts`: of the request, by the plan's numbers. Fails, with nothing started, if the run cannot be begun at all.
+  // `hosts`: positions in the request, by the plan's numbers. Fails, with nothing started, if the run cannot begin.
   static Result<std::unique_ptr<LiveTrial>> Begin(TrialSetting& setting, const AttemptBegan& began,
                                                   TrialPlanner::Planned planned,
                                                   const std::vector<std::uint32_t>& hosts,
                                                   std::unique_ptr<Transport> transport, Calls calls);
 
-  // It is no short one: what it reports is read as it goes, and not all at its end.
+  // Starts reading its reports while it runs, instead of at its end only.
   void FollowMetrics();
 
-  // By the sweep's rule; `why` is what is told of it.
+  // By an early stopping rule; `why` is for reports.
   void StopEarly(const std::string& why);
-  // It is not the trial's end, but comes again; `why` is what is told of it.
+  // Ends the attempt, not the trial, which is retried; `why` is for reports.
   void Interrupt(bool now, const std::string& why = "the sweep was stopped");
   bool waits() const { return waits_; }
-  // Its control socket is there from now on.
+  // Opens its control socket.
   void Listen() { run_->Listen(); }
 
-  // Its run has ended: what it wrote last is reported now, if it was not before, and what stands in its file of
-  // results.
+  // Its run has ended: reads its last reports and its result file, unless that was done
+  // already.
   void TakeLastReports();
   SweepCourse::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
 

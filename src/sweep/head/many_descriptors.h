@@ -1,12 +1,12 @@
-// The limit of open files of a process that has some for each of many trials.
+// Raises the limit of open files, for a process with descriptors for many trials.
 #pragma once
 
 #include <sys/resource.h>
 
 namespace muster {
 
-// As many as this process may have, for as long as it lives; what it starts gets what it had
-// (transport/local_transport.h).
+// Raises this process's limit to its maximum for the lifetime of this object; processes that it starts get the original
+// limit (transport/local_transport.h).
 class ManyDescriptors {
  public:
   ManyDescriptors() {

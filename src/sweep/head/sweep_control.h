@@ -1,5 +1,5 @@
-// The control socket of a sweep: what that of a run is (run/control/control_server.h, docs/control.md), with trials in
-// the place of processes. A sweep has no processes of its own to dump or to list.
+// The control socket of a sweep: like that of a run (run/control/control_server.h, docs/control.md), with trials
+// instead of processes. A sweep has no processes of its own to dump or to list.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct SweepControlCalls {
   std::function<std::uint64_t()> records;
   std::function<std::uint32_t()> stops;
   std::function<bool(bool now)> stop;
-  // Makes the control socket of a trial that runs; false: it does not.
+  // Opens the control socket of a running trial; false if it is not running.
   std::function<bool(TrialNumber trial)> open;
 };
 

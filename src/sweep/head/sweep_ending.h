@@ -1,4 +1,4 @@
-// What a sweep's head leaves with: its exit code and why, from what the course and the head know at the end.
+// The outcome of a sweep's head: its exit code and reason, from the state of the scheduler and the head at the end.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// `why` and `exit_code`: of what stopped the sweep; empty and 0 if nothing did. `reasons`: why points are impossible
-// that were judged before any trial began.
+// `why` and `exit_code`: what stopped the sweep; empty and 0 if nothing did. `reasons`: why points are impossible that
+// were judged before any trial began.
 SweepOutcome OutcomeOf(const SweepCourse& course, const ImpossibleReasons& reasons, const std::string& why,
                        int exit_code);
 

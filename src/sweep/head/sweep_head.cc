@@ -48,8 +48,8 @@ namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
 constexpr std::size_t kComparedAtOnce = 16;  // with the plans of the evaluator that stays alive
-constexpr std::chrono::seconds kKeeping{1};  // how often what is written is brought to the disk and into the index
-// Below it no trial is begun: it could not even write its own files.
+constexpr std::chrono::seconds kKeeping{1};  // interval of syncing files to disk and updating the index
+// With less, no trial is begun: it could not write its own files.
 constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
 
 int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
@@ -81,20 +81,20 @@ class SweepHead {
                 .say = [this](const std::string& line) { Say(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {}
 
-  // With trials that are over and to be tried again.
+  // Including finished trials to be retried.
   SweepOutcome Run(SweepBegan began, std::vector<TrialRange> reopened);
 
  private:
   bool Write(const SweepEntry& entry);
   void Show(const SweepEntry& entry);
-  // On a terminal no line is wider than it is.
+  // On a terminal, cuts lines to its width.
   void Show(const std::string& lines) {
     constexpr std::size_t kIndent = 8;
     err_.Write(WrappedLines(lines, err_.columns(), kIndent));
   }
   void Say(const std::string& line) { Show("muster: " + line + "\n"); }
 
-  // Looks for what can be done now; soon, and once however often it is asked.
+  // Schedules a check for what can be done now; repeated calls are combined.
   void GoOn();
   void Judge();
   void OnJudged(TrialNumber first, Result<PointsJudged> judged);
@@ -105,7 +105,7 @@ class SweepHead {
   void OnWaits(TrialNumber trial, const std::string& holders);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
   bool DiskHasRoom();
-  // Ends what runs; it is tried again when the sweep goes on. The first reason counts.
+  // Ends what is running; it is retried when the sweep is resumed. The first reason counts.
   void Stop(const std::string& why, int exit_code, bool now);
   void AwaitSignal();
   void ListenForCommands();
@@ -136,20 +136,20 @@ class SweepHead {
   bool going_on_ = false;
   bool index_told_ = false;
   bool wait_told_ = false;
-  std::string holders_;  // of devices that a trial waits for; empty if none does
+  std::string holders_;  // processes that hold devices a trial waits for; empty if none waits
   bool kept_ = true;     // nothing has been written since the last Keep()
   bool ending_ = false;
   bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
-  std::string why_;            // it was stopped
+  std::string why_;            // why it was stopped
   ImpossibleReasons reasons_;  // of points judged before any trial began
   int exit_code_ = 0;
   SweepOutcome outcome_;
-  SweepHosts hosts_;  // last: what runs goes first
+  SweepHosts hosts_;  // last: destroyed first
 };
 
 bool SweepHead::Write(const SweepEntry& entry) {
-  if (unwritable_) return false;  // what comes later must not stand there without what came before
+  if (unwritable_) return false;  // later entries must not follow a missing one
   const std::uint64_t wall = WallNowNs();
   if (const int error = journal_.Append(entry, wall); error != 0) {
     unwritable_ = true;
@@ -166,7 +166,7 @@ void SweepHead::Show(const SweepEntry& entry) {
   if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
     const bool failed = IsFailure(ended->trial_class) && !ended->interrupted;
     if (!request_.quiet || failed) {
-      // What follows is taken by the course after it was written.
+      // The scheduler's state changes only after the entry was written.
       const auto open = course_.account().open().find(ended->trial);
       Say(AttemptLine(request_.description, open == course_.account().open().end() ? Point{} : open->second.point,
                       *ended));
@@ -215,9 +215,9 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
     time_is_up_.async_wait([this](const boost::system::error_code& error) {
       if (error || ending_) return;
       if (why_.empty()) why_ = "its time is up";
-      course_.Stop();  // what runs may end
+      course_.Stop();  // running trials may end
       for (const auto& [trial, live] : live_) {
-        if (live->waits()) live->Interrupt(true, why_);  // it has not begun
+        if (live->waits()) live->Interrupt(true, why_);  // it has not started
       }
       GoOn();
     });
@@ -324,7 +324,7 @@ void SweepHead::Start(TrialQueue::Start start) {
                                 .waits = [this, trial](const std::string& holders) { OnWaits(trial, holders); },
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
-    // It is this machine: the trial is tried again when the sweep goes on.
+    // Caused by this machine: the trial is retried when the sweep is resumed.
     SweepCourse::AttemptEnd end;
     end.interrupted = true;
     end.why = Sentence(live.error());
@@ -342,7 +342,7 @@ void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
   rows_.Changed();
 }
 
-// Said once: with other sweeps beside this one it is so for most of the time.
+// Reported once: with other sweeps on the machine this is the normal state.
 void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
   course_.Waits(trial, !holders.empty());
   if (!holders.empty() || course_.waiting() == 0) holders_ = holders;
@@ -356,7 +356,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   if (live.empty()) return;
   live.mapped()->TakeLastReports();
   SweepCourse::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
-  if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // it says nothing of the trial
+  if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
   if (course_.waiting() == 0) holders_.clear();
   GoOn();
@@ -408,7 +408,7 @@ void SweepHead::ListenForCommands() {
   control_ = *std::move(control);
 }
 
-// Once a second: what was written meanwhile is brought to the disk, and trials that have lasted are followed.
+// Once a second: syncs what was written, and follows the metrics of trials that have lasted.
 void SweepHead::Keep() {
   for (const auto& [trial, live] : live_) live->FollowMetrics();
   if (!std::exchange(kept_, true)) {
@@ -452,10 +452,10 @@ void SweepHead::End() {
 }  // namespace
 
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
-  // A trial's memory is given back and wanted again all the time: it may stay here.
+  // Freed memory is reused for the next trial, so keep it.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
-  const ManyDescriptors many_descriptors;  // each trial that runs has some
+  const ManyDescriptors many_descriptors;  // each running trial has some
   if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
   auto space = CompiledSpace::Of(request.description.space);
   if (!space) return Fail(space.error());

@@ -1,8 +1,8 @@
-// The head of a sweep: makes true what its course decides (sweep_course.h). Judges points in an evaluator that stays
-// alive, plans each trial in a fresh one, runs it as any other run below agents that stand, reads its reports, and
-// writes everything down first.
+// The head of a sweep: executes the decisions of its scheduler (sweep_course.h). Judges points in an evaluator that
+// stays alive, plans each trial in a fresh one, runs it like any other run below standing agents, reads its reports,
+// and records everything before doing it.
 //
-// One loop, one thread; nothing is polled, and nothing that a recipe computes is waited for. Knows neither Lua nor
+// One loop, one thread; no polling, and no blocking wait for a recipe's evaluation. Independent of Lua and
 // fork.
 #pragma once
 
@@ -27,32 +27,32 @@ namespace muster {
 
 struct SweepRequest {
   SweepDescription description;
-  // The sweep's folder, absolute, held by the caller: recipe/ has the sources, journal.jsonl may be there.
+  // The sweep's folder, absolute, held by the caller: recipe/ has the sources; journal.jsonl may exist.
   std::string folder;
   int folder_fd = -1;
-  // But for `trials`, and what is known of this process; `accepted`: whether another recipe than the one before may be
-  // gone on with.
+  // All fields except `trials` and those about this process; `accepted`: whether the sweep may be resumed with a
+  // changed recipe.
   SweepBegan began;
 
-  // Of trials that are over, those that are to be tried again; may be empty.
+  // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
 
-  // Of the sources in the folder. Points are added as overrides.
+  // For the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;
-  bool has_context = false;  // the first plan had one (Plan::mindspore)
-  // What a run directory keeps of how its plan was made (inputs.json).
+  bool has_context = false;  // the first plan has one (Plan::mindspore)
+  // The record in a run directory of how its plan was made (inputs.json).
   std::function<Value(const EvaluationOptions&)> evaluation_record;
 
-  // What all its runs have in common; plan, folder, hosts and console are the sweep's affair.
+  // Options common to all its runs; the sweep sets plan, folder, hosts and console.
   RunRequest run;
-  // Where they run; none: this machine. `devices`: of hosts without a number of their own.
+  // Where trials run; none: this machine. `devices`: for hosts without a number of their own.
   std::vector<SiteHost> hosts;
   std::uint32_t devices = 0;
 
   // Called whenever a trial has begun.
   std::function<void()> on_begun = {};
 
-  // Nothing is shown but what went wrong; on a terminal, rows tell how far it is.
+  // Show errors only; otherwise a terminal shows rows with the progress.
   bool quiet = false;
   bool progress = false;
   int err = 2;
@@ -65,9 +65,9 @@ struct SweepOutcome {
   std::string why;
 };
 
-// Fails, with nothing started, if the sweep cannot begin or go on at all: its journal cannot be read or written, the
-// description or the recipe is wrong or another one (kind "recipe_changed"), or `reopen` fails. Everything later is an
-// outcome, and in the journal.
+// Fails, with nothing started, if the sweep cannot begin or resume: its journal cannot be read or written, the
+// description or the recipe is invalid or changed (kind "recipe_changed"), or `reopen` fails. Later failures are in the
+// outcome and in the journal.
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport);
 
 }  // namespace muster

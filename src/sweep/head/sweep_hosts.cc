@@ -54,7 +54,7 @@ void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
   calls_.changed();
 }
 
-// One that was there is tried again: an agent may have been killed, and a connection cut.
+// A host that was connected is tried again: an agent may have been killed, or a connection cut.
 void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
   if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNone(host, why);

@@ -1,6 +1,6 @@
-// The hosts of a sweep and the agents that stand on them: which can be used, and what is done about one that is lost.
+// The hosts of a sweep and their standing agents: which are usable, and reconnecting lost ones.
 //
-// Tells the course which hosts it has; knows no trials.
+// Reports the hosts to the scheduler; independent of trials.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,35 @@
 
 namespace muster {
 
-// What trials are packed onto; `hosts` none: this machine. `devices`: of hosts without a number of their own. Each has
-// one core until more is known.
+// The pool that trials are packed onto; `hosts` none: this machine. `devices`: for hosts without a number of their own.
+// Each has one core until its number is known.
 HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const BudgetChoice& budget);
 
 class SweepHosts {
  public:
   struct Calls {
-    std::function<void()> changed;                          // something can be started, or waited for, now
-    std::function<void(const std::string& line)> say;       // for the user
-    std::function<void(const std::string& why)> none_left;  // no host will be there again
+    std::function<void()> changed;                          // something may be possible to start
+    std::function<void(const std::string& line)> say;       // a line for the user
+    std::function<void(const std::string& why)> none_left;  // no host will be usable again
   };
 
-  // `hosts` none: this machine. `id` is the sweep's. All but the names have to outlive it.
+  // `hosts` none: this machine. `id` is the sweep's. All but the names must outlive it.
   SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
              const std::string& id, SweepCourse& course, Calls calls);
 
   void ConnectAll() { agents_.ConnectAll(); }
-  // Every host is there, or will not be used, for now or at all.
+  // Every host is connected or, for now or for good, not used.
   bool settled() const;
-  // An agent that was lost is started again.
+  // A lost agent is being restarted.
   bool connects_again() const { return !connecting_again_.empty(); }
   std::unique_ptr<Transport> TransportFor(const std::vector<std::uint32_t>& hosts) {
     return agents_.TransportFor(hosts);
   }
-  // Nobody is told of hosts any more; `done` comes once their agents have ended.
+  // Stops all notifications; `done` is called once their agents have ended.
   void Finish(std::function<void()> done);
 
  private:
-  static constexpr std::uint32_t kMostLosses = 3;  // of a host's agent, until the host is left alone
+  static constexpr std::uint32_t kMostLosses = 3;  // of a host's agent, until the host is not used any more
 
   void OnReady(std::uint32_t host, const AgentReady& ready);
   void OnLost(std::uint32_t host, const std::string& why);
@@ -58,7 +58,7 @@ class SweepHosts {
   Calls calls_;
   bool finishing_ = false;
   std::map<std::uint32_t, std::uint32_t> losses_;
-  std::set<std::uint32_t> counted_;  // whose cores are known
+  std::set<std::uint32_t> counted_;  // hosts with a known number of cores
   std::set<std::uint32_t> connecting_again_;
   HostAgents agents_;
 };

@@ -125,7 +125,7 @@ void TrialPlanner::Resume(TrialNumber trial, Planned fresh, const std::function<
     if (UsesCheckpoint(evaluation->plan)) {
       made->evaluation = *std::move(evaluation);
     } else {
-      made->resumed.reset();  // its processes begin from nothing, whatever there is
+      made->resumed.reset();  // its processes start from scratch, even if a checkpoint exists
     }
     done(std::move(*made));
   });

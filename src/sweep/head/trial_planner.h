@@ -1,8 +1,8 @@
-// What evaluators are asked for a sweep: which points are possible, in one that stays alive, and the plan of a trial,
-// in a fresh one. A plan that the two do not agree about is none: then the recipe keeps something between plans, or
-// looks at what is not its input.
+// Requests to evaluators for a sweep: which points are possible, in an evaluator that stays alive, and the plan of a
+// trial, in a fresh one. If the two plans differ there is no plan: then the recipe keeps state between plans, or
+// depends on a hidden input.
 //
-// Nothing is waited for; answers come from the loop.
+// Never blocks; answers arrive through the loop.
 #pragma once
 
 #include <cstddef>
@@ -27,22 +27,22 @@
 
 namespace muster {
 
-// "gpt.lua:26": where something stands in the recipe, whose sources lie together wherever that is; empty for nowhere.
+// "gpt.lua:26": a place in the recipe, whose sources are in one folder, wherever that is; empty for no place.
 std::string RecipePlaceText(const Place& place, const std::string& recipe_file);
 
-// Whether it went wrong for want of time or memory, or by the machine: another time it may go well, so nothing is known
-// of the point.
+// Whether the failure was caused by the machine or by a limit of time or memory: a retry may succeed, so nothing is
+// known about the point.
 bool IsNotOfThePoint(const Diagnostics& problems);
 
 class TrialPlanner {
  public:
-  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_stem.h).
-  // `resumption`: what the trial's next attempt goes on from, where its checkpoints are in that place.
+  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_stem.h). `resumption`:
+  // returns what the trial's next attempt resumes, if its checkpoints are in that place.
   using Resumption = std::function<std::optional<TrialResumption>(TrialNumber trial, const CheckpointPlace& place)>;
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
                Sampler& sampler, RecipeFiles files, bool schema_too, Resumption resumption);
 
-  // Trials from `first` on, `count` of them or fewer, at least one.
+  // Judges up to `count` trials from `first` on, at least one.
   void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
 
   struct Planned {
@@ -50,23 +50,23 @@ class TrialPlanner {
     std::string plan_id;                       // of the plan without job.resume, the same for all attempts
     std::optional<TrialResumption> resumed{};  // `evaluation` was made with job.resume
   };
-  // Kind "plan_differs": the two evaluators made different plans of it. What the one that stays alive says of `next`,
-  // trials that are likely to be planned soon, is asked with it.
+  // Kind "plan_differs": the two evaluators made different plans. `next` are trials that are likely to be planned soon:
+  // the evaluator that stays alive plans them in the same request.
   void Plan(TrialNumber trial, std::vector<TrialNumber> next, std::function<void(Result<Planned>)> done);
 
-  // Nothing is answered any more.
+  // No further answers.
   void GiveUp();
 
  private:
   EvaluationOptions OptionsOf(TrialNumber trial);
   void PlanFresh(TrialNumber trial, EvaluationOptions options, std::function<void(Result<Evaluation>)> done);
-  // With job.resume, if there is a checkpoint and processes are given it; else `fresh` is done.
+  // Plans with job.resume, if there is a checkpoint and processes use it; otherwise `fresh` is the result.
   void Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done);
   void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done);
-  // False if it is not known what the plan is to be.
+  // False if the expected plan is not known yet.
   bool CompareKnown(TrialNumber trial, Planned& made, const std::function<void(Result<Planned>)>& done);
   Diagnostic Differs(TrialNumber trial, const std::string& id, const std::string& other);
-  // The evaluator that stays alive does one thing after the other.
+  // Queues the request: the evaluator that stays alive handles one at a time.
   void Ask(std::function<void()> question);
   void Answered();
 
@@ -83,7 +83,7 @@ class TrialPlanner {
   std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
   std::unique_ptr<AwaitedAnswer<std::vector<std::string>>> comparing_;
   std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;
-  std::vector<TrialNumber> next_;                // as told last
+  std::vector<TrialNumber> next_;                // from the latest request
   std::map<TrialNumber, std::string> expected_;  // plan ids by the evaluator that stays alive
 };
 

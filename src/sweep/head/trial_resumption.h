@@ -1,6 +1,6 @@
-// Which checkpoint the next attempt of a trial goes on from.
+// Finds the checkpoint from which the next attempt of a trial resumes.
 //
-// Looks into the run directories of its earlier attempts. Where checkpoints are below these is known from its plan.
+// Reads the run directories of its earlier attempts. The plan has the location of checkpoints below them.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ struct TrialResumption {
   ResumedFrom from;
 };
 
-// The newest complete checkpoint of the trial's last attempt; if that wrote none, the one that it went on from itself,
-// if that is still there. Returns nothing if the trial is to begin from nothing: at its first attempt, after `muster
-// retry`, after it diverged, or without a checkpoint. Only folders below the run directory count: any other folder
-// could hold checkpoints of other trials.
+// The newest complete checkpoint of the trial's last attempt; if it wrote none, the one that it resumed from itself, if
+// that still exists. Returns nothing if the trial must start from scratch: at its first attempt, after `muster retry`,
+// after it diverged, or without a checkpoint. Only folders below the run directory count: any other folder could hold
+// checkpoints of other trials.
 std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepAccount& account,
                                                  TrialNumber trial, const CheckpointPlace& place);
 

@@ -19,7 +19,7 @@ void GrowingLines::Feed(std::string_view bytes, const Take& take) {
     }
     const std::size_t room = kLongestLine - line_.size();
     cut_ = cut_ || piece.size() > room;
-    if (end != bytes.npos && line_.empty()) {  // mostly: nothing to be put together
+    if (end != bytes.npos && line_.empty()) {  // the common case: no buffering
       if (!piece.empty()) take(piece.substr(0, room), !cut_);
       cut_ = false;
       continue;
@@ -56,7 +56,7 @@ bool AppendedFile::Read(const GrowingLines::Take& take) {
   while (read < kMostAtOnce) {
     const std::uint64_t before = offset_;
     const std::size_t got = ReadWritten(file_.get(), offset_, bytes.data(), bytes.size());
-    if (offset_ != before) lines_.Skip();  // what was before a hole has no end
+    if (offset_ != before) lines_.Skip();  // the line before a gap has no end
     if (got == 0) break;
     read += got;
     offset_ += got;
@@ -73,7 +73,7 @@ bool AppendedFile::Read(const GrowingLines::Take& take) {
 
 namespace {
 
-// Where to go on so that no more than a piece is left before `end`; the offset itself where less is.
+// The offset after which at most one piece is left before `end`; the offset itself if less is left.
 std::uint64_t LastPiece(std::uint64_t offset, std::uint64_t end, GrowingLines& lines) {
   if (end < offset || end - offset <= AppendedFile::kMostAtOnce) return offset;
   lines.Skip();
@@ -95,7 +95,7 @@ void GrowingLog::LeaveOut() {
 bool GrowingLog::Read(const GrowingLines::Take& take) {
   if (!log_) log_ = LogBytes::Open(AT_FDCWD, path_);
   if (!log_) return false;
-  if (log_->Look().end < offset_) {  // somebody emptied it
+  if (log_->Look().end < offset_) {  // the file was truncated
     offset_ = 0;
     lines_ = GrowingLines(true);
   }

@@ -1,7 +1,7 @@
-// The lines of a file that grows while it is read. Knows bytes, files and line ends, not what lines say.
+// Reads lines of a file that grows. Handles bytes, files and line ends only.
 //
-// The file is a program's and not trusted: links are not followed, what is no regular file is not read, and of a line
-// no more than kLongestLine bytes are kept.
+// The file is a program's and not trusted: links are not followed, only regular files are read, and at most
+// kLongestLine bytes of a line are kept.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace muster {
 
-// Cuts bytes into lines as they come.
+// Cuts a stream of bytes into lines.
 class GrowingLines {
  public:
   static constexpr std::size_t kLongestLine = 64U << 10;
-  // `whole`: the line was no longer than that, and its end was seen.
+  // `whole`: the line was complete and not truncated.
   using Take = std::function<void(std::string_view line, bool whole)>;
 
-  // With `returns` a carriage return ends a line, too, as progress bars write them. Lines without a byte are left out.
+  // With `returns` a carriage return ends a line, too, as in progress bars. Empty lines are skipped.
   explicit GrowingLines(bool returns) : ends_(returns ? "\r\n" : "\n") {}
 
   void Feed(std::string_view bytes, const Take& take);
-  // The unfinished line at the end, if there is one.
+  // Passes on the unfinished line at the end, if there is one.
   void Flush(const Take& take);
-  // What comes next does not follow what came before: the rest of a line is left out.
+  // The next bytes do not follow the previous ones: the rest of the current line is dropped.
   void Skip();
 
  private:
@@ -38,15 +38,15 @@ class GrowingLines {
   bool skips_ = false;
 };
 
-// A file to which lines are appended. One that has become shorter is read from its beginning.
+// A file to which lines are appended. If it becomes shorter it is read from its beginning.
 class AppendedFile {
  public:
   explicit AppendedFile(std::string path) : path_(std::move(path)) {}
 
-  // Takes lines that have come since; at most kMostAtOnce bytes are read. Whether there may be more.
+  // Passes on new lines; reads at most kMostAtOnce bytes. Returns whether there may be more.
   bool Read(const GrowingLines::Take& take);
   void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
-  // Of what there is now, and has not been read, the last kMostAtOnce bytes alone will be.
+  // Skips to the last kMostAtOnce bytes of the unread part.
   void LeaveOut();
 
   static constexpr std::size_t kMostAtOnce = 1U << 20;
@@ -58,7 +58,7 @@ class AppendedFile {
   GrowingLines lines_{false};
 };
 
-// A log, which may have lost its beginning; the same otherwise.
+// The same for a log, whose beginning may have been dropped.
 class GrowingLog {
  public:
   explicit GrowingLog(std::string path) : path_(std::move(path)) {}

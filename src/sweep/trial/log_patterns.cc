@@ -31,7 +31,7 @@ Result<Pattern> Compile(const std::string& pattern, const std::string& what, con
                     "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
 }
 
-// The number that all of the text is, or nothing. "1e5", "+3", ".5"; "nan" and "inf", too.
+// The text as a number, or nothing. "1e5", "+3", ".5"; also "nan" and "inf".
 std::optional<Value> NumberWritten(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text.empty() || text.starts_with("+")) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<Value> NumberWritten(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ptr != end || (read.ec != std::errc() && read.ec != std::errc::result_out_of_range)) return std::nullopt;
   if (read.ec == std::errc() && !std::isfinite(number)) return Value();
-  // Too large for a double is as good as infinite, too small is nothing.
+  // Too large for a double counts as infinite, too small as zero.
   if (read.ec != std::errc())
     return text.find("e-") != text.npos || text.find("E-") != text.npos ? Value(0.0) : Value();
   return Value(number);

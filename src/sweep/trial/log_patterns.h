@@ -1,5 +1,5 @@
-// The patterns of a sweep: what is read out of a line of a log, and by which words a failure is told. With
-// cli/options/line_search.h all that knows RE2 (https://github.com/google/re2/wiki/Syntax): linear time, whatever the
+// The log patterns of a sweep: which metrics are read from a line of a log, and which words classify a failure. Besides
+// cli/options/line_search.h the only user of RE2 (https://github.com/google/re2/wiki/Syntax): linear time for every
 // pattern.
 #pragma once
 
@@ -16,23 +16,23 @@
 
 namespace muster {
 
-// What a program wrote for a value: a whole number, a number, null for one that is not finite ("nan", "-inf"), else the
-// text. Commas, semicolons and closing brackets after a number do not count: "2.31," is 2.31.
+// Converts a value that a program wrote: a whole number, a number, null if it is not finite ("nan", "-inf"), else the
+// text. Ignores commas, semicolons and closing brackets after a number: "2.31," is 2.31.
 Value ValueWritten(std::string_view text);
 
 // The patterns of MetricsChoice.
 class LogPatterns {
  public:
-  // Kind "pattern": no regular expression, or not with exactly one group.
+  // Kind "pattern": an invalid regular expression, or not exactly one group.
   static Result<LogPatterns> Of(const std::map<std::string, std::string>& patterns, const Place& place);
   LogPatterns(LogPatterns&&) noexcept;
   LogPatterns& operator=(LogPatterns&&) noexcept;
   ~LogPatterns();
 
   bool empty() const;
-  // Whether there is a pattern for this metric and no other.
+  // Whether this metric has the only pattern.
   bool only(const std::string& metric) const;
-  // By metric, what the first match in the line has in its group; those without a match are left out.
+  // By metric, the group of the first match in the line; metrics without a match are omitted.
   std::map<std::string, Value> Find(std::string_view line) const;
 
  private:
@@ -44,9 +44,9 @@ class LogPatterns {
 // The patterns of RetryChoice.
 class ClassPatterns {
  public:
-  // Kind "pattern": no regular expression, or a class that is no failure.
+  // Kind "pattern": an invalid regular expression, or a class that is no failure.
   static Result<ClassPatterns> Of(const std::map<TrialClass, std::string>& patterns, const Place& place);
-  ClassPatterns();  // none
+  ClassPatterns();  // no patterns
   ClassPatterns(ClassPatterns&&) noexcept;
   ClassPatterns& operator=(ClassPatterns&&) noexcept;
   ~ClassPatterns();
@@ -55,7 +55,7 @@ class ClassPatterns {
     TrialClass trial_class = TrialClass::kCrash;
     std::string line;
   };
-  // Of the last line in which a pattern is found; of several in one line the first class.
+  // For the last line that matches a pattern; if several match in one line, the first class.
   std::optional<Match> Find(const std::vector<std::string>& lines) const;
 
  private:

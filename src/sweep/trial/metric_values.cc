@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kLargestResult = 1U << 20;
 constexpr std::string_view kRunDirMark = "{run_dir}";
 
-// The name of the process without the texts' holes, but for the run directory's.
+// The folder without placeholders, except that of the run directory, which is filled in.
 tl::expected<std::string, std::string> FolderOf(const Text& text, const std::string& run_dir) {
   const auto pieces = Pieces(text);
   if (!pieces) return tl::unexpected(pieces.error());

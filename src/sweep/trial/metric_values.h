@@ -1,7 +1,7 @@
-// What a trial reports besides its lines of $MUSTER_METRICS: the log that is read, the file of a result, and what of
-// reports can be compared.
+// Metrics of a trial besides its lines of $MUSTER_METRICS: its log, its result file, and which values can be
+// compared.
 //
-// Texts are the programs' and not trusted.
+// The input is written by programs and not trusted.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ MetricNumber NumberOf(const MetricValues& values, const std::string& metric);
 // The process whose log is read. Kind "metrics": the plan has no such role.
 Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice);
 
-// What MetricsChoice::result_file holds once the trial has ended. `cwd`: the folder that muster was called from. Kind
-// "metrics": there is none, or it is no object of JSON.
+// Reads MetricsChoice::result_file once the trial has ended. `cwd`: the folder that muster was called from. Kind
+// "metrics": the file is missing, or is no JSON object.
 Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choice, const std::string& run_dir,
                                     const std::string& cwd);
 

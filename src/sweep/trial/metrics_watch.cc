@@ -24,7 +24,7 @@ constexpr std::string_view kLogEnd = ".log";
 constexpr std::size_t kMostNames = 200;
 constexpr std::size_t kMostFiles = 10'000;
 
-// "worker.2" of "worker.2.0.jsonl"; empty if it is no such name.
+// "worker.2" of "worker.2.0.jsonl"; empty for other names.
 std::string_view ProcessOf(std::string_view name, std::string_view end) {
   if (!name.ends_with(end)) return {};
   name.remove_suffix(end.size());
@@ -69,15 +69,15 @@ struct TrialMetrics::State {
 
   MetricsWatch::Trial trial;
   std::map<std::string, Reported> metrics;      // by name
-  std::map<std::string, std::uint32_t> speaks;  // by role
+  std::map<std::string, std::uint32_t> speaks;  // reporting process, by role
   std::map<std::string, GrowingLog> logs;       // by name: of the attempts of one process
   std::set<std::string> due_metrics, due_logs;
-  Value resource;  // that a log told last
+  Value resource;  // the latest one in a log
   MetricValues last;
   std::uint64_t reports = 0, bad_lines = 0;
   bool queued = false;
   bool followed = false;
-  bool over = false;  // nothing more is reported
+  bool over = false;  // no more reports
 
   std::string MetricsFolder() const { return trial.run_dir + "/metrics"; }
   std::string LogsFolder() const { return trial.run_dir + "/logs"; }
@@ -141,7 +141,7 @@ struct TrialMetrics::State {
     return more;
   }
 
-  // A piece of everything that is due; whether there is more.
+  // Reads a piece of everything that is due; returns whether there is more.
   bool ReadDue(bool to_the_end) {
     for (auto name = due_metrics.begin(); name != due_metrics.end() && !over;) {
       name = ReadMetrics(*name, to_the_end) ? std::next(name) : due_metrics.erase(name);
@@ -152,7 +152,7 @@ struct TrialMetrics::State {
     return !over && (!due_metrics.empty() || !due_logs.empty());
   }
 
-  // Of what has not been read the last piece alone is.
+  // Skips to the last piece of everything unread.
   void LeaveOut() {
     for (const std::string& name : due_metrics) {
       if (const auto known = metrics.find(name); known != metrics.end()) known->second.file.LeaveOut();
@@ -162,7 +162,7 @@ struct TrialMetrics::State {
     }
   }
 
-  // All files that there are.
+  // Marks all existing files as due.
   void LookEverywhere() {
     for (std::string& name : NamesIn(MetricsFolder())) due_metrics.insert(std::move(name));
     if (trial.patterns == nullptr) return;
@@ -174,7 +174,7 @@ struct TrialMetrics::State {
 
 struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
   using Trial = std::shared_ptr<TrialMetrics::State>;
-  // What a watch is on: the folder of metrics, that of logs, or one log.
+  // The target of a watch: the folder of metrics, that of logs, or one log.
   struct Watched {
     Trial trial;
     enum class What : std::uint8_t { kMetrics, kLogs, kLog } what = What::kMetrics;
@@ -200,7 +200,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
   void Take() {
     ReadFileChanges(changes.native_handle(), [this](const FileChange& change) {
       if (change.watch < 0) {
-        std::set<Trial> trials;  // what follows adds watches
+        std::set<Trial> trials;  // handling a trial adds watches
         for (const auto& [watch, watched] : watches) trials.insert(watched.trial);
         for (const Trial& trial : trials) LookAgain(trial);
         return;
@@ -229,7 +229,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
     ReadSoon();
   }
 
-  // All that there is of the trial, as if nothing had been told of it.
+  // Marks all files of the trial as due, regardless of notifications.
   void LookAgain(const Trial& trial) {
     trial->LookEverywhere();
     const std::set<std::string> logs = trial->due_logs;
@@ -249,7 +249,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
     });
   }
 
-  // One round over all trials that have something; others of the loop come between two.
+  // One round over all trials with something to read; the loop handles other events in between.
   void Read() {
     for (std::size_t left = queue.size(); left > 0; --left) {
       const Trial trial = std::move(queue.front());
@@ -269,7 +269,7 @@ struct MetricsWatch::Impl : std::enable_shared_from_this<Impl> {
 
   void WatchLog(const Trial& trial, const std::string& name) {
     AddWatch(trial->LogsFolder() + "/" + name, IN_MODIFY, {trial, Watched::What::kLog, name});
-    trial->due_logs.insert(name);  // what was written before
+    trial->due_logs.insert(name);  // what was written before the watch
   }
 
   void Forget(const Trial& trial) {
@@ -314,7 +314,7 @@ void TrialMetrics::Follow() {
   if (state_->trial.patterns != nullptr) {
     watch_->AddWatch(state_->LogsFolder(), IN_CREATE | IN_MOVED_TO, {state_, What::kLogs, {}});
   }
-  // With the watches in place: what is written from here on is told.
+  // The watches are in place: later writes are notified.
   watch_->LookAgain(state_);
   watch_->ReadSoon();
 }
@@ -332,8 +332,8 @@ void TrialMetrics::Finish() {
   if (state_->followed) watch_->Forget(state_);
   watch_.reset();
   state_->LookEverywhere();
-  const std::shared_ptr<State> state = state_;  // a report may end this object
-  // The loop waits for it, so it has an end: of more than that only the last part is read.
+  const std::shared_ptr<State> state = state_;  // a report may destroy this object
+  // Bounds the time in the loop: of more data only the last part is read.
   constexpr int kMostRounds = 16;
   for (int round = 0; state->ReadDue(true); ++round) {
     if (round == kMostRounds) state->LeaveOut();

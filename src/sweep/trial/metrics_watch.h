@@ -1,10 +1,10 @@
-// What running trials report, as they report it: lines of JSON at $MUSTER_METRICS, and values that patterns find in a
-// log.
+// Reads the reports of running trials as they are written: lines of JSON at $MUSTER_METRICS, and values that patterns
+// find in a log.
 //
-// Of each role one process speaks, as in the report of a run (run/report/metrics_report.h): its first one that reported
-// anything. Who is first is not known before the end, so one with a lower index than that which spoke until now takes
-// over with its first line. The files are the programs' and not trusted. inotify(7) tells of writes, nothing is polled;
-// where another machine writes into a shared folder the kernel is silent, and what it wrote is read at the end.
+// One process of each role counts, as in the report of a run (run/report/metrics_report.h): the first one that reported
+// anything. Which one that is is known only at the end, so a process with a lower index takes over with its first line.
+// The files are written by programs and not trusted. inotify(7) notifies of writes, without polling; writes of another
+// machine into a shared folder are not notified, and are read at the end.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace muster {
 
 class TrialMetrics;
 
-// Watches for all trials of a head.
+// Watches the reports of all trials of a head.
 class MetricsWatch {
  public:
   explicit MetricsWatch(boost::asio::io_context& io);
@@ -29,20 +29,20 @@ class MetricsWatch {
   MetricsWatch& operator=(const MetricsWatch&) = delete;
   ~MetricsWatch();
 
-  // False: the kernel tells of no writes here, and reports are read at the end.
+  // False: writes cannot be watched here, and reports are read at the end.
   bool live() const;
 
   struct Trial {
-    std::string run_dir;                    // absolute; there, with its folders
-    const LogPatterns* patterns = nullptr;  // null: no log is read; lives longer than what is returned
+    std::string run_dir;                    // absolute; exists, with its folders
+    const LogPatterns* patterns = nullptr;  // null: no log is read; must outlive the returned object
     std::string log_of;                     // "worker.0": the process whose log is read
     std::string resource = "step";          // see below
     std::function<void(const MetricValues&)> report;
-    bool at_once = true;  // false: nothing is reported before Follow() or Finish()
+    bool at_once = true;  // false: report nothing before Follow() or Finish()
   };
-  // Calls `report` from the loop for each report, in order. A line of JSON is one; so is a line of the log in which at
-  // least one pattern finds a value. A line in which only the resource is found is none, but the number holds for those
-  // that follow until there is another; where it is the only pattern each line counts.
+  // Calls `report` from the loop for each report, in order. A report is a line of JSON, or a line of the log in which
+  // at least one pattern finds a value. A line with the resource alone is no report, but sets the resource of the
+  // following ones; if the resource has the only pattern, each match is a report.
   std::unique_ptr<TrialMetrics> Watch(Trial trial);
 
  private:
@@ -51,21 +51,21 @@ class MetricsWatch {
   std::shared_ptr<Impl> impl_;
 };
 
-// The reports of one trial; watched for as long as this lives.
+// The reports of one trial; watched during the lifetime of this object.
 class TrialMetrics {
  public:
   ~TrialMetrics();
   TrialMetrics(const TrialMetrics&) = delete;
   TrialMetrics& operator=(const TrialMetrics&) = delete;
 
-  // From now on reports are told as they are written, those so far first. It may be so already.
+  // Reports from now on as data is written, beginning with everything so far. May be called again.
   void Follow();
-  // Nobody writes any more: reports what is left at once, and ends the watch.
+  // The writers have ended: reports everything that is left, and ends the watch.
   void Finish();
-  // The last of each.
+  // The latest value of each metric.
   const MetricValues& last() const;
   std::uint64_t reports() const;
-  // Lines of $MUSTER_METRICS that are no object of JSON, too long, or cut.
+  // Lines of $MUSTER_METRICS that are no JSON object, too long, or truncated.
   std::uint64_t bad_lines() const;
 
  private:

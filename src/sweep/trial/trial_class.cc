@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLongestWords = 200;
 
-// What frameworks say when a device has not enough memory.
+// Error messages of frameworks when a device is out of memory.
 constexpr std::array<std::string_view, 21> kDeviceMemoryWords = {
     "CUDA out of memory",  // PyTorch
     "HIP out of memory",   // … on ROCm
@@ -50,14 +50,14 @@ constexpr std::array<std::string_view, 21> kDeviceMemoryWords = {
     "aclrtMalloc failed",
 };
 
-// What is said when the host has not.
+// Error messages when the host is out of memory.
 constexpr std::array<std::string_view, 5> kHostMemoryWords = {"DefaultCPUAllocator: can't allocate memory",
                                                               "std::bad_alloc", "Cannot allocate memory", "MemoryError",
                                                               "oom-kill"};
 
 constexpr std::array<int, 7> kOutsideSignals = {SIGTERM, SIGKILL, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGXCPU};
 
-// Why a program cannot be executed that is the recipe's fault, on every host.
+// Errors of starting a program that are caused by the recipe, on every host.
 constexpr std::array<int, 9> kProgramErrors = {ENOENT, EACCES, ENOTDIR, EISDIR,      ENOEXEC,
                                                E2BIG,  ELOOP,  EPERM,   ENAMETOOLONG};
 
@@ -66,7 +66,7 @@ bool Has(const Range& range, const T& value) {
   return std::find(std::begin(range), std::end(range), value) != std::end(range);
 }
 
-// The last line that holds one of the words.
+// The last line that contains one of the words.
 template <std::size_t N>
 std::optional<std::string> LineWith(const std::vector<std::string>& lines,
                                     const std::array<std::string_view, N>& words) {
@@ -84,7 +84,7 @@ std::string Words(std::string_view text) {
   return text.size() > kLongestWords ? words + "…" : words;
 }
 
-// The signal that ended it, or that a shell says ended its command (128 + n); 0: none did.
+// The signal that ended it, or that a shell reports for its command (128 + n); 0: none.
 int SignalOf(const ProcessExited& exit) {
   if (exit.signalled) return exit.code;
   constexpr int kByShell = 128;
@@ -94,7 +94,7 @@ int SignalOf(const ProcessExited& exit) {
 struct Verdict {
   TrialClass trial_class;
   bool host_to_blame;
-  std::string words;  // that follow the run's own
+  std::string words;  // appended to the run's own reason
 };
 
 Verdict OfSpawn(const SpawnFailed& spawn) {
@@ -118,7 +118,7 @@ Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
   for (const EndEvidence& evidence : origin.evidence) {
     if (evidence.kind == "disk") return {TrialClass::kCrash, true, Words(evidence.detail)};
   }
-  // 2: what programs say of words they do not understand; 126 and 127: what shells say of programs they cannot start.
+  // 2: programs that refuse their arguments; 126 and 127: shells that cannot start a program.
   if (!exit.signalled && (exit.code == 2 || exit.code == 126 || exit.code == 127)) {
     return {TrialClass::kUserError, false, PythonHint(origin.last_lines)};
   }
@@ -167,7 +167,7 @@ TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const 
   if (!verdict.host_to_blame) return ending;
   std::optional<std::uint32_t> machine = facts.lost;
   if (!machine && facts.origin) machine = facts.origin->machine;
-  if (!machine && hosts.size() == 1) machine = 0;  // whatever it was, it was there
+  if (!machine && hosts.size() == 1) machine = 0;  // whatever it was, it happened there
   if (machine && *machine < hosts.size()) ending.blamed = hosts[*machine];
   return ending;
 }

@@ -1,7 +1,7 @@
-// What the end of a run was, in the classes by which a sweep decides what to do about it, and which host is to blame.
-//
-// What a run cannot tell is the caller's to say: that its loss is no number (diverged), and that the sweep itself ended
-// it (stopped).
+// Classifies the end of a run, for a sweep's decision what to do about it, and finds the host to
+// blame.
+// The caller decides what a run cannot know: that its loss is no number (diverged), and that the sweep itself ended it
+// (stopped).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace muster {
 
-// What is known of how a run ended badly.
+// What is known about a failed run.
 struct EndFacts {
   Cause cause = Cause::kFailed;
-  std::string why;  // the run's own sentence
-  // Who failed first, on which machine (run/supervise/host_slots.h), and what is known of that.
+  std::string why;  // the run's own reason
+  // The process that failed first, its machine (run/supervise/host_slots.h), and its failure.
   struct Origin {
     std::uint32_t machine = 0;
     std::optional<ProcessExited> exit = {};
@@ -32,24 +32,24 @@ struct EndFacts {
     std::vector<std::string> last_lines = {};
   };
   std::optional<Origin> origin = {};
-  std::optional<std::uint32_t> lost = {};  // the machine whose agent was lost, or never came to be
+  std::optional<std::uint32_t> lost = {};  // the machine whose agent was lost, or never connected
 };
 
 struct TrialEnding {
   TrialClass trial_class = TrialClass::kOk;
   std::string blamed = {};  // the host, as the user named it; empty: none, or this machine
-  std::string why = {};     // one sentence, safe for a terminal; empty if it ended well
+  std::string why = {};     // one sentence, safe for a terminal; empty on success
 
   bool operator==(const TrialEnding&) const = default;
 };
 
-// `hosts`: names of the run's hosts, spares behind them; empty for a run on this machine.
+// `hosts`: names of the run's hosts, followed by the spares; empty for a run on this machine.
 TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts);
 
-// Reads the journal of the run directory, and the last lines of who failed first.
+// Reads the journal of the run directory, and the last log lines of the process that failed first.
 EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome);
 
-// Both. Of a run that ended well nothing is read.
+// Both. Reads nothing for a successful run.
 TrialEnding ClassOfRun(const Plan& plan, const RunOutcome& outcome, const ClassPatterns& patterns,
                        const std::vector<std::string>& hosts);
 

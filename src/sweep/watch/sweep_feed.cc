@@ -23,7 +23,7 @@ Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
     return Fail(SystemError("inotify", "cannot follow " + Quoted(journal), errno));
   }
   changes_.assign(inotify.release());
-  // Asked with the watch in place: what happens from here on is reported.
+  // Checked after the watch is in place, so that every later event is reported.
   const bool live = IsRunLive(sweep_dir);
   Read();
   if (!live || ended_) return false;

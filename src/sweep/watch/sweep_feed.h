@@ -1,5 +1,5 @@
-// A sweep's journal as a stream: what has been written, then what is being written, until nobody is at the sweep. Told
-// by inotify(7).
+// A sweep's journal as a stream: existing entries, then new ones, until no head is active. Uses
+// inotify(7).
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@ class SweepFeed {
  public:
   struct Calls {
     std::function<void(const SweepRecord& record)> take;
-    std::function<void()> taken;  // all that is there until now has been
-    std::function<void()> over;   // once, behind all the others: the head has left, or is gone
+    std::function<void()> taken;  // called after all existing entries
+    std::function<void()> over;   // called once, last: the head has exited, or is gone
   };
 
   explicit SweepFeed(boost::asio::io_context& io) : changes_(io) {}
 
-  // What is there already is taken before this returns; what comes, from the loop. False: nobody is at the sweep, or
-  // its head is leaving; `over` is not called then. Kind "sweep" or "inotify".
+  // Passes on existing entries before returning; new ones from the loop. False: no head is active, or it is exiting;
+  // `over` is not called then. Kind "sweep" or "inotify".
   Result<bool> Start(const std::string& sweep_dir, Calls calls);
   void Stop();
 
@@ -37,7 +37,7 @@ class SweepFeed {
   UniqueFd folder_;
   JournalPosition position_;
   Calls calls_;
-  bool ended_ = false;  // by the last record that says so
+  bool ended_ = false;  // according to the last entry
 };
 
 }  // namespace muster

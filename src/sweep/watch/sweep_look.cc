@@ -42,7 +42,7 @@ std::vector<RunningTrial> RunningTrials(const SweepAccount& account, const std::
     const std::string run_dir = dir + "/" + TrialFolder(open.id, trial.attempt);
     if (auto run = SummarizeRun(run_dir, true)) {
       trial.run = *std::move(run);
-    } else {  // its first record is not written yet
+    } else {  // its first entry is not written yet
       trial.run.run = open.run_id;
       trial.run.plan = open.plan;
       trial.run.name = account.name();
@@ -61,7 +61,7 @@ Result<SweepLook> LookAtSweep(const std::string& dir) {
   SweepLook look;
   look.dir = dir;
   look.file = *std::move(file);
-  look.live = IsRunLive(dir);  // asked first: a head that leaves between the two is one that is still there
+  look.live = IsRunLive(dir);  // checked first: a head that exits in between counts as live
   const auto view = SweepView::Open(dir);
   if (!view) return Fail(view.error());
   const SweepAccount& account = view->account();

@@ -104,7 +104,7 @@ class SweepWatch {
   Output out_;
   ProgressDisplay rows_;
   SweepFeed feed_;
-  SweepDescription description_;  // of it the objective
+  SweepDescription description_;  // its objective is used
   SweepAccount account_;
   std::uint64_t began_ns_ = 0;  // of the last head, by its clock
   std::uint64_t over_at_begin_ = 0;
