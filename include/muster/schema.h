@@ -45,10 +45,10 @@ enum class Kind : std::uint8_t {
   kSize,  // memory as "3.5GB" (MindSpore's GB is 2^30 bytes); a plain number is bytes, at least 2^20, and is converted
   kPath,  // a non-blank string
   kListInt,
-  kTuple,    // a list of lists of whole numbers
-  kDict,     // a table with the sub-keys `keys`
-  kTextMap,  // a table of free names, each with a text (out of `choices`, if there are any)
-  kWords,    // a text: words out of `choices`, separated by commas without blanks
+  kTuple,     // a list of lists of whole numbers
+  kDict,      // a table with the sub-keys `keys`
+  kTextMap,   // a table of free names, each with a text (out of `choices`, if there are any)
+  kWords,     // a text: words out of `choices`, separated by commas without blanks
   kListText,  // a list of texts
   kListMap,   // a table of free names, each with a list of texts, or of whole numbers if `min` is given
   kAny,

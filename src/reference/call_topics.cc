@@ -56,7 +56,8 @@ Page FunctionPage(const Schema& schema, const Function& function, const std::vec
   facts.facts.push_back({"releases", {SpanText(releases, function.since, releases.back())}});
   facts.facts.push_back({"calls", {RepeatText(function)}});
   if (!function.devices.empty()) {
-    facts.facts.push_back({"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
+    facts.facts.push_back(
+        {"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
   }
   page.blocks.push_back(std::move(facts));
   Value::List data;
@@ -79,8 +80,10 @@ Topics CallTopics(const Schema& schema, const std::optional<Release>& release) {
   Topics topics;
   for (const auto& [name, function] : schema.calls()) {
     if (release && *release < function.since) continue;
-    topics.push_back({name, "function", function.doc, {"mindspore." + name}, true,
-                      [&schema, &function = function, releases] { return FunctionPage(schema, function, releases); }});
+    topics.push_back(
+        {name, "function", function.doc, {"mindspore." + name}, true, [&schema, &function = function, releases] {
+           return FunctionPage(schema, function, releases);
+         }});
   }
   return topics;
 }

@@ -140,14 +140,15 @@ TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
                                "mindspore.device_context.ascend.op_debug.aclinit_config { err_msg_mode = '1' }" +
                                kOne,
                            k26);
-  EXPECT_EQ(plan.roles[0].context,
-            (ContextValues{{"device_context.ascend.op_debug.aclinit_config.config", Value(Value::Map{{"err_msg_mode", "1"}})},
-                           {"runtime.launch_blocking.called", Value(true)},
-                           {"runtime.set_memory.max_size", Value("30GB")},
-                           {"runtime.set_memory.optimize_level", Value("O1")},
-                           {"set_deterministic.deterministic", Value(true)},
-                           {"set_device.device_id", Value(3)},
-                           {"set_device.device_target", Value("Ascend")}}));
+  EXPECT_EQ(
+      plan.roles[0].context,
+      (ContextValues{{"device_context.ascend.op_debug.aclinit_config.config", Value(Value::Map{{"err_msg_mode", "1"}})},
+                     {"runtime.launch_blocking.called", Value(true)},
+                     {"runtime.set_memory.max_size", Value("30GB")},
+                     {"runtime.set_memory.optimize_level", Value("O1")},
+                     {"set_deterministic.deterministic", Value(true)},
+                     {"set_device.device_id", Value(3)},
+                     {"set_device.device_target", Value("Ascend")}}));
 }
 
 TEST(MindsporeFunctions, OfOneProcessStayWithIt) {

@@ -39,7 +39,8 @@ void Check(const std::string& line, const Release& release, const std::vector<On
   SCOPED_TRACE(line + " (" + ReleaseText(release) + ")");
   Context context(RealSchema(), release);
   for (std::size_t i = 0; i + 1 < calls.size(); ++i) {
-    EXPECT_FALSE(HasErrors(context.Apply(calls[i].function, calls[i].arguments, At(static_cast<std::uint32_t>(i + 1)))));
+    EXPECT_FALSE(
+        HasErrors(context.Apply(calls[i].function, calls[i].arguments, At(static_cast<std::uint32_t>(i + 1)))));
   }
   const auto before = context.Settled();
   const Diagnostics found = context.Apply(calls.back().function, calls.back().arguments, At(9));

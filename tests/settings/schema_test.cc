@@ -98,7 +98,8 @@ TEST(Schema, KnowsWhichReleaseHasAConstant) {
 TEST(ShippedSchema, DescribesTenReleases) {
   const std::pair<const char*, const char*> names[] = {
       {"0.3", "0.3.1"},           {"1.0", "1.0.1"},   {"1.6", "1.6.2"}, {"1.9", "1.9.0"},
-      {"2.3.0-rc2", "2.3.0-rc2"}, {"2.3.1", "2.3.1"}, {"2.3", "2.3.1"}, {"2.4", "2.4.0"}, {"2.5", "2.5.0"}, {"2.6", "2.6.0"}, {"2.7", "2.7.0"}};
+      {"2.3.0-rc2", "2.3.0-rc2"}, {"2.3.1", "2.3.1"}, {"2.3", "2.3.1"}, {"2.4", "2.4.0"},
+      {"2.5", "2.5.0"},           {"2.6", "2.6.0"},   {"2.7", "2.7.0"}};
   for (const auto& [name, release] : names) {
     const auto found = RealSchema().FindRelease(name, At(1));
     ASSERT_TRUE(found) << name;

@@ -130,7 +130,8 @@ int CallFunction(lua_State* lua) {
     Value value;
     if (!ToValue(lua, i + 2, value, why)) return refuse(function + ": " + why);
     const Attribute* only = given > 1 ? nullptr : host.schema.Find(function, parameters[0], context.release());
-    const bool by_name = i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
+    const bool by_name =
+        i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
     if (by_name) {
       named = *value.AsMap();
     } else if (!value.IsNull()) {

@@ -69,7 +69,8 @@ bool Fits(Kind kind, const Value& value) {
       return value.AsMap() != nullptr || ListOf(value) != nullptr;
     case Kind::kListText: {
       const Value::List* list = ListOf(value);
-      return list != nullptr && std::all_of(list->begin(), list->end(), [](auto& v) { return v.AsString() != nullptr; });
+      return list != nullptr &&
+             std::all_of(list->begin(), list->end(), [](auto& v) { return v.AsString() != nullptr; });
     }
     case Kind::kListMap:
     case Kind::kTextMap:
@@ -196,7 +197,8 @@ class Check {
   }
 
   std::optional<Value> Choice(const Value& value) {
-    const bool of_words = attribute_.Is(Kind::kWords) && value.AsBool() != nullptr;  // the choices are those of its texts
+    const bool of_words =
+        attribute_.Is(Kind::kWords) && value.AsBool() != nullptr;  // the choices are those of its texts
     if (attribute_.choices.empty() || of_words) return value;
     if (std::find(attribute_.choices.begin(), attribute_.choices.end(), value) != attribute_.choices.end())
       return value;
@@ -231,8 +233,9 @@ class Check {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       const Value word(std::string(text.substr(begin, end - begin)));
       if (std::find(attribute_.choices.begin(), attribute_.choices.end(), word) == attribute_.choices.end()) {
-        return Refuse("enum", Shown() + " holds " + ToText(word) + ", which is not one of " + ChoicesText(attribute_) +
-                                  " in " + InRelease(),
+        return Refuse("enum",
+                      Shown() + " holds " + ToText(word) + ", which is not one of " + ChoicesText(attribute_) + " in " +
+                          InRelease(),
                       "separate words by commas, without blanks");
       }
       begin = end + 1;

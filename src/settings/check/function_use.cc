@@ -66,11 +66,10 @@ class Use {
     if (first == nullptr || first->source.place.file != place_.file || first->source.place == place_) return;
     const bool may = function_.repeats == Function::Repeats::kSame;
     if (may && same) return;
-    Diagnostic& problem =
-        Add(Error("repeated", place_,
-                  function_.name + " is called again" + (may ? " with other values" : "") + ": " + Version() +
-                      " takes one call in a process",
-                  "give all parameters in one call"));
+    Diagnostic& problem = Add(Error("repeated", place_,
+                                    function_.name + " is called again" + (may ? " with other values" : "") + ": " +
+                                        Version() + " takes one call in a process",
+                                    "give all parameters in one call"));
     problem.notes.push_back({"it was called here before", first->source.place});
   }
 
@@ -106,10 +105,9 @@ class Use {
     if (!arguments_.contains(parameter.name) && parameter.name != kCalled) return;
     const auto old = own_.find(parameter.replaces);
     if (old == own_.end()) return;
-    Diagnostic& problem = Add(Warning("conflict", place_,
-                                      parameter.replaces + " has no effect beside " + function_.name + " in " +
-                                          Version(),
-                                      "leave " + parameter.replaces + " out"));
+    Diagnostic& problem = Add(
+        Warning("conflict", place_, parameter.replaces + " has no effect beside " + function_.name + " in " + Version(),
+                "leave " + parameter.replaces + " out"));
     problem.notes.push_back(SetHere(parameter.replaces, old->second));
   }
 

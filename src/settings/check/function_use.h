@@ -1,5 +1,5 @@
-// What the call of a function with parameters asks beyond the values of its parameters: that all required ones are there,
-// that it is not called again, and that the device is one for which it does something.
+// What the call of a function with parameters asks beyond the values of its parameters: that all required ones are
+// there, that it is not called again, and that the device is one for which it does something.
 #pragma once
 
 #include <map>

@@ -17,10 +17,14 @@ using record::Trouble;
 constexpr int kMaxNesting = 8;
 
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"bool", Kind::kBool},   {"int", Kind::kInt},   {"float", Kind::kFloat},      {"string", Kind::kString},
-    {"enum", Kind::kEnum},   {"size", Kind::kSize}, {"path", Kind::kPath},        {"list_int", Kind::kListInt},
-    {"tuple", Kind::kTuple}, {"dict", Kind::kDict}, {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
-    {"words", Kind::kWords}, {"list_text", Kind::kListText}, {"list_map", Kind::kListMap},
+    {"bool", Kind::kBool},        {"int", Kind::kInt},
+    {"float", Kind::kFloat},      {"string", Kind::kString},
+    {"enum", Kind::kEnum},        {"size", Kind::kSize},
+    {"path", Kind::kPath},        {"list_int", Kind::kListInt},
+    {"tuple", Kind::kTuple},      {"dict", Kind::kDict},
+    {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
+    {"words", Kind::kWords},      {"list_text", Kind::kListText},
+    {"list_map", Kind::kListMap},
 };
 
 Trouble Read(const Value& value, std::vector<Kind>& out) {
