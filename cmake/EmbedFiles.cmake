@@ -28,5 +28,6 @@ function(muster_embed target)
       -DOUTPUT=${output} -P ${MUSTER_ROOT}/cmake/embed_files_script.cmake
     DEPENDS ${depends} ${MUSTER_ROOT}/cmake/embed_files_script.cmake
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${output})
 endfunction()

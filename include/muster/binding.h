@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
 #include "muster/result.h"
 
 namespace muster {
+
+struct Text;
 
 struct HostBinding {
   std::string name;

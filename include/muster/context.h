@@ -16,21 +16,10 @@
 #include "muster/diagnostic.h"
 #include "muster/result.h"
 #include "muster/schema.h"
+#include "muster/setting_source.h"
 #include "muster/value.h"
 
 namespace muster {
-
-struct SettingSource {
-  enum class Kind : std::uint8_t { kDefault, kSet, kDerived, kReset };
-  Kind kind = Kind::kDefault;
-  Place place;       // of the call (kSet, kReset)
-  std::string text;  // additional source: "default of MindSpore 1.6.2", "the number of workers"; may be empty
-
-  bool operator==(const SettingSource&) const = default;
-};
-
-// As text: "recipes/ps.lua:9", "default of MindSpore 1.6.2", …
-std::string SourceText(const SettingSource& source);
 
 // A file beside the recipe whose content is part of the plan.
 struct ShippedFile {

@@ -16,6 +16,7 @@
 
 #include "muster/activation.h"
 #include "muster/result.h"
+#include "muster/site.h"
 #include "muster/value.h"
 
 namespace muster {
@@ -287,17 +288,6 @@ struct SecretSource {
   std::string from_file;  // absolute path of a file whose content (less one final newline) it is
 
   bool operator==(const SecretSource&) const = default;
-};
-
-// The site's changes to the environment that processes inherit, applied before their host's activation: first the
-// filter for inherited variables, then removals, then settings.
-struct SiteEnvironment {
-  std::map<std::string, std::string> set;
-  std::vector<std::string> unset;  // NAME or PREFIX*
-  std::vector<std::string> pass;   // NAME or PREFIX*; empty: everything passes
-
-  bool empty() const { return set.empty() && unset.empty() && pass.empty(); }
-  bool operator==(const SiteEnvironment&) const = default;
 };
 
 struct Plan {

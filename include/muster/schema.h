@@ -45,9 +45,12 @@ enum class Kind : std::uint8_t {
   kSize,  // memory as "3.5GB" (MindSpore's GB is 2^30 bytes); a plain number is bytes, at least 2^20, and is converted
   kPath,  // a non-blank string
   kListInt,
-  kTuple,    // a list of lists of whole numbers
-  kDict,     // a table with the sub-keys `keys`
-  kTextMap,  // a table with arbitrary names, each with a text (from `choices`, if there are any)
+  kTuple,     // a list of lists of whole numbers
+  kDict,      // a table with the sub-keys `keys`
+  kTextMap,   // a table of free names, each with a text (out of `choices`, if there are any)
+  kWords,     // a text: words out of `choices`, separated by commas without blanks
+  kListText,  // a list of texts
+  kListMap,   // a table of free names, each with a list of texts, or of whole numbers if `min` is given
   kAny,
 };
 
@@ -85,8 +88,9 @@ struct Attribute {
   std::optional<double> min;
   std::optional<double> max;
   std::optional<double> above;             // strictly greater
-  std::optional<double> documented_max;    // larger values give a warning
-  std::optional<double> no_effect_up_to;   // MindSpore ignores numbers up to this: a warning
+  std::optional<double> documented_max;    // more than this is a warning
+  std::optional<double> no_effect_up_to;   // numbers up to this are ignored by MindSpore: a warning
+  std::vector<Value> also;                 // values outside the range that are accepted nevertheless
   bool whole = false;                      // sizes: a whole number of GB
   bool ascending = false;                  // lists: strictly ascending, hence no duplicates
   bool not_empty = false;                  // strings, lists, tables
@@ -112,7 +116,8 @@ struct Attribute {
   bool own_name = false;                     // sub-keys: the getter also accepts their own name
   // An alias of the same value: for a sub-key the attribute, for an attribute "table.sub-key".
   std::string same_as;
-  std::string tells_if_set;  // read-only: whether this attribute was set
+  std::string replaces;      // parameters of calls: the "function.attribute" over which it wins where both are set
+  std::string tells_if_set;  // can only be read, and says whether this attribute was set
 
   // The releases and devices that have it. `until` is inclusive.
   Release since;
@@ -182,8 +187,26 @@ struct Attribute {
 // of kind "schema" at `place`.
 Result<std::vector<Attribute>> AttributesFromValue(std::string_view api, const Value& record, const Place& place);
 
-// A condition on one effective value. An unknown value (a default that only the installed package knows, an attribute
-// that the release lacks) satisfies only `set = false`.
+// A function that is called with parameters of its own: mindspore.set_device, mindspore.runtime.set_memory. Its
+// parameters are attributes of the schema under the function's name.
+struct Function {
+  enum class Repeats : std::uint8_t { kFree, kSame, kOnce };
+
+  std::string name;                     // as below the module mindspore: "runtime.set_memory"
+  std::vector<std::string> parameters;  // in the order of the call
+  Repeats repeats = Repeats::kOnce;     // kSame: again with equal values only
+  std::vector<std::string> devices;     // elsewhere a call logs an error and does nothing; empty: all
+  Release since;
+  std::string doc;  // one line
+
+  bool operator==(const Function&) const = default;
+};
+
+// The one "parameter" under which the call of a function without parameters is settled: true.
+constexpr std::string_view kCalled = "called";
+
+// What a rule asks of one value that is in force. A value that is not known (a default that only the installed package
+// knows, an attribute that the release lacks) fulfils nothing but `set = false`.
 struct Condition {
   std::vector<Value> one_of;   // it is one of these
   std::vector<Value> none_of;  // it is known, and not one of these
@@ -237,6 +260,8 @@ class Schema {
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
   // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
   Diagnostics AddFiles(const Value& records, const Place& place);
+  // Functions with parameters: { "runtime.set_memory", parameters = { … }, repeats = "once", … }.
+  Diagnostics AddFunctions(const Value& records, const Place& place);
   // Rules come after the attributes: one that names an attribute of no release is refused.
   Diagnostics AddRules(const Value& records, const Place& place);
 
@@ -273,6 +298,9 @@ class Schema {
   std::optional<Diagnostic> MissingConstant(std::string_view name, const Release& release, const Place& place) const;
 
   std::vector<std::string> Functions() const;  // "set_auto_parallel_context", "set_context", …
+  // The functions with parameters, by name; null if there is none of that name.
+  const std::map<std::string, Function, std::less<>>& calls() const { return calls_; }
+  const Function* FindCall(std::string_view name) const;
   const std::vector<ReleaseFacts>& releases() const { return releases_; }
   const std::vector<Rule>& rules() const { return rules_; }
   // All attributes of a function by name, each with its releases in order: for documentation.
@@ -284,7 +312,8 @@ class Schema {
  private:
   std::vector<ReleaseFacts> releases_;
   std::vector<Rule> rules_;
-  std::map<std::string, ByName, std::less<>> functions_;
+  std::map<std::string, ByName, std::less<>> functions_;  // those of calls_, too
+  std::map<std::string, Function, std::less<>> calls_;
   ByName files_;
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
+#include "muster/diagnostic.h"
 
 namespace muster {
 
@@ -18,6 +18,17 @@ struct SiteHost {
   std::optional<std::uint32_t> devices;
 
   bool operator==(const SiteHost&) const = default;
+};
+
+// What the site says of the environment that processes inherit, applied before their host is activated: first what
+// passes at all, then what is removed, then what is set.
+struct SiteEnvironment {
+  std::map<std::string, std::string> set;
+  std::vector<std::string> unset;  // NAME or PREFIX*
+  std::vector<std::string> pass;   // NAME or PREFIX*; empty: everything passes
+
+  bool empty() const { return set.empty() && unset.empty() && pass.empty(); }
+  bool operator==(const SiteEnvironment&) const = default;
 };
 
 struct Site {

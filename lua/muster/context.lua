@@ -1,4 +1,4 @@
--- The module "muster.context" (and "muster.mindspore"): MindSpore's context API under its own names. Every
+-- The modules "muster.context" and "muster.mindspore": MindSpore's context API under its own names. Every
 -- check is the schema's (src/settings); here are only names and constants. All are there whatever the release; the host
 -- is told which ones a recipe takes, and knows which of them the release lacks.
 local host, prelude = ...
@@ -30,4 +30,30 @@ for _, name in ipairs { "auto_parallel_context", "ps_context" } do
   context["reset_" .. name] = function() host.reset_context("set_" .. name) end
 end
 
-return function(name) return prelude.read_only(context, name, host.touch) end
+-- "muster.mindspore" has the functions of lua/muster/schema/functions.lua as well: set_device, runtime.set_memory, … They
+-- are read when a recipe names one that is not above.
+local mindspore = {}
+for name, value in next, context do mindspore[name] = value end
+
+local function add_functions()
+  local folders = { [""] = mindspore }
+  local function folder(path)
+    if not folders[path] then
+      local above, name = path:match("^(.-)%.?([^.]+)$")
+      folders[path] = {}
+      folder(above)[name] = prelude.read_only(folders[path], "mindspore." .. path)
+    end
+    return folders[path]
+  end
+  for _, path in ipairs(host.functions()) do
+    local above, name = path:match("^(.-)%.?([^.]+)$")
+    folder(above)[name] = function(...) host.call_function(path, ...) end
+  end
+end
+setmetatable(mindspore, { __index = function(_, key)
+  setmetatable(mindspore, nil)
+  add_functions()
+  return mindspore[key]
+end })
+
+return function(name) return prelude.read_only(name == "muster.mindspore" and mindspore or context, name, host.touch) end

@@ -78,7 +78,9 @@ class Application:
     def run(self):
         self._functions = self._read()
         for function, values in self._functions.items():
-            if values:
+            if values and rules.is_call(function):
+                self._call(function, values)
+            elif values:
                 self._set_all(function, values)
         self._record["complete"] = True
         for function, name, value in self._settings():
@@ -133,9 +135,28 @@ class Application:
                            function, name, value)
             self._record["applied"].setdefault(function, {})[name] = record.plain(context_file.shown(value))
 
+    def _call(self, function, values):
+        called = self._function(function)
+        if called is None:
+            self._stop("function", "MindSpore %s has no mindspore.%s" % (self._record["release"], function), function)
+        arguments = {name: value for name, value in values.items() if name != rules.CALLED}
+        try:
+            called(**{name: context_file.revealed(value) for name, value in arguments.items()})
+        except Exception as problem:
+            shown = ", ".join("%s=%r" % (name, context_file.shown(value)) for name, value in arguments.items())
+            self._stop("setter", "mindspore.%s(%s) raised %s: %s" % (function, shown, type(problem).__name__, problem),
+                       function)
+        self._record["applied"][function] = {name: record.plain(context_file.shown(value))
+                                             for name, value in values.items()}
+
     def _function(self, name):
-        """mindspore.<name>, or else mindspore.context.<name>; None without either."""
-        found = getattr(self._module, name, None)
+        """mindspore.<name> where there is one, else mindspore.context.<name>; None without either."""
+        found = self._module
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is None and "." in name:
+            folder, _, last = name.rpartition(".")
+            return getattr(self._submodule(folder), last, None)
         return found if found is not None else getattr(self._submodule("context"), name, None)
 
     def _settings(self):
@@ -153,13 +174,21 @@ class Application:
         try:
             if name in rules.KEPT_PER_THREAD and threading.get_ident() != self._thread:
                 raise LookupError("kept per thread, and set in another one")
-            got = record.plain(self._function(rules.GETTERS[function])(name))
+            got = record.plain(self._value_in_effect(function, name))
             self._record[field].setdefault(function, {})[name] = got
             return got
         except Exception as problem:
             reason = "%s: %s" % (type(problem).__name__, problem)
             self._record["unreadable"].setdefault(function, {})[name] = reason
             return None
+
+    def _value_in_effect(self, function, name):
+        if function in rules.GETTERS:
+            return self._function(rules.GETTERS[function])(name)
+        current = self._function("get_current_device") if function == "set_device" else None
+        if current is None:
+            raise LookupError("MindSpore %s has no function that returns it" % self._record["release"])
+        return current()[0 if name == "device_target" else 1]
 
     def _at_exit(self):
         if os.getpid() != self._pid:

@@ -7,10 +7,11 @@ where secrets come from. Does not apply anything; a secret is read when its valu
 import json
 import os
 
-from . import record
+from . import record, rules
 
 FORMAT = 1
-FUNCTIONS = ("set_context", "set_ps_context", "set_auto_parallel_context")
+# In the order in which they are applied: the device first, then the setters, then the other functions by name.
+FUNCTIONS = ("set_device", "set_context", "set_ps_context", "set_auto_parallel_context")
 
 # The only attribute for which MindSpore distinguishes tuples from lists; it expects them at every level.
 TUPLES = {"dataset_strategy"}
@@ -78,10 +79,12 @@ def read(path):
     if not isinstance(release, str) or not isinstance(functions, dict):
         raise ValueError("the context names no release or holds no functions")
     for function, values in functions.items():
-        if function not in FUNCTIONS or not isinstance(values, dict):
+        if not (function in FUNCTIONS or rules.is_call(function)) or not isinstance(values, dict):
             raise ValueError("the context cannot be applied with %s" % function)
+    order = [function for function in FUNCTIONS if function in functions]
+    order += sorted(function for function in functions if function not in FUNCTIONS)
     restored = {function: {name: _restored(name, value) for name, value in functions[function].items()}
-                for function in FUNCTIONS if function in functions}
+                for function in order}
     return ContextFile(release, content.get("accept_release") is True, restored)
 
 

@@ -30,8 +30,13 @@ GETTERS = {
     "set_auto_parallel_context": "get_auto_parallel_context",
 }
 
-# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that sets one of
-# them must find MindSpore as it is without muster.
+# Functions of 2.5 and later that take their parameters in one call, as they are named below mindspore.
+CALLS = re.compile(r"set_device|set_deterministic|set_recursion_limit|runtime\.\w+|device_context\.(cpu|gpu|ascend)\.\w+\.\w+")
+# The value of a function without parameters.
+CALLED = "called"
+
+# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that
+# sets one of them must meet the same MindSpore as without us.
 FROZEN_BY_READING = ("device_id", "max_device_memory", "variable_memory_max_size", "mempool_block_size")
 # Stored per thread: reading it in another thread than the setter's is meaningless.
 KEPT_PER_THREAD = ("reserve_class_name_in_scope",)
@@ -49,6 +54,11 @@ def release_of(text):
         return None
     major, minor, patch, candidate = match.groups()
     return int(major), int(minor), int(patch or 0), int(candidate) if candidate else None
+
+
+def is_call(function):
+    """Whether it takes its parameters in one call, unlike the setters, which are called once for each attribute."""
+    return CALLS.fullmatch(function) is not None
 
 
 def in_order(function, values):

@@ -105,7 +105,7 @@ struct Shell {
 };
 constexpr Shell kShells[] = {{"bash", kBash}, {"fish", kFish}, {"zsh", kZsh}};
 
-struct Options {
+struct CompletionOptions {
   std::string shell;
   bool words_wanted = false;
   std::vector<std::string> words;
@@ -118,7 +118,7 @@ std::string OneLine(std::string text) {
   return Printable(text);
 }
 
-int PrintWords(const Options& options) {
+int PrintWords(const CompletionOptions& options) {
   const Completion completion = CompleteWords(Commands(), options.words);
   for (const auto& [word, about] : completion.candidates) {
     // Blanks separate words and descriptions in an answer, and unprintable characters would be invisible.
@@ -129,7 +129,7 @@ int PrintWords(const Options& options) {
   return kExitOk;
 }
 
-int Run(const Options& options) {
+int RunCompletion(const CompletionOptions& options) {
   if (options.words_wanted) return PrintWords(options);
   for (const Shell& shell : kShells) {
     if (shell.name != options.shell) continue;
@@ -147,11 +147,11 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupCompletion(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompletionOptions>();
   options->words = invocation.words_after_dashes;
   app.add_option("SHELL", options->shell, "bash, fish or zsh")->type_name("");
   app.add_flag("--words", options->words_wanted, "print what may come next after the words after --")->group("");
-  return [options] { return Run(*options); };
+  return [options] { return RunCompletion(*options); };
 }
 
 }  // namespace muster

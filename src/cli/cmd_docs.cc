@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct DocsOptions {
   std::string topic;
   std::string group;
   std::string mindspore;
@@ -28,12 +28,6 @@ struct Options {
   bool stub = false;
   bool man = false;
 };
-
-int Refuse(const Diagnostics& diagnostics, const Options& options) {
-  if (options.json) std::fputs(DiagnosticsJson(diagnostics).c_str(), stdout);
-  PrintDiagnostics(diagnostics);
-  return ExitCodeFor(diagnostics);
-}
 
 TerminalStyle StyleOfOutput() {
   TerminalStyle style;
@@ -46,7 +40,7 @@ TerminalStyle StyleOfOutput() {
   return style;
 }
 
-void Print(const std::vector<Page>& pages, const Options& options) {
+void Print(const std::vector<Page>& pages, const DocsOptions& options) {
   if (options.json) {
     std::fputs(PagesJson(pages).c_str(), stdout);
     return;
@@ -57,13 +51,13 @@ void Print(const std::vector<Page>& pages, const Options& options) {
   }
 }
 
-int Run(const Options& options) {
+int RunDocs(const DocsOptions& options) {
   if (options.man) {
     std::fputs(ManPage(Commands()).c_str(), stdout);
     return kExitOk;
   }
   const auto loaded = OwnReference::Load(options.mindspore);
-  if (!loaded) return Refuse(loaded.error(), options);
+  if (!loaded) return Refuse(loaded.error(), options.json);
   OwnReference& reference = **loaded;
   if (options.stub) {
     std::fputs(ContextStub(reference.schema, reference.outline).c_str(), stdout);
@@ -86,7 +80,7 @@ int Run(const Options& options) {
   if (found.empty()) {
     const auto elsewhere =
         reference.release && !by_group ? NotInRelease(reference.schema, *reference.release, name) : std::nullopt;
-    return Refuse({elsewhere ? *elsewhere : UnknownTopic(topics, name, by_group ? "group" : "topic")}, options);
+    return Refuse({elsewhere ? *elsewhere : UnknownTopic(topics, name, by_group ? "group" : "topic")}, options.json);
   }
   std::vector<Page> pages;
   for (const Topic* topic : found) pages.push_back(topic->page());
@@ -97,7 +91,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DocsOptions>();
   auto* topic =
       app.add_option("TOPIC", options->topic, "a field or table of recipes, attribute, sub-key, group, framework, …");
   auto* group = app.add_option("--group", options->group, "the attributes of a group or area of the documents")
@@ -118,7 +112,7 @@ std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
       ->excludes(json)
       ->excludes(markdown);
   markdown->excludes(json);
-  return [options] { return Run(*options); };
+  return [options] { return RunDocs(*options); };
 }
 
 }  // namespace muster

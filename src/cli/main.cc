@@ -9,8 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/system/mechanism.h"
 #include "base/system/standard_descriptors.h"
+#include "base/system/without.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/about/other_words.h"

@@ -15,7 +15,7 @@
 
 #include "code/git_call.h"
 #include "code/git_state.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 
 namespace muster {
 

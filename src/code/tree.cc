@@ -15,7 +15,7 @@
 
 #include "base/system/open_below.h"
 #include "base/system/unique_fd.h"
-#include "base/values/fingerprint.h"
+#include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 #include "code/git_call.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 #include "evaluation/exchange/evaluation.h"
 #include "evaluator/conversation.h"
 #include "evaluator/evaluator_process.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/system/mechanism.h"
 #include "base/system/unique_fd.h"
+#include "base/system/without.h"
 #include "evaluator/shared_page.h"
 #include "muster/result.h"
 #include "spawn/start/launcher.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 
 namespace muster {
 

@@ -32,7 +32,7 @@ bool ShowsDevices(std::string_view variable) {
 
 class Reader {
  public:
-  Reader(Launcher launcher, const std::vector<std::string>& words, const ReadText& read_text)
+  Reader(KnownLauncher launcher, const std::vector<std::string>& words, const ReadText& read_text)
       : facts_(&FactsOf(launcher)), words_(words), read_text_(read_text) {}
 
   Result<LauncherCall> Read() {
@@ -40,8 +40,8 @@ class Reader {
     const std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
     const auto named = LauncherOfWords(rest);
     // `--from torchrun` includes the older module.
-    if (facts_->launcher == Launcher::kTorchrun && named == Launcher::kTorchLaunch)
-      facts_ = &FactsOf(Launcher::kTorchLaunch);
+    if (facts_->launcher == KnownLauncher::kTorchrun && named == KnownLauncher::kTorchLaunch)
+      facts_ = &FactsOf(KnownLauncher::kTorchLaunch);
     const std::size_t own = WordsOfItsName(*facts_, words_, at_);
     if (own == 0 && named) {
       return Wrong(fmt::format("this is a command line of {}", FactsOf(*named).name),
@@ -344,14 +344,14 @@ class Reader {
   Result<LauncherCall> Settled() {
     if (named_) SettleHosts();
     switch (facts_->launcher) {
-      case Launcher::kMsrun:
+      case KnownLauncher::kMsrun:
         if (auto settled = SettleMsrun(); !settled) return Fail(settled.error());
         break;
-      case Launcher::kTorchrun:
-      case Launcher::kTorchLaunch:
+      case KnownLauncher::kTorchrun:
+      case KnownLauncher::kTorchLaunch:
         if (!call_.per_host && !one_per_device_) call_.per_host = 1;
         break;
-      case Launcher::kAccelerate:
+      case KnownLauncher::kAccelerate:
         if (!config_read_)
           LeaveOut("no --config_file",
                    "read `~/.cache/huggingface/accelerate/default_config.yaml`, if there is one: name it to have it "
@@ -363,15 +363,15 @@ class Reader {
         if (call_.total) call_.per_host = *call_.total / call_.hosts;
         call_.total.reset();
         break;
-      case Launcher::kDeepspeed:
+      case KnownLauncher::kDeepspeed:
         break;
-      case Launcher::kHorovodrun:
-        // As in Horovod's documentation for mpirun.
+      case KnownLauncher::kHorovodrun:
+        // As Horovod's documentation has it for mpirun.
         call_.mpi_args.insert(call_.mpi_args.begin(), {"--bind-to", "none", "--map-by", "slot", "--mca", "pml", "ob1",
                                                        "--mca", "btl", "^openib"});
         [[fallthrough]];
-      case Launcher::kMpirun:
-      case Launcher::kHydra:
+      case KnownLauncher::kMpirun:
+      case KnownLauncher::kHydra:
         if (!call_.total && !call_.per_host) {
           LeaveOut("no number of processes",
                    "started a process for each slot of the hosts; one here, more with workers=N");
@@ -439,7 +439,7 @@ class Reader {
 
 }  // namespace
 
-Result<LauncherCall> ReadLauncherCall(Launcher launcher, const std::vector<std::string>& words,
+Result<LauncherCall> ReadLauncherCall(KnownLauncher launcher, const std::vector<std::string>& words,
                                       const ReadText& read_text) {
   return Reader(launcher, words, read_text).Read();
 }

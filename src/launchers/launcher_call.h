@@ -47,7 +47,7 @@ struct LauncherCall {
 // The words with or without the launcher's name at the front, optionally after NAME=VALUE. Kind "usage": an unknown
 // option, a missing or invalid value, no program, several programs, and options that cannot be ignored without starting
 // something else.
-Result<LauncherCall> ReadLauncherCall(Launcher launcher, const std::vector<std::string>& words,
+Result<LauncherCall> ReadLauncherCall(KnownLauncher launcher, const std::vector<std::string>& words,
                                       const ReadText& read_text);
 
 }  // namespace muster

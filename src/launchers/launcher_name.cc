@@ -6,8 +6,6 @@
 namespace muster {
 namespace {
 
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool IsPython(std::string_view word) { return FileName(word).starts_with("python"); }
 
 bool HasWord(std::string_view words, std::string_view word) {
@@ -44,11 +42,11 @@ std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::st
   return end - at;
 }
 
-std::optional<Launcher> LauncherOfWords(const std::vector<std::string>& words) {
+std::optional<KnownLauncher> LauncherOfWords(const std::vector<std::string>& words) {
   std::size_t at = 0;
   while (at < words.size() && IsAssignment(words[at])) ++at;
   for (std::size_t i = 0; i < kLauncherCount; ++i) {
-    const auto launcher = static_cast<Launcher>(i);
+    const auto launcher = static_cast<KnownLauncher>(i);
     if (WordsOfItsName(FactsOf(launcher), words, at) > 0) return launcher;
   }
   return std::nullopt;

@@ -13,11 +13,14 @@ namespace muster {
 // "NAME=VALUE" before a command, as in a shell.
 bool IsAssignment(std::string_view word);
 
-// The number of words, from `at` on, that name the launcher: its program, or `python -u -m MODULE`, and its subcommand.
-// 0 if the launcher is not named there.
+// The last part of a path.
+inline std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// How many words are the launcher itself, from `at` on: its name, or `python -u -m MODULE`, and its subcommand. 0 if it
+// is not named there.
 std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::string>& words, std::size_t at);
 
-// The launcher at the front of the words, after assignments. If several share a name, the first one.
-std::optional<Launcher> LauncherOfWords(const std::vector<std::string>& words);
+// Which launcher is named at the front of the words, behind assignments. A name that several have is the first one's.
+std::optional<KnownLauncher> LauncherOfWords(const std::vector<std::string>& words);
 
 }  // namespace muster

@@ -12,79 +12,79 @@ namespace {
 
 const std::vector<LauncherFacts>& AllFacts() {
   static const std::vector<LauncherFacts> all = {
-      {.launcher = Launcher::kTorchrun,
+      {.launcher = KnownLauncher::kTorchrun,
        .name = "torchrun",
        .programs = "torchrun",
        .modules = "torch.distributed.run",
        .title = "torchrun",
        .framework = "torch",
-       .options = OptionsOf(Launcher::kTorchrun),
+       .options = OptionsOf(KnownLauncher::kTorchrun),
        .calls_python = true,
        .underscores = true,
        .beginnings = true},
-      {.launcher = Launcher::kTorchLaunch,
+      {.launcher = KnownLauncher::kTorchLaunch,
        .name = "torch.distributed.launch",
        .programs = "",
        .modules = "torch.distributed.launch",
        .title = "torchrun and python -m torch.distributed.launch",
        .framework = "torch",
-       .options = OptionsOf(Launcher::kTorchLaunch),
+       .options = OptionsOf(KnownLauncher::kTorchLaunch),
        .local_rank = "--local-rank=",
        .calls_python = true,
        .underscores = true,
        .beginnings = true},
-      {.launcher = Launcher::kMsrun,
+      {.launcher = KnownLauncher::kMsrun,
        .name = "msrun",
        .programs = "msrun",
        .modules = "mindspore.parallel.cluster.run",
        .title = "msrun",
        .framework = "mindspore",
-       .options = OptionsOf(Launcher::kMsrun),
+       .options = OptionsOf(KnownLauncher::kMsrun),
        .calls_python = true,
        .beginnings = true},
-      {.launcher = Launcher::kMpirun,
+      {.launcher = KnownLauncher::kMpirun,
        .name = "mpirun",
        .programs = "mpirun mpiexec orterun prterun mpirun.openmpi mpiexec.openmpi",
        .modules = "",
        .title = "mpirun of Open MPI",
        .framework = "mpi",
-       .options = OptionsOf(Launcher::kMpirun),
+       .options = OptionsOf(KnownLauncher::kMpirun),
        .any_dashes = true},
-      {.launcher = Launcher::kHydra,
+      {.launcher = KnownLauncher::kHydra,
        .name = "mpiexec.hydra",
        .programs = "mpiexec.hydra mpiexec mpirun mpirun.hydra mpiexec.mpich mpirun.mpich",
        .modules = "",
        .title = "mpiexec.hydra of MPICH and Intel MPI",
        .framework = "mpi",
-       .options = OptionsOf(Launcher::kHydra),
+       .options = OptionsOf(KnownLauncher::kHydra),
        .any_dashes = true},
-      {.launcher = Launcher::kDeepspeed,
+      {.launcher = KnownLauncher::kDeepspeed,
        .name = "deepspeed",
        .programs = "deepspeed ds deepspeed.pt",
        .modules = "deepspeed.launcher.runner",
        .title = "deepspeed",
        .framework = "torch",
-       .options = OptionsOf(Launcher::kDeepspeed),
+       .options = OptionsOf(KnownLauncher::kDeepspeed),
        .local_rank = "--local_rank=",
        .calls_python = true,
        .beginnings = true},
-      {.launcher = Launcher::kAccelerate,
+      {.launcher = KnownLauncher::kAccelerate,
        .name = "accelerate",
        .programs = "accelerate accelerate-launch",
        .modules = "accelerate.commands.launch accelerate.commands.accelerate_cli",
        .title = "accelerate launch",
        .framework = "torch",
-       .options = OptionsOf(Launcher::kAccelerate),
+       .options = OptionsOf(KnownLauncher::kAccelerate),
        .subcommand = "launch",
        .calls_python = true,
        .underscores = true},
-      {.launcher = Launcher::kHorovodrun,
+      {.launcher = KnownLauncher::kHorovodrun,
        .name = "horovodrun",
        .programs = "horovodrun",
        .modules = "horovod.runner.launch",
        .title = "horovodrun",
        .framework = "mpi",
-       .options = OptionsOf(Launcher::kHorovodrun),
+       .options = OptionsOf(KnownLauncher::kHorovodrun),
        .beginnings = true},
   };
   return all;
@@ -191,9 +191,9 @@ std::string OptionTable(const LauncherFacts& facts) {
 
 }  // namespace
 
-const LauncherFacts& FactsOf(Launcher launcher) { return AllFacts()[static_cast<std::size_t>(launcher)]; }
+const LauncherFacts& FactsOf(KnownLauncher launcher) { return AllFacts()[static_cast<std::size_t>(launcher)]; }
 
-std::optional<Launcher> LauncherByName(std::string_view name) {
+std::optional<KnownLauncher> LauncherByName(std::string_view name) {
   for (const auto& [other, its] : kOtherNames) {
     if (name == other) name = its;
   }
@@ -246,7 +246,7 @@ std::vector<std::string> OptionNames(const LauncherFacts& facts) {
 std::string OptionTables() {
   std::string text;
   for (const LauncherFacts& facts : AllFacts()) {
-    if (facts.launcher == Launcher::kTorchrun) continue;  // the older launcher has all of its options and one more
+    if (facts.launcher == KnownLauncher::kTorchrun) continue;  // the older launcher has all of its options and one more
     text += (text.empty() ? "" : "\n") + OptionTable(facts);
   }
   return text;

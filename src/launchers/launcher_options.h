@@ -13,7 +13,7 @@
 
 namespace muster {
 
-enum class Launcher : std::uint8_t {
+enum class KnownLauncher : std::uint8_t {
   kTorchrun,
   kTorchLaunch,  // python -m torch.distributed.launch
   kMsrun,
@@ -64,7 +64,7 @@ struct LauncherOption {
 };
 
 struct LauncherFacts {
-  Launcher launcher = Launcher::kTorchrun;
+  KnownLauncher launcher = KnownLauncher::kTorchrun;
   std::string_view name;      // for --from
   std::string_view programs;  // possible first words of a command line
   std::string_view modules;   // modules that may follow `python -m`
@@ -79,11 +79,11 @@ struct LauncherFacts {
   bool beginnings = false;           // a unique prefix of a long option is accepted
 };
 
-const LauncherFacts& FactsOf(Launcher launcher);
+const LauncherFacts& FactsOf(KnownLauncher launcher);
 
-// By its name in --from; nothing for an unknown name.
-std::optional<Launcher> LauncherByName(std::string_view name);
-// All names for --from, "torchrun, msrun or mpirun": `last` comes before the last one.
+// By a name for --from; nothing if there is none of that name.
+std::optional<KnownLauncher> LauncherByName(std::string_view name);
+// All names for --from, "torchrun, msrun or mpirun": the last one behind `last`.
 std::string LauncherNames(std::string_view last);
 
 // Finds an option by `name`, with dashes and without a value. Null if it is unknown, or an ambiguous

@@ -304,22 +304,22 @@ constexpr LauncherOption kHorovodrunTable[] = {
     {"-h --help -v --version -cb --check-build", kRefused, 0, kNothingStarts},
 };
 
-std::span<const LauncherOption> OptionsOf(Launcher launcher) {
+std::span<const LauncherOption> OptionsOf(KnownLauncher launcher) {
   switch (launcher) {
-    case Launcher::kTorchrun:
-    case Launcher::kTorchLaunch:
+    case KnownLauncher::kTorchrun:
+    case KnownLauncher::kTorchLaunch:
       return kTorchrunTable;
-    case Launcher::kMsrun:
+    case KnownLauncher::kMsrun:
       return kMsrunTable;
-    case Launcher::kMpirun:
+    case KnownLauncher::kMpirun:
       return kMpirunTable;
-    case Launcher::kHydra:
+    case KnownLauncher::kHydra:
       return kHydraTable;
-    case Launcher::kDeepspeed:
+    case KnownLauncher::kDeepspeed:
       return kDeepspeedTable;
-    case Launcher::kAccelerate:
+    case KnownLauncher::kAccelerate:
       return kAccelerateTable;
-    case Launcher::kHorovodrun:
+    case KnownLauncher::kHorovodrun:
       return kHorovodrunTable;
   }
   return {};

@@ -7,6 +7,6 @@
 
 namespace muster {
 
-std::span<const LauncherOption> OptionsOf(Launcher launcher);
+std::span<const LauncherOption> OptionsOf(KnownLauncher launcher);
 
 }  // namespace muster

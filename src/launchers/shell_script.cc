@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/values/shell_quote.h"
+#include "launchers/launcher_name.h"
 #include "launchers/shell_words.h"
 
 namespace muster {
@@ -16,8 +17,6 @@ namespace {
 constexpr std::size_t kMostLaunches = 4096;
 constexpr std::size_t kMostSteps = 200'000;
 constexpr int kDeepest = 32;
-
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool IsName(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&

@@ -21,9 +21,8 @@ struct ScriptLaunch {
 };
 
 struct ScriptLaunches {
-  std::vector<ScriptLaunch> launches;  // in the order in which they would be started
-  std::vector<std::string>
-      passed_over;  // words with an effect that is not modelled: "taskset -c 0-3"
+  std::vector<ScriptLaunch> launches;    // in the order in which they would be started
+  std::vector<std::string> passed_over;  // words with an effect that is not modelled: "taskset -c 0-3"
 };
 
 // `arguments`: $1, $2, …. Kind "usage", with the line: a launch within `if`, `while` or `case`, a word of a launch that

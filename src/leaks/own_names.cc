@@ -14,7 +14,7 @@ namespace {
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
 // Removes paths of the folder: they are allowed there.
-std::string Without(std::string text, const std::string& folder) {
+std::string WithoutFolder(std::string text, const std::string& folder) {
   if (folder.size() < 2) return text;
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
     text.erase(at, folder.size());
@@ -37,7 +37,7 @@ std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>
   // by place in a process: the processes that have it there
   std::vector<std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>>> of_role(plan.roles.size());
   const auto look = [&](const std::string& given, const auto& tell) {
-    const std::string text = Without(given, folder);
+    const std::string text = WithoutFolder(given, folder);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (HoldsWord(text, names[i].name)) tell(i);
     }

@@ -5,6 +5,7 @@
 
 #include "reference/attribute_facts.h"
 #include "reference/attribute_page.h"
+#include "reference/call_topics.h"
 #include "reference/context_topics.h"
 #include "reference/rule_facts.h"
 
@@ -144,6 +145,7 @@ std::string ContextReference(const Schema& schema, const Outline& outline) {
       if (group.function == function.name) text += GroupSection(histories, group, rules, all);
     }
   }
+  text += PageMarkdown(CallsPage(schema, all), 2) + "\n";
   text += PageMarkdown(FilesIntroduction(), 2) + "\n";
   const std::vector<AttributeHistory> files = FileHistories(schema, all);
   for (const AttributeHistory& file : files) {

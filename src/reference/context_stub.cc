@@ -44,6 +44,7 @@ std::string KindType(Kind kind, const AttributeHistory& history) {
     case Kind::kString:
     case Kind::kEnum:
     case Kind::kPath:
+    case Kind::kWords:
       return "string";
     case Kind::kSize:
       return "string|number";
@@ -55,6 +56,10 @@ std::string KindType(Kind kind, const AttributeHistory& history) {
       return ClassName(history.function, history.path);
     case Kind::kTextMap:
       return "table<string, string>";
+    case Kind::kListText:
+      return "string[]";
+    case Kind::kListMap:
+      return "table<string, table>";
     case Kind::kAny:
       return "any";
   }
@@ -73,7 +78,7 @@ std::string Joined(std::vector<std::string> types) {
 void AddChoicesAndKinds(const AttributeHistory& history, const Attribute& record, std::vector<std::string>& types) {
   std::vector<Kind> kinds = record.kinds;
   for (const Value& choice : record.choices) {
-    if (record.Is(Kind::kTextMap)) break;  // they apply to its texts
+    if (record.Is(Kind::kTextMap) || record.Is(Kind::kWords)) break;  // they are of its texts, or parts of them
     AddOnce(types, ToText(choice));
     std::erase_if(kinds, [&](Kind kind) {
       return choice.AsString() != nullptr ? kind == Kind::kEnum || kind == Kind::kString

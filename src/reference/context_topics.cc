@@ -5,6 +5,7 @@
 #include <set>
 
 #include "reference/attribute_page.h"
+#include "reference/call_topics.h"
 #include "reference/rule_facts.h"
 #include "settings/schema/unknown_key.h"
 
@@ -215,6 +216,7 @@ Topics ContextTopics(const Schema& schema, const Outline& outline, const std::op
   AddFunctions(topics, known);
   AddAttributes(topics, known);
   AddGroups(topics, known);
+  for (Topic& topic : CallTopics(schema, release)) topics.push_back(std::move(topic));
   topics.push_back(
       {"releases", "list", "MindSpore releases that a recipe can name", {"release", "mindspore"}, true, [&schema] {
          return ReleasesPage(schema);
@@ -227,6 +229,8 @@ Topics ContextTopics(const Schema& schema, const Outline& outline, const std::op
 }
 
 std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& release, const std::string& name) {
+  const std::string called = name.starts_with("mindspore.") ? name.substr(name.find('.') + 1) : name;
+  if (schema.FindCall(called) != nullptr) return UnknownFunction(schema, release, called, called, {});
   const std::string attribute = name.substr(0, name.find('.'));
   if (schema.files().contains(attribute))
     return Error("release", {}, name + " is not in MindSpore " + ReleaseText(release));

@@ -45,9 +45,9 @@ std::vector<std::string> Broken(const std::string& text, std::size_t width) {
   return lines;
 }
 
-class Writer {
+class TextWriter {
  public:
-  Writer(const TerminalStyle& style, std::string& text) : style_(style), text_(text) {}
+  TextWriter(const TerminalStyle& style, std::string& text) : style_(style), text_(text) {}
 
   void operator()(const Heading& heading) { text_ += "\n" + Bold(heading.text) + "\n"; }
   void operator()(const Paragraph& paragraph) {
@@ -139,7 +139,7 @@ class Writer {
 
 std::string PageText(const Page& page, const TerminalStyle& style) {
   std::string text;
-  Writer writer(style, text);
+  TextWriter writer(style, text);
   text += writer.Bold(page.title) + "\n";
   for (const Block& block : page.blocks) {
     // A blank line between blocks, except before a heading, which has its own.

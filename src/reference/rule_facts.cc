@@ -35,11 +35,11 @@ std::string KeyNamed(const std::set<std::string>& keys, std::string path) {
   return path;
 }
 
-std::string Code(const std::string& text) { return "`" + text + "`"; }
+std::string InCode(const std::string& text) { return "`" + text + "`"; }
 
-std::string Codes(const std::vector<Value>& values) {
+std::string AnyOfCodes(const std::vector<Value>& values) {
   std::vector<std::string> codes;
-  for (const Value& value : values) codes.push_back(Code(ToText(value)));
+  for (const Value& value : values) codes.push_back(InCode(ToText(value)));
   return WordList(codes, " or ");
 }
 
@@ -56,11 +56,11 @@ class Names {
     const bool is_fact = IsBelow(path, std::string(kJobFacts));
     if (is_fact && asked.above) return "more than " + NumberText(*asked.above);
     const std::string name = NameOf(path);
-    if (asked.one_of.size() == 1) return Code(name + " = " + ToText(asked.one_of.front()));
-    if (!asked.one_of.empty()) return Code(name) + " = " + Codes(asked.one_of);
-    if (!asked.none_of.empty()) return Code(name) + " other than " + Codes(asked.none_of);
-    if (asked.above) return Code(name) + " above " + NumberText(*asked.above);
-    return Code(name);
+    if (asked.one_of.size() == 1) return InCode(name + " = " + ToText(asked.one_of.front()));
+    if (!asked.one_of.empty()) return InCode(name) + " = " + AnyOfCodes(asked.one_of);
+    if (!asked.none_of.empty()) return InCode(name) + " other than " + AnyOfCodes(asked.none_of);
+    if (asked.above) return InCode(name) + " above " + NumberText(*asked.above);
+    return InCode(name);
   }
 
   // The replacement of a placeholder.
@@ -68,9 +68,9 @@ class Names {
     if (placeholder == kRelease) return "MindSpore";
     static const std::string kTimes = " × ";
     if (const std::size_t times = placeholder.find(kTimes); times != std::string::npos)
-      return Code(NameOf(placeholder.substr(0, times)) + kTimes + NameOf(placeholder.substr(times + kTimes.size())));
+      return InCode(NameOf(placeholder.substr(0, times)) + kTimes + NameOf(placeholder.substr(times + kTimes.size())));
     const auto asked = rule_.when.find(placeholder);
-    return asked == rule_.when.end() ? Code(NameOf(placeholder)) : Phrase(placeholder, asked->second);
+    return asked == rule_.when.end() ? InCode(NameOf(placeholder)) : Phrase(placeholder, asked->second);
   }
 
  private:
@@ -142,7 +142,7 @@ std::string Tail(const Rule& rule) {
          SourceText(rule.source) + ")";
 }
 
-Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
+Value TextIfAny(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 Value ConditionsData(const std::map<std::string, Condition>& conditions) {
   Value::Map data;
@@ -226,12 +226,12 @@ Value RuleData(const Rule& rule, const std::vector<Release>& releases) {
       {"severity", Value(SeverityWord(rule))},
       {"about", Value(rule.about)},
       {"says", Value(Whole(Fill(rule, rule.says)))},
-      {"hint", TextOrNull(Whole(Fill(rule, rule.hint)))},
+      {"hint", TextIfAny(Whole(Fill(rule, rule.hint)))},
       {"when", ConditionsData(rule.when)},
       {"unless", ConditionsData(rule.unless)},
       {"releases", Value(std::move(held))},
-      {"document", TextOrNull(rule.source.document)},
-      {"behaviour", TextOrNull(rule.source.behaviour)},
+      {"document", TextIfAny(rule.source.document)},
+      {"behaviour", TextIfAny(rule.source.behaviour)},
   });
 }
 

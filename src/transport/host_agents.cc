@@ -4,11 +4,12 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/post.hpp>
 
+#include "base/values/overloaded.h"
 #include "muster/diagnostic.h"
 #include "transport/answer_watch.h"
 #include "wire/protocol/frame_reader.h"
@@ -156,28 +157,21 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
  private:
   void OnMessage(std::uint32_t at, ChannelMessage message) {
     const auto keep = shared_from_this();
-    std::visit(
-        [&](auto& m) {
-          using M = std::decay_t<decltype(m)>;
-          if constexpr (std::is_same_v<M, AgentReady>) {
-            OnReady(at, m);
-          } else if constexpr (std::is_same_v<M, ClockCompared>) {
-            OnClock(at, m);
-          } else if constexpr (std::is_same_v<M, FromAgent>) {
-            OnWords(at, m);
-          } else if constexpr (std::is_same_v<M, AgentGone>) {
-            OnGone(at, m);
-          } else if constexpr (std::is_same_v<M, AgentUnreachable>) {
-            OnUnreachable(at, m);
-          } else if constexpr (std::is_same_v<M, AgentLost>) {
-            OnLost(at, m);
-          } else if constexpr (std::is_same_v<M, AgentEmpty>) {
-            OnLost(at, AgentLost{at, "it was ordered to exit", 0});
-          }
-          // All other messages of an agent are about runs of its own, which a standing agent does not have; AgentFailed
-          // is repeated by the AgentLost that follows.
-        },
-        message);
+    // What else an agent says, it says of runs of its own, of which a standing one has none; AgentFailed is repeated by
+    // the AgentLost that follows.
+    std::visit(Overloaded{
+                   [&](AgentReady& m) { OnReady(at, m); },
+                   [&](ClockCompared& m) { OnClock(at, m); },
+                   [&](FromAgent& m) { OnWords(at, m); },
+                   [&](AgentGone& m) { OnGone(at, m); },
+                   [&](AgentUnreachable& m) { OnUnreachable(at, m); },
+                   [&](AgentLost& m) { OnLost(at, m); },
+                   [&](AgentEmpty&) {
+                     OnLost(at, AgentLost{at, "it was ordered to exit", 0});
+                   },
+                   [](const auto&) {},
+               },
+               message);
   }
 
   void OnReady(std::uint32_t at, AgentReady& ready) {
@@ -217,24 +211,27 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   }
 
   void Deliver(Line& line, AgentMessage& message) {
-    std::visit(
-        [&](auto& m) {
-          using M = std::decay_t<decltype(m)>;
-          if constexpr (std::is_same_v<M, AgentEmpty>) {
-            line.empty = std::move(m);  // reported when it has ended
-            if (line.answers) line.answers->Stop();
-          } else if constexpr (std::is_same_v<M, AgentBeat>) {
-            if (line.answers) line.answers->Answered(m.number);
-          } else {
-            if constexpr (std::is_same_v<M, AgentFailed>) line.why = m.why;
-            constexpr bool kGreeting = std::is_same_v<M, AgentReady>;
-            line.Tell(std::move(m));
-            if (!kGreeting || line.over) return;
-            line.ready = true;
-            if (const auto clock = hosts_[line.host].clock) TellClock(line, *clock);
-          }
-        },
-        message);
+    std::visit(Overloaded{
+                   [&](AgentEmpty& m) {
+                     line.empty = std::move(m);  // told when it has ended
+                     if (line.answers) line.answers->Stop();
+                   },
+                   [&](AgentBeat& m) {
+                     if (line.answers) line.answers->Answered(m.number);
+                   },
+                   [&](AgentFailed& m) {
+                     line.why = m.why;
+                     line.Tell(std::move(m));
+                   },
+                   [&](AgentReady& m) {
+                     line.Tell(std::move(m));
+                     if (line.over) return;
+                     line.ready = true;
+                     if (const auto clock = hosts_[line.host].clock) TellClock(line, *clock);
+                   },
+                   [&](auto& m) { line.Tell(std::move(m)); },
+               },
+               message);
   }
 
   void OnGone(std::uint32_t at, const AgentGone& gone) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -10,6 +11,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
+#include "base/values/overloaded.h"
 #include "spawn/guard/child_guard.h"
 #include "spawn/leftovers/cgroup.h"
 #include "spawn/start/reap.h"
@@ -78,16 +80,10 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    std::visit(
-        [this](auto& held) {
-          // The agent was given no lease, as its exit is seen: its heartbeats are answers.
-          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, AgentBeat>) {
-            answers->Answered(held.number);
-          } else {
-            Tell(std::move(held));
-          }
-        },
-        *message);
+    // No lease was asked for, as this agent's end is seen: its beats are answers.
+    std::visit(Overloaded{[this](AgentBeat& beat) { answers->Answered(beat.number); },
+                          [this](auto& held) { Tell(std::move(held)); }},
+               *message);
   }
 
   void BreakOff(const std::string& reason) {

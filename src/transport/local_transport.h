@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/system/isolation.h"
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 #include "spawn/leftovers/descendants.h"
 #include "spawn/start/launcher.h"
 #include "transport/channel.h"

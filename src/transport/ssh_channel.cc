@@ -3,6 +3,7 @@
 #include <csignal>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
@@ -12,7 +13,9 @@
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
+#include "spawn/start/boost_launcher.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/watched_child.h"
 #include "transport/clock_offset.h"
@@ -25,10 +28,9 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kKeptWords = 8U << 10;  // of ssh's latest output on stderr
-constexpr int kSshFailed = 255;
-constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that runs is never later than this
-constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two reported comparisons
+constexpr std::size_t kKeptWords = 8U << 10;         // of what ssh wrote last
+constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that turns is never later than that
+constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two comparisons that are told
 
 std::string Seconds(std::uint64_t ms) {
   std::string text = std::to_string(ms / 1000);
@@ -158,11 +160,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    std::visit(
-        [this](auto& held) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(held)>, AgentBeat>) Tell(std::move(held));
-        },
-        *message);
+    std::visit(Overloaded{[](AgentBeat&) {}, [this](auto& held) { Tell(std::move(held)); }}, *message);
   }
 
   void Open() {

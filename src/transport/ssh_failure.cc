@@ -9,7 +9,6 @@
 namespace muster {
 namespace {
 
-constexpr int kSshFailed = 255;
 constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 constexpr std::size_t kLongestLine = 300;

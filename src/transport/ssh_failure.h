@@ -25,6 +25,8 @@ enum class SshFailureKind : std::uint8_t {
   kOther,
 };
 
+inline constexpr int kSshFailed = 255;  // with this ssh itself exits
+
 struct SshFailure {
   SshFailureKind kind = SshFailureKind::kOther;
   std::string phrase;  // "permission denied": the same for all hosts with the same failure, unless it quotes ssh

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/values/fingerprint.h"
 #include "support/temp_dir.h"
 #include "wire/files/code_tree_archive.h"
 

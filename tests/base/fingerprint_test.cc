@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/values/sha256.h"
+
 namespace muster {
 namespace {
 

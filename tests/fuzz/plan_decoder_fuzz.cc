@@ -7,7 +7,7 @@
 #include "plan/check/plan_check.h"
 #include "plan/environment/environment.h"
 #include "plan/plan/fold.h"
-#include "plan/plan/plan_archive.h"
+#include "plan/plan/plan_fields.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 

@@ -35,7 +35,7 @@ TEST(RecipeOfCall, IsCalledAfterTheScript) {
 
 // Prevents: a line break within a word ends the comment, and the rest of it is Lua.
 TEST(RecipeOfCall, KeepsTheHeadAComment) {
-  const auto call = ReadLauncherCall(Launcher::kTorchrun, {"torchrun", "--role", "a\nb", "t.py"}, ReadTestFile);
+  const auto call = ReadLauncherCall(KnownLauncher::kTorchrun, {"torchrun", "--role", "a\nb", "t.py"}, ReadTestFile);
   const std::string recipe = RecipeOfCall(*call, "torchrun --role 'a\nb' t.py", "t.lua");
   EXPECT_EQ(recipe.find("\nb"), std::string::npos) << recipe;
 }

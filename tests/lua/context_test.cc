@@ -129,6 +129,63 @@ TEST(ContextCalls, ThatAreRefusedCauseNoFurtherErrors) {
   EXPECT_TRUE(rank[0].starts_with("recipe.lua:4 error type: global_rank")) << rank[0];
 }
 
+const std::string k26 = "mindspore = '2.6',";
+const std::string kMindspore = "local mindspore = require 'muster.mindspore' ";
+
+TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
+  const Plan plan = PlanOf(kMindspore +
+                               "mindspore.set_device('Ascend', 3) mindspore.set_deterministic(true) "
+                               "mindspore.runtime.set_memory { max_size = '30GB', optimize_level = 'O1' } "
+                               "mindspore.runtime.launch_blocking() "
+                               "mindspore.device_context.ascend.op_debug.aclinit_config { err_msg_mode = '1' }" +
+                               kOne,
+                           k26);
+  EXPECT_EQ(
+      plan.roles[0].context,
+      (ContextValues{{"device_context.ascend.op_debug.aclinit_config.config", Value(Value::Map{{"err_msg_mode", "1"}})},
+                     {"runtime.launch_blocking.called", Value(true)},
+                     {"runtime.set_memory.max_size", Value("30GB")},
+                     {"runtime.set_memory.optimize_level", Value("O1")},
+                     {"set_deterministic.deterministic", Value(true)},
+                     {"set_device.device_id", Value(3)},
+                     {"set_device.device_target", Value("Ascend")}}));
+}
+
+TEST(MindsporeFunctions, OfOneProcessStayWithIt) {
+  const Plan plan = PlanOf(kMindspore +
+                               "mindspore.set_device('Ascend') job:workers { count = 2, command = { 'x' }, each = "
+                               "function(process) mindspore.runtime.dispatch_threads_num(process.rank + 1) end }",
+                           k26 + "cluster = { devices_per_host = 4 },");
+  const auto threads = [&](const char* name) {
+    return EffectiveContext(plan, ProcessNamed(plan, name)).at("runtime.dispatch_threads_num.threads_num");
+  };
+  EXPECT_EQ(threads("worker.0"), Value(1));
+  EXPECT_EQ(threads("worker.1"), Value(2));
+}
+
+TEST(MindsporeFunctions, AreCheckedAtTheirLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"mindspore.set_device()", "missing_argument"},
+      {"mindspore.set_device('Ascend', 0, 1)", "type"},
+      {"mindspore.set_device('Ascend', print)", "type"},
+      {"mindspore.set_device { 'Ascend' }", "unknown_key"},
+      {"mindspore.set_devise('Ascend')", "unknown_key"},
+      {"mindspore.runtime.set_memori {}", "unknown_key"},
+      {"mindspore.runtime.set_memory { max = '3GB' }", "unknown_key"},
+      {"mindspore.runtime.set_memory { max_size = 'much' }", "format"},
+      {"mindspore.runtime.launch_blocking(true)", "type"},
+      {"mindspore.runtime.launch_blocking = nil", "read_only"},
+  };
+  for (const auto& [code, kind] : cases) {
+    const Evaluated evaluated = Evaluate({Recipe(kMindspore + code + kOne, k26)});
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << code;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].kind, kind) << code << ": " << evaluated.answer.diagnostics[0].message;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
+  }
+  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.set_device('CPU')" + kOne, "mindspore = '2.4',"),
+            Lines{"recipe.lua:4 error release: set_device is not in MindSpore 2.4.0: only from 2.5.0 on"});
+}
+
 TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {
   const struct {
     const char* release;

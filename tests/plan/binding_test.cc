@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "muster/plan.h"
+
 namespace muster {
 namespace {
 

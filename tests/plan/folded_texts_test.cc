@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "muster/plan.h"
+
 namespace muster {
 namespace {
 

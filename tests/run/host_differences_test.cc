@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "muster/plan.h"
 #include "run/hosts/inspection_report.h"
 
 namespace muster {

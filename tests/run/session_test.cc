@@ -717,6 +717,50 @@ TEST_F(SessionTest, GivesAJobOtherPortsWhereItsFilesAndVariablesNameThem) {
   EXPECT_EQ(report->restarts[0].why, "worker.0 exited with code 98; port rpc (20000) is taken by process 7 (nc)");
 }
 
+TEST_F(SessionTest, GivesAJobOtherPortsOnASpareThatTookAPlace) {
+  Plan plan = SamplePlan({{"worker", 2}});
+  plan.ports["rpc"] = {0, 0, "worker.0"};
+  plan.roles[0].command = {Text("serve"), Text("${muster:port:rpc}")};
+  plan.roles[0].restart.max = 1;
+  plan.roles[0].restart.scope = RestartPolicy::Scope::kJob;
+  plan.roles[0].restart.backoff_ms = 0;
+  RunRequest request = Request(plan);
+  request.hosts = {{"n1", "10.0.0.1", 0}};
+  request.spares = {{"n2", "10.0.0.2", 0}};
+  const auto exit = [](ScriptedAgent& agent, ProcessId process, std::uint32_t attempt, int code) {
+    ProcessExited exited;
+    exited.process = process;
+    exited.attempt = attempt;
+    exited.code = code;
+    agent.Say(exited);
+  };
+  const RunOutcome outcome = Run(request, [this, exit](ScriptedAgent& agent, const AgentCommand& command) {
+    const auto* start = std::get_if<StartProcess>(&command);
+    const auto* stop = std::get_if<StopProcesses>(&command);
+    if (start != nullptr) {
+      agent.Say(ProcessStarted{start->process, start->attempt, 1000, 5, 7});
+      if (start->attempt == 2) return exit(agent, start->process, 2, 0);
+      if (start->process == 0) return;
+      if (agent.host == 0) {
+        agent.Say(AgentLost{0, "cut", 0});
+        return boost::asio::post(agent.io, [this] { clock->PassUntilAlarm(); });
+      }
+      agent.Say(PortTaken{0, 1, "rpc", 20'000, "process 7 (nc)", false, 1});
+      exit(agent, 0, 1, 98);
+    } else if (stop != nullptr) {
+      for (const ProcessAttempt& each : stop->processes) exit(agent, each.process, each.attempt, 0);
+    } else {
+      agent.Obey(command);
+    }
+  });
+  EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
+  EXPECT_EQ(Heard<HoldPorts>(1).size(), 2U);
+  const std::vector<StartProcess> starts = Heard<StartProcess>(1);
+  ASSERT_EQ(starts.size(), 4U);
+  EXPECT_EQ(starts[0].argv.back(), "20000");
+  EXPECT_EQ(starts[2].argv.back(), "20001");
+}
+
 TEST_F(SessionTest, CanBeReplayedFromItsJournal) {
   const RunRequest request = Request(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 3}}));
   const RunOutcome outcome = Run(request, ExitAfterStart({{2, 9}, {1, 0}}, 4));

@@ -25,6 +25,9 @@ std::vector<Case> ReadCases(const std::string& file);
 // The lines of that file without comments and blank lines.
 std::vector<std::string> ReadLines(const std::string& file);
 
+// The described releases of a range: "1.6.2..2.3.1", or of one: "1.6.2".
+std::vector<Release> Between(const std::string& range);
+
 // The value of a Lua expression; `null` is the explicit null. The names of the context module are known.
 Value LuaValue(const std::string& expression);
 

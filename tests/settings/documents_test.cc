@@ -95,9 +95,33 @@ TEST(DocumentNames, AreTheAttributesOfEachRelease) {
     EXPECT_EQ(names, Words(line.substr(colon + 2))) << head[0] << " " << head[1] << " " << head[2];
     seen.insert(head[0] + " " + head[1]);
   }
-  // Seven releases of three functions, and 0.3 has no set_ps_context.
-  EXPECT_EQ(seen.size(), 20U);
+  // Ten releases of three functions, and 0.3 has no set_ps_context.
+  EXPECT_EQ(seen.size(), 29U);
   EXPECT_FALSE(RealSchema().Knows(kPs, {0, 3, 1}));
+}
+
+// Sub-keys that native code also knows by their own names are found under their tables.
+TEST(DocumentRecords, OfReleasesFrom25HaveTheirStatusAndSuccessor) {
+  std::set<std::string> seen;
+  for (const Case& test : ReadCases("records_from_25.txt")) {
+    const std::vector<std::string> words = Words(test.value);  // documented|undocumented status successor
+    ASSERT_EQ(words.size(), 3U) << test.where;
+    const std::string& status = words[1];
+    seen.insert(ReleaseText(test.release) + test.api + test.attribute);
+    const Attribute* attribute = RealSchema().Find(test.api, test.attribute, test.release);
+    const auto own_name = RealSchema().FindOwnName(test.api, test.attribute, test.release);
+    ASSERT_EQ(attribute == nullptr && !own_name, status == "removed") << test.where;
+    if (attribute == nullptr) continue;
+    EXPECT_EQ(attribute->undocumented && attribute->tells_if_set.empty(),
+              words[0] == "undocumented" && status != "read_only")
+        << test.where;
+    EXPECT_EQ(attribute->deprecated, status == "deprecated") << test.where;
+    EXPECT_TRUE(status != "withdrawn" || attribute->withdrawn || attribute->choices.size() == 1) << test.where;
+    EXPECT_EQ(!attribute->tells_if_set.empty(), status == "read_only") << test.where;
+    const std::size_t named = words[2] == "-" ? 0 : attribute->successor.find(words[2]);
+    EXPECT_NE(named, std::string::npos) << test.where;
+  }
+  EXPECT_EQ(seen.size(), 390U);
 }
 
 // --- defaults -------------------------------------------------------------------------------------

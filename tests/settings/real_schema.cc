@@ -39,6 +39,9 @@ const Schema& RealSchema() {
         problems.push_back(std::move(problem));
       }
     }
+    for (Diagnostic& problem : read.AddFunctions(SchemaFile("functions"), {"functions.lua", 0})) {
+      problems.push_back(std::move(problem));
+    }
     for (Diagnostic& problem : read.AddFiles(SchemaFile("files"), {"files.lua", 0})) {
       problems.push_back(std::move(problem));
     }

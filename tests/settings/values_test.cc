@@ -61,17 +61,25 @@ void CheckFile(const std::string& file, std::size_t at_least) {
 }
 
 TEST(Values, OfSetContextAreTakenAndRefusedAsTheReleaseDoes) { CheckFile("values_context.txt", 2000); }
+TEST(Values, OfSetContextAreTakenAndRefusedAsReleasesFrom25Do) { CheckFile("values_context_from_25.txt", 1000); }
 TEST(Values, OfSetAutoParallelContextAreTakenAndRefusedAsTheReleaseDoes) {
   CheckFile("values_auto_parallel.txt", 1200);
 }
+TEST(Values, OfSetAutoParallelContextAreTakenAndRefusedAsReleasesFrom25Do) {
+  CheckFile("values_auto_parallel_from_25.txt", 700);
+}
 TEST(Values, OfSetPsContextAreTakenAndRefusedAsTheReleaseDoes) { CheckFile("values_ps.txt", 450); }
+TEST(Values, OfSetPsContextAreTakenAndRefusedAsReleasesFrom25Do) { CheckFile("values_ps_from_25.txt", 200); }
 TEST(Values, OfNestedTablesAreTakenAndRefusedAsTheReleaseDoes) { CheckFile("values_nested.txt", 850); }
+TEST(Values, OfNestedTablesAreTakenAndRefusedAsReleasesFrom25Do) { CheckFile("values_nested_from_25.txt", 700); }
 
 // The tables leave no attribute and no sub-key out: each is set by a case that is taken and by one that is refused.
 TEST(Values, AreGivenForEveryAttributeOfEveryRelease) {
   std::set<std::string> taken;
   std::set<std::string> refused;
-  for (const char* file : {"values_context.txt", "values_auto_parallel.txt", "values_ps.txt", "values_nested.txt"}) {
+  for (const char* file : {"values_context.txt", "values_auto_parallel.txt", "values_ps.txt", "values_nested.txt",
+                           "values_context_from_25.txt", "values_auto_parallel_from_25.txt", "values_ps_from_25.txt",
+                           "values_nested_from_25.txt"}) {
     for (const Case& test : ReadCases(file)) {
       const bool is_taken = test.outcome == "ok" || test.outcome.starts_with("warn ");
       const bool skipped = test.outcome.starts_with("warn wrong_device");

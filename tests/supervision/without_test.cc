@@ -1,5 +1,6 @@
 // Whole runs without one mechanism of the kernel at a time: the same end, and what stood in is named.
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
+
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "muster/plan.h"
 #include "sweep/course/trial_queue.h"
 
 namespace muster {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "muster/plan.h"
 #include "support/temp_dir.h"
 #include "sweep/trial/growing_lines.h"
 

@@ -124,4 +124,12 @@ return {
     doc = "Reduce in 32-bit floats whatever the tensors are." },
   { "dump_local_norm", kind = "bool", default = false, per_process = false, group = "auto_parallel", since = "2.4",
     doc = "Print the norm of gradients before they are summed." },
+  { "dump_local_norm_path", kind = "string", default = "", group = "auto_parallel", since = "2.5",
+    doc = "Folder to write those norms to; MindSpore does not make it." },
+  { "dump_device_local_norm", kind = "bool", default = false, per_process = false, group = "auto_parallel", since = "2.5",
+    rule = "numbers pass as truth values, muster takes true and false", doc = "Print the norm of each device's gradients." },
+  { "init_param_in_compile", kind = "bool", default = true, per_process = false, undocumented = true, group = "auto_parallel", since = "2.6",
+    doc = "Initialise parameters while the graph is compiled; used by AutoParallel." },
+  { "auto_parallel_new_interface", kind = "bool", default = false, per_process = false, undocumented = true, group = "auto_parallel",
+    since = "2.6", doc = "Whether AutoParallel wraps the network; used by AutoParallel." },
 }

@@ -27,6 +27,7 @@ end
 local switches = { "recompute_comm_overlap", "matmul_grad_comm_overlap", "enable_task_opt", "enable_grad_comm_opt",
                    "enable_opt_shard_comm_opt", "interleaved_matmul_comm", "interleaved_layernorm_comm", "bias_add_comm_swap",
                    "enable_begin_end_inline_opt", "enable_concat_eliminate_opt", "enable_flash_attention_load_balance" }
+local overlap = #records + 1  -- recompute_comm_overlap
 for i = 1, #switches do of_speed_up(switches[i], "bool", rc2) end
 of_speed_up("compute_communicate_fusion_level", "int", rc2)
 of_speed_up("recompute_allgather_overlap_fagrad", "bool", final)
@@ -34,4 +35,7 @@ of_speed_up("dataset_broadcast_opt_level", "int", "2.4")
 of_speed_up("enable_allreduce_slice_to_reducescatter", "bool", "2.4")
 of_speed_up("enable_interleave_split_concat_branch", "bool", "2.4")
 of_speed_up("enable_offloading_packed_experts", "bool", "2.4")
+of_speed_up("enable_interleave_parallel_branch", "bool", "2.5")
+of_speed_up("pp_1f1b_overlap", "string", "2.6")
+records[overlap].changed = { ["2.7"] = { kind = "string" } }
 return records

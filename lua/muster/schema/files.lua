@@ -6,36 +6,66 @@ local function switch(name, doc, since)
   return { name, kind = "bool", default = false, doc = doc, since = since }
 end
 
--- One that MindSpore takes from one release on and documents from another.
-local function documented_from(release, name, doc, since)
-  return { name, kind = "bool", default = false, doc = doc, since = since, undocumented = true,
-           changed = { [release] = { undocumented = false } } }
-end
-
 local function path(name, doc) return { name, kind = "string", doc = doc } end
 
 -- Read once, when the attribute is set; each key is applied as it comes, and the first wrong one ends the script.
 local parallel_speed_up = {
-  switch("recompute_comm_overlap", "Overlap recomputing with communication."),
-  switch("matmul_grad_comm_overlap", "Overlap gradients of matrix products with communication."),
-  switch("enable_task_opt", "Optimize the communication of tensor parallel networks."),
-  switch("enable_grad_comm_opt", "Overlap gradients with the communication of data parallel networks."),
-  switch("enable_opt_shard_comm_opt", "Overlap computing with the AllGather of the parallel optimizer."),
   switch("enable_concat_eliminate_opt", "Leave out needless concatenations."),
   switch("enable_begin_end_inline_opt", "Inline the first and the last subgraph."),
-  { "compute_communicate_fusion_level", kind = "int", min = 0, documented_max = 3, default = 0,
-    rule = "documented as 0 to 3; MindSpore takes any whole number", doc = "Fuse computing and communication: 0 to 3." },
-  documented_from("2.3.0", "bias_add_comm_swap", "Swap bias additions with the communication after them."),
   switch("interleaved_matmul_comm", "Overlap matrix products with communication by parts."),
   switch("interleaved_layernorm_comm", "Overlap layer norms with communication by parts."),
   switch("enable_flash_attention_load_balance", "Balance sequence parallel flash attention."),
-  documented_from("2.4", "recompute_allgather_overlap_fagrad", "Overlap recomputed AllGather with gradients of flash attention.", "2.3.0"),
   switch("enable_allreduce_slice_to_reducescatter", "Make a slice of an AllReduce one ReduceScatter.", "2.4"),
   switch("enable_interleave_split_concat_branch", "Interleave branches between a split and its concatenation.", "2.4"),
   { "enable_offloading_packed_experts", kind = "bool", since = "2.4", default_text = "whatever MindSpore's memory holds",
     rule = "never initialised by MindSpore", doc = "Keep packed experts in host memory." },
   { "dataset_broadcast_opt_level", kind = "int", default = 0, since = "2.4", doc = "Optimize how a batch is broadcast." },
+  switch("enable_interleave_parallel_branch", "Interleave parallel branches.", "2.5"),
+  { "pp_1f1b_overlap", kind = "words", default = "", since = "2.6", doc = "Communication to overlap with computing in the 1f1b schedule.",
+    choices = { "AlltoAll", "AlltoAllV", "MorphAllGather", "AllGather", "ReduceScatter", "MorphReduceScatter" },
+    changed = { ["2.7"] = { choices = { "AlltoAll", "AlltoAllV", "MorphAllGather", "AllGather", "ReduceScatter", "MorphReduceScatter",
+                                        "AllReduce", "" } } } },
 }
+
+-- A key that 2.6 renamed: the old name still works and warns, the new one means the same. Both are made by `record`,
+-- called with the name, the first release and what changes in later ones.
+local function renamed(old, new, record)
+  local changes = { ["2.6"] = { deprecated = new } }
+  local list = parallel_speed_up
+  list[#list + 1] = record(old, nil, changes)
+  list[#list + 1] = record(new, "2.6", {})
+end
+
+local function renamed_switch(old, new, doc, since, documented)
+  renamed(old, new, function(name, first, changes)
+    local late = documented and not first
+    if late then changes[documented] = { undocumented = false } end
+    return { name, kind = "bool", default = false, doc = doc, since = first or since, undocumented = late or nil, changed = changes }
+  end)
+end
+
+-- From 2.7 on these also take the communication operators that are overlapped, in one text.
+local function overlap(old, new, doc)
+  renamed(old, new, function(name, first, changes)
+    changes["2.7"] = { kind = "bool|words", choices = { "AlltoAll", "AlltoAllV", "AllGather", "ReduceScatter", "AllReduce" } }
+    return { name, kind = "bool", default = false, doc = doc, since = first, changed = changes }
+  end)
+end
+
+overlap("recompute_comm_overlap", "recomputation_communication_overlap", "Overlap recomputing with communication.")
+renamed_switch("matmul_grad_comm_overlap", "grad_matmul_communication_overlap", "Overlap gradients of matrix products with communication.")
+renamed_switch("enable_task_opt", "enable_communication_fusion", "Optimize the communication of tensor parallel networks.")
+renamed_switch("enable_grad_comm_opt", "grad_computation_allreduce_overlap",
+               "Overlap gradients with the communication of data parallel networks.")
+renamed_switch("enable_opt_shard_comm_opt", "computation_allgather_overlap",
+               "Overlap computing with the AllGather of the parallel optimizer.")
+renamed_switch("bias_add_comm_swap", "allreduce_and_biasadd_swap", "Swap bias additions with the communication after them.", nil, "2.3.0")
+renamed_switch("recompute_allgather_overlap_fagrad", "grad_fa_allgather_overlap",
+               "Overlap recomputed AllGather with gradients of flash attention.", "2.3.0", "2.4")
+renamed("compute_communicate_fusion_level", "computation_communication_fusion_level", function(name, first, changes)
+  return { name, kind = "int", min = 0, documented_max = 3, default = 0, since = first, changed = changes,
+           rule = "documented as 0 to 3; MindSpore takes any whole number", doc = "Fuse computing and communication: 0 to 3." }
+end)
 
 -- A wrong value is told in the log, and the default is taken.
 local env_config = {

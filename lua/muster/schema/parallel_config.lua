@@ -13,6 +13,13 @@ local function fusion(name, modes, since)
   return { name, kind = "dict", since = since, keys = keys, doc = "Fusion of " .. name .. " operators." }
 end
 
+-- Schedulers that need pipeline_interleave = true beside them.
+local function interleaved(schedulers)
+  local needs = {}
+  for i = 1, #schedulers do needs[schedulers[i]] = { pipeline_interleave = true } end
+  return needs
+end
+
 return {
   { "parallel_optimizer_config", kind = "dict", not_empty = true, reads = "never", adds_up = true, per_process = false,
     group = "common", since = "1.6", doc = "Details of enable_parallel_optimizer.",
@@ -21,7 +28,10 @@ return {
         changed = { ["2.3.0-rc2"] = { default = false } } },
       { "parallel_optimizer_threshold", kind = "int", min = 0, default = 64, since = "1.9", doc = "Parameters below this many KB are not cut." },
       { "optimizer_weight_shard_size", kind = "int", min = 1, no_effect_up_to = 1, default = -1, since = "2.3.0-rc2",
-        doc = "Devices that share one copy of the optimizer's weights." },
+        doc = "Devices that share one copy of the optimizer's weights.",
+        changed = { ["2.6"] = { also = { -1 }, doc = "Devices that share one copy of the optimizer's weights; -1: all." } } },
+      { "optimizer_level", kind = "enum", choices = { "level1", "level2", "level3" }, default_text = "not documented", since = "2.6", undocumented = true,
+        doc = "What is cut among devices: weights and states (1), gradients as well (2), parameters as well (3)." },
     },
     changed = { ["1.9"] = { not_empty = false } } },
   { "comm_fusion", kind = "dict", default = { allreduce = { mode = "auto", config = 64 } }, adds_up = true, per_process = false,
@@ -43,7 +53,12 @@ return {
       { "pipeline_interleave", kind = "bool", default = false, required = true, own_name = true, doc = "Let stages take turns with parts of a batch." },
       { "pipeline_scheduler", kind = "enum", choices = { "1f1b", "gpipe" }, default = "1f1b", required = true, own_name = true,
         needs = { gpipe = { pipeline_interleave = true } },
-        sources = { needs = { document = "descriptions of 2.3", behaviour = "refuses it" } }, doc = "Order of forward and backward steps." },
+        sources = { needs = { document = "descriptions of 2.3", behaviour = "refuses it" } }, doc = "Order of forward and backward steps.",
+        changed = {
+          ["2.5"] = { choices = { "1f1b", "gpipe", "seqpipe" }, needs = interleaved { "gpipe", "seqpipe" } },
+          ["2.6"] = { choices = { "1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp" },
+                      needs = interleaved { "gpipe", "seqpipe", "seqvpp", "seqsmartvpp" } },
+        } },
     } },
   { "strategy_ckpt_config", kind = "dict", adds_up = true, group = "auto_parallel", since = "2.3.0-rc2",
     default = { load_file = "", save_file = "", only_trainable_params = true }, read_keys = { "load_file", "save_file", "only_trainable_params" },

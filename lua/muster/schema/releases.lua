@@ -8,4 +8,7 @@ return {
   { "2.3.0-rc2", described = true, doc = "May 2024" },
   { "2.3.1", short = "2.3", described = true, doc = "August 2024" },
   { "2.4.0", short = "2.4", described = true, doc = "October 2024" },
+  { "2.5.0", short = "2.5", described = true, doc = "February 2025" },
+  { "2.6.0", short = "2.6", described = true, doc = "May 2025" },
+  { "2.7.0", short = "2.7", described = true, doc = "as its release candidate of July 2025 has it" },
 }

@@ -89,6 +89,14 @@ local rules = {
     says = "{parallel_optimizer_config.optimizer_weight_shard_size} is above {device_num}",
     source = { document = "descriptions of 2.3", behaviour = "fails when a graph is compiled" } },
 
+  { "optimizer_level_with_shard", kind = "conflict", refused = true, about = parallel .. "parallel_optimizer_config", since = "2.6",
+    when = { [parallel .. "parallel_optimizer_config.gradient_accumulation_shard"] = { set = true },
+             [parallel .. "parallel_optimizer_config.optimizer_level"] = { one_of = { "level1", "level3" } } },
+    says = "{parallel_optimizer_config.gradient_accumulation_shard} beside " ..
+      "{parallel_optimizer_config.optimizer_level} is refused by {release}, even if it is false",
+    hint = 'leave gradient_accumulation_shard out, or use optimizer_level = "level2"',
+    source = { behaviour = "refuses such a table" } },
+
   -- Compiling and memory
   { "compile_cache_of_servers", kind = "conflict", about = plain .. "enable_compile_cache",
     since = "1.6", ["until"] = "1.6",
@@ -152,17 +160,17 @@ encryption "client"
 encryption "server"
 
 -- What ge_options say as well wins, under the name that the device's software has for it or under the sub-key's own.
-local function overruled(sub_key, part, name, since)
+local function overruled(sub_key, part, name, since, last)
   local own, option = plain .. "ascend_config." .. sub_key, plain .. "ascend_config.ge_options." .. part .. "." .. name
   rules[#rules + 1] = { sub_key .. "_by_ge_options_" .. part .. "_" .. name, kind = "conflict",
-    about = plain .. "ascend_config", since = since,
+    about = plain .. "ascend_config", since = since, ["until"] = last,
     when = { [own] = { set = true }, [option] = { set = true } },
     says = "{" .. own .. "} is overruled by {" .. option .. "} in {release}",
     hint = "leave one of the two out", source = { document = "page of set_context of 2.3.0-rc2" } }
 end
 local names_in_ge = {
   { "atomic_clean_policy", "ge.exec.atomicCleanPolicy" }, { "conv_allow_hf32", "ge.exec.allow_hf32" },
-  { "exception_dump", "ge.exec.enable_exception_dump" },
+  { "exception_dump", "ge.exec.enable_exception_dump", ["until"] = "2.5" },
   { "host_scheduling_max_threshold", "ge.exec.hostSchedulingMaxThreshold" },
   { "jit_compile", "ge.jit_compile" }, { "matmul_allow_hf32", "ge.exec.allow_hf32" }, { "op_debug_option",
     since = "2.3.0" },
@@ -172,8 +180,8 @@ local names_in_ge = {
 for i = 1, #names_in_ge do
   local names = names_in_ge[i]
   for j = 1, #names do
-    overruled(names[1], "global", names[j], names.since or "2.3.0-rc2")
-    overruled(names[1], "session", names[j], names.since or "2.3.0-rc2")
+    overruled(names[1], "global", names[j], names.since or "2.3.0-rc2", names["until"])
+    overruled(names[1], "session", names[j], names.since or "2.3.0-rc2", names["until"])
   end
 end
 

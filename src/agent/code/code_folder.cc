@@ -12,12 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {
 
-constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kBelowFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr const char* kBytecode = "__pycache__";
 constexpr std::size_t kNameBytes = 8;
 
@@ -37,9 +38,9 @@ int CodeFolder::FolderOf(const std::string& path, bool make) {
     const std::size_t to = std::min(folder.find('/', from), folder.size());
     const std::string part = folder.substr(from, to - from);
     const int above = at ? at.get() : root_.get();
-    UniqueFd next(::openat(above, part.c_str(), kFolderFlags));
+    UniqueFd next(::openat(above, part.c_str(), kBelowFlags));
     if (!next && make && errno == ENOENT && (::mkdirat(above, part.c_str(), 0700) == 0 || errno == EEXIST)) {
-      next.reset(::openat(above, part.c_str(), kFolderFlags));
+      next.reset(::openat(above, part.c_str(), kBelowFlags));
     }
     if (!next) return -1;
     at = std::move(next);
@@ -135,7 +136,7 @@ void CodeFolder::Remove(const std::string& path) {
   const int folder = FolderOf(path, false);
   if (folder < 0) return;
   ::unlinkat(folder, NameOf(path).c_str(), 0);
-  if (const UniqueFd bytecode{::openat(folder, kBytecode, kFolderFlags)}) {
+  if (const UniqueFd bytecode{::openat(folder, kBytecode, kBelowFlags)}) {
     RemoveBelow(bytecode.get());
     ::unlinkat(folder, kBytecode, AT_REMOVEDIR);
   }
@@ -149,14 +150,14 @@ void CodeFolder::Remove(const std::string& path) {
 }
 
 void RemoveBelow(int folder) {
-  UniqueFd own(::openat(folder, ".", kFolderFlags));
+  UniqueFd own(::openat(folder, ".", kBelowFlags));
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
   if (!entries) return;
   own.release();
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (const UniqueFd below{::openat(folder, entry->d_name, kFolderFlags)}) {
+    if (const UniqueFd below{::openat(folder, entry->d_name, kBelowFlags)}) {
       RemoveBelow(below.get());
       ::unlinkat(folder, entry->d_name, AT_REMOVEDIR);
     } else {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/system/unique_fd.h"
-#include "base/values/fingerprint.h"
+#include "base/values/sha256.h"
 #include "wire/files/code_tree.h"
 
 namespace muster {

@@ -12,7 +12,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 
 namespace muster {
 

@@ -19,7 +19,7 @@
 
 #include "agent/host/run_folder.h"
 #include "base/system/unique_fd.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/files/brought_files.h"
 #include "wire/protocol/file_messages.h"
 #include "wire/protocol/protocol_bounds.h"

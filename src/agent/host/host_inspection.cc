@@ -29,10 +29,10 @@ constexpr std::uint32_t kLooker = 0;
 constexpr std::string_view kMark = "muster-python\t";
 constexpr std::string_view kVersion = "version";
 constexpr std::string_view kPackage = "package";
-constexpr std::string_view kWhole = "whole";
+constexpr std::string_view kEndOfList = "whole";
 
 // Reads what the installers have written down; imports none of the packages.
-constexpr const char* kScript = R"python(
+constexpr const char* kPackagesScript = R"python(
 import sys
 try:
     from importlib import metadata
@@ -93,7 +93,7 @@ PythonFact ReadPythonAccount(const std::string& program, std::string_view bytes)
     const std::string_view what = line.substr(0, line.find('\t'));
     const std::string_view rest = line.substr(std::min(what.size() + 1, line.size()));
     if (what == kVersion) fact.version = rest;
-    if (what == kWhole) fact.error.clear();
+    if (what == kEndOfList) fact.error.clear();
     const std::size_t tab = rest.find('\t');
     if (what != kPackage || tab == std::string_view::npos) continue;
     fact.packages.insert_or_assign(std::string(rest.substr(0, tab)), std::string(rest.substr(tab + 1)));
@@ -173,7 +173,7 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     spec.argv = {"/bin/sh", "-c", kNameShell, OwnHostName()};
     spec.env = EnvPointers(command_.environment);
   } else {
-    spec.argv = {"/bin/sh", "-c", kShell, command_.cwd, command_.pythons[number - 1], "-c", kScript};
+    spec.argv = {"/bin/sh", "-c", kShell, command_.cwd, command_.pythons[number - 1], "-c", kPackagesScript};
     spec.argv.insert(spec.argv.end(), command_.packages.begin(), command_.packages.end());
     spec.env = EnvPointers(command_.environment);
   }

@@ -31,7 +31,7 @@ std::string ErrorOf(long result) { return result < 0 ? std::strerror(errno) : ""
 // What is known not to be there is told by ENOSYS; other errors are about the arguments.
 std::string MissingOf(long result) { return result < 0 && errno == ENOSYS ? std::strerror(errno) : ""; }
 
-std::string FirstLine(const std::string& path) {
+std::string FirstLineOf(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -55,12 +55,12 @@ std::string TryLandlock() {
 
 std::string TryUserNamespaces(const std::string& root) {
   if (::geteuid() == 0) return {};
-  if (FirstLine(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
+  if (FirstLineOf(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
     return "kernel.unprivileged_userns_clone is 0";
-  if (FirstLine(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
+  if (FirstLineOf(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "kernel.apparmor_restrict_unprivileged_userns is 1";
   }
-  if (FirstLine(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
+  if (FirstLineOf(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
   return {};
 }
 

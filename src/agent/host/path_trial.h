@@ -15,7 +15,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/system/unique_fd.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/protocol/inspection_messages.h"
 #include "wire/protocol/protocol_bounds.h"
 

@@ -20,7 +20,7 @@
 #include "base/system/open_below.h"
 #include "base/system/unique_fd.h"
 #include "muster/event.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/files/time_index.h"
 
 namespace muster {

@@ -15,7 +15,7 @@
 
 namespace muster {
 
-LogTimes::LogTimes(boost::asio::io_context& io, Told first_write, Told too_long)
+LogTimes::LogTimes(boost::asio::io_context& io, Told first_write, TooLong too_long)
     : first_write_(std::move(first_write)),
       too_long_(std::move(too_long)),
       writes_(io.get_executor()),
@@ -93,7 +93,7 @@ std::uint64_t LogTimes::Length(const Key& key, const Log& log) const {
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (log.limit == 0) return size;
-  if (size > log.limit && too_long_) too_long_(key);
+  if (size > log.limit && too_long_) too_long_(key, log.file);
   return LogEnd(log.file.directory, log.file.path).value_or(0);
 }
 

@@ -20,7 +20,7 @@
 #include "base/system/open_below.h"
 #include "base/system/unique_fd.h"
 #include "muster/event.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/files/time_index.h"
 
 namespace muster {
@@ -40,7 +40,8 @@ class LogTimes {
   // first look, or at its process's end.
   // `too_long` (likewise) for each log that was found longer than its limit, as often as it is looked at.
   using Told = std::function<void(const Key&)>;
-  explicit LogTimes(boost::asio::io_context& io, Told first_write = {}, Told too_long = {});
+  using TooLong = std::function<void(const Key&, const FileBelow& log)>;
+  explicit LogTimes(boost::asio::io_context& io, Told first_write = {}, TooLong too_long = {});
   LogTimes(const LogTimes&) = delete;
   LogTimes& operator=(const LogTimes&) = delete;
 
@@ -86,7 +87,7 @@ class LogTimes {
   std::uint64_t Now() const;
 
   Told first_write_;
-  Told too_long_;
+  TooLong too_long_;
   WatchedFd writes_;
   Timer pause_;
   Timer first_look_;

@@ -2,11 +2,23 @@
 
 #include <utility>
 
+#include "base/values/shell_quote.h"
+
 namespace muster {
+namespace {
 
 bool IsVariable(const std::string& text) {
   const std::size_t equals = text.find('=');
   return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+std::string VariableError(const std::vector<std::string>& variables) {
+  for (const std::string& variable : variables) {
+    if (!IsVariable(variable)) return "no environment variable: " + Quoted(variable);
+  }
+  return {};
 }
 
 EnvironmentBlock ByName(std::vector<std::string> variables) {

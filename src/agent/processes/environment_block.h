@@ -9,8 +9,8 @@ namespace muster {
 
 using EnvironmentBlock = std::map<std::string, std::string>;  // name -> "name=value"
 
-// "NAME=value" without zero bytes: what can be part of an environment.
-bool IsVariable(const std::string& text);
+// Empty if each is "NAME=value" without zero bytes, which is what can be part of an environment; else which is not.
+std::string VariableError(const std::vector<std::string>& variables);
 
 // Of two with one name the later one counts.
 EnvironmentBlock ByName(std::vector<std::string> variables);

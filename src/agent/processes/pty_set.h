@@ -19,8 +19,8 @@
 #include <tl/expected.hpp>
 
 #include "base/system/unique_fd.h"
-#include "spawn/start/boost_launcher.h"
 #include "spawn/start/launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,6 +37,7 @@ std::optional<Ends> SocketPair(int flags) {
 constexpr std::size_t kReadBytes = kMostPassedOn;
 constexpr std::size_t kMostLast = 16U << 20;  // of what one said before its end: more than a socket holds
 constexpr std::chrono::milliseconds kEndPatience{kDefaultLeaseMs};
+constexpr std::chrono::seconds kAbandonPatience{2};
 constexpr int kControlFd = 3;
 constexpr int kKeptDescriptors = 7;  // of an AgentProcess: the launcher's, the counter and the log of memory kills
 
@@ -60,7 +62,9 @@ int ServeOne(UniqueFd line, AgentProcess& process) {
 
 // The child that was just forked, from within the loop of the standing agent: that loop, and all that belongs to it, is
 // never touched again, only its descriptors are closed.
-[[noreturn]] void BeSubAgent(const UniqueFd& control, pid_t standing, const SubAgents::Means& means) {
+//
+// It makes no cgroup: one for each agent costs more than a short run. What is left is found as a child.
+[[noreturn]] void BeSubAgent(const UniqueFd& control, pid_t standing, const AgentProcess& above) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != standing) ::_exit(kAgentLostHead);
   ::setsid();
@@ -68,7 +72,9 @@ int ServeOne(UniqueFd line, AgentProcess& process) {
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   CloseFrom(kControlFd + 1);
   if (!BecomeSubreaper()) ::_exit(kAgentFailed);
-  AgentProcess process(means.child_descriptors, means.program, means.without);
+  Without without = above.without;
+  without.Add(Mechanism::kCgroup);
+  AgentProcess process(above.child_descriptors, above.program, without);
   for (;;) {
     auto line = TakeDescriptors<1>(kControlFd);
     if (!line) ::_exit(kAgentFinished);
@@ -94,18 +100,20 @@ struct SubAgents::One {
   bool ended = false;    // it says nothing more
 };
 
-SubAgents::SubAgents(boost::asio::io_context& io, std::shared_ptr<Wire> wire, Means means, Observer observer)
-    : io_(io), wire_(std::move(wire)), means_(std::move(means)), observer_(std::move(observer)) {
-  // One more for each would be one too many: making and removing a group costs more than a short run. What is left is
-  // found as a child.
-  means_.without.Add(Mechanism::kCgroup);
+std::string SubAgents::Do(const OpenAgent& command) {
+  if (!state_.serving()) return "an agent after the finish";
+  if (by_number_.contains(command.number)) return fmt::format("there is an agent {} already", command.number);
+  if (state_.space) {
+    state_.send(AgentGone{command.number, "cannot be below one in a PID namespace", 0});
+  } else {
+    Open(command.number);
+  }
+  return {};
 }
 
-bool SubAgents::Open(std::uint32_t number) {
-  if (by_number_.contains(number)) return false;
+void SubAgents::Open(std::uint32_t number) {
   const auto cannot = [&](const char* what) {
-    observer_.send(AgentGone{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
-    return true;
+    state_.send(AgentGone{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
   };
   auto line = SocketPair(SOCK_NONBLOCK);
   if (!line) return cannot("socketpair");
@@ -125,16 +133,15 @@ bool SubAgents::Open(std::uint32_t number) {
       return cannot("sendmsg");
     }
   }
-  const auto one = std::make_shared<One>(io_, number, process->first);
+  const auto one = std::make_shared<One>(state_.io, number, process->first);
   boost::system::error_code error;
   one->line.assign(line->first.get(), error);
   process->second.one = one;
   by_number_.emplace(number, one);
   // Without a line it sees its connection end, and does.
-  if (error) return true;
+  if (error) return;
   line->first.release();
   AwaitWords(one);
-  return true;
 }
 
 std::map<pid_t, SubAgents::Process>::iterator SubAgents::Fork() {
@@ -144,7 +151,7 @@ std::map<pid_t, SubAgents::Process>::iterator SubAgents::Fork() {
   const pid_t pid = ::fork();
   if (pid == 0) {
     static_cast<void>(control->first.release());  // closed with all the others, whatever number it has
-    BeSubAgent(control->second, standing, means_);
+    BeSubAgent(control->second, standing, state_.process);
   }
   if (pid < 0) return by_pid_.end();
   return by_pid_.emplace(pid, Process{std::move(control->first), nullptr, nullptr}).first;
@@ -175,7 +182,7 @@ void SubAgents::Hear(One& one, std::size_t most) {
       return;
     }
     heard += static_cast<std::size_t>(size);
-    observer_.send(FromAgent{one.number, buffer_.substr(0, static_cast<std::size_t>(size))});
+    state_.send(FromAgent{one.number, buffer_.substr(0, static_cast<std::size_t>(size))});
     if (static_cast<std::size_t>(size) < kReadBytes) return;  // that was all there is by now
   }
 }
@@ -190,7 +197,7 @@ void SubAgents::Listen() {
   });
 }
 
-void SubAgents::Pass(const ToAgent& said) {
+void SubAgents::Do(const ToAgent& said) {
   const auto found = by_number_.find(said.number);
   if (found == by_number_.end() || !found->second->line.is_open()) return;
   found->second->unsaid += said.bytes;
@@ -225,28 +232,28 @@ void SubAgents::Retire(pid_t pid, Process& process) {
   if (process.one) process.one->line.close(ignored);
   process.control.reset();
   if (IsStopped(pid)) return KillChild(ChildRef{pid, -1});
-  process.patience = std::make_unique<Timer>(io_.get_executor(), kEndPatience);
+  process.patience = std::make_unique<Timer>(state_.io.get_executor(), kEndPatience);
   process.patience->async_wait([this, pid](const boost::system::error_code& error) {
     if (!error && by_pid_.contains(pid)) KillChild(ChildRef{pid, -1});
   });
 }
 
-void SubAgents::Close(std::uint32_t number) {
-  const auto found = by_number_.find(number);
+void SubAgents::Do(const CloseAgent& command) {
+  const auto found = by_number_.find(command.number);
   if (found == by_number_.end()) return;
   if (const auto process = by_pid_.find(found->second->pid); process != by_pid_.end()) {
     Retire(process->first, process->second);
   }
 }
 
-void SubAgents::CloseAll() {
+void SubAgents::Finish() {
   for (auto& [pid, process] : by_pid_) Retire(pid, process);
 }
 
-void SubAgents::EndAll(std::chrono::milliseconds patience) {
-  CloseAll();
+void SubAgents::Abandon() {
+  Finish();
   const std::uint64_t deadline =
-      MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(patience).count());
+      MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kAbandonPatience).count());
   for (const auto& [pid, process] : by_pid_) {
     if (EndsBy(ChildRef{pid, -1}, deadline)) Reap(ChildRef{pid, -1});
   }
@@ -272,10 +279,10 @@ void SubAgents::Gone(One& one, AgentGone gone) {
   boost::system::error_code ignored;
   one.line.close(ignored);
   gone.number = one.number;
-  observer_.send(gone);
+  state_.send(gone);
 }
 
-bool SubAgents::Ended(pid_t pid) {
+bool SubAgents::ChildEnded(pid_t pid) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return false;
   const auto end = Reap(ChildRef{pid, -1});
@@ -289,13 +296,13 @@ bool SubAgents::Ended(pid_t pid) {
     const bool finished = SaidFinished(process) || (!end->signalled && end->code == kAgentFinished);
     if (!finished) {
       gone.why = EndText(*end);
-      const KillReport report = observer_.end_leftovers();
+      const KillReport report = end_orphans_();
       gone.killed = report.killed;
       if (!report.left.empty()) gone.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
     }
     Gone(*process.one, std::move(gone));
   }
-  if (by_pid_.empty()) observer_.idle();
+  if (by_pid_.empty()) state_.emptied();
   return true;
 }
 

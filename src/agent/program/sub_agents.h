@@ -17,55 +17,44 @@
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <sys/resource.h>
 #include <sys/types.h>
 
-#include "base/system/mechanism.h"
+#include "agent/parts/agent_part.h"
+#include "agent/parts/agent_state.h"
 #include "base/system/unique_fd.h"
 #include "spawn/leftovers/descendants.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_fd.h"
 #include "wire/connection/wire.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {
 
-class SubAgents {
+class SubAgents : public AgentPart {
  public:
-  // What an agent is made with (agent.h).
-  struct Means {
-    rlimit child_descriptors = {};
-    std::string program;
-    Without without;
-  };
-  struct Observer {
-    std::function<void(const AgentMessage&)> send;
-    // Ends what is left by agents that are gone.
-    std::function<KillReport()> end_leftovers;
-    std::function<void()> idle;  // none is left
-  };
+  // `state` must outlive it; `wire` is the standing agent's; `end_orphans` ends what is left by agents that are gone.
+  // The thread that executes OpenAgent must live as long as they do.
+  SubAgents(AgentState& state, std::shared_ptr<Wire> wire, std::function<KillReport()> end_orphans)
+      : state_(state), wire_(std::move(wire)), end_orphans_(std::move(end_orphans)) {}
 
-  // `wire` is the standing agent's. The thread that calls Open() must live as long as they do.
-  SubAgents(boost::asio::io_context& io, std::shared_ptr<Wire> wire, Means means, Observer observer);
-
-  // What cannot be is told by AgentGone. False if there is one of that number.
-  bool Open(std::uint32_t number);
+  // Empty, or why a head must not send that now. An agent that cannot be started is reported by AgentGone.
+  std::string Do(const OpenAgent& command);
   // What is said to one that is gone is dropped.
-  void Pass(const ToAgent& said);
+  void Do(const ToAgent& said);
   // It sees its connection end, and ends all it has started. One that is stopped (SIGSTOP) is killed instead, and one
   // that has not ended 10 s later.
-  void Close(std::uint32_t number);
-  void CloseAll();
-  // The same at once, waiting for as long as that: nothing is told of them any more, and who has not ended by then is
-  // the caller's to end.
-  void EndAll(std::chrono::milliseconds patience);
+  void Do(const CloseAgent& command);
 
-  // Whether there are none, idle ones included.
-  bool empty() const { return by_pid_.empty(); }
   std::size_t size() const { return by_pid_.size(); }
-  bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
-  // Reaps it if it has ended, and tells AgentGone; false if it still runs.
-  bool Ended(pid_t pid);
+
+  bool Owns(pid_t pid) const override { return by_pid_.contains(pid); }
+  bool ChildEnded(pid_t pid) override;
+  // Whether there are none, idle ones included.
+  bool empty() const override { return by_pid_.empty(); }
+  // Closes all.
+  void Finish() override;
+  // The same at once, waiting for 2 s: they end by themselves, so that what their processes have said is not lost. One
+  // that has not ended by then is the caller's to end.
+  void Abandon() override;
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -77,6 +66,7 @@ class SubAgents {
     std::unique_ptr<Timer> patience = {};  // once it is to end
   };
 
+  void Open(std::uint32_t number);
   // End, with errno, if that cannot be.
   std::map<pid_t, Process>::iterator Fork();
   // It takes no more connections, and sees the one that it has end: it is to end.
@@ -92,10 +82,9 @@ class SubAgents {
   void Write(const std::shared_ptr<One>& one);
   void Listen();
 
-  boost::asio::io_context& io_;
+  AgentState& state_;
   std::shared_ptr<Wire> wire_;
-  Means means_;
-  Observer observer_;
+  std::function<KillReport()> end_orphans_;
   std::map<pid_t, Process> by_pid_;
   std::vector<pid_t> idle_;  // and some that are gone
   std::map<std::uint32_t, std::shared_ptr<One>> by_number_;

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include <boost/crc.hpp>
-#include <sha2.h>
 #include <sys/random.h>
 #include <sys/types.h>
 
-namespace muster {
-namespace {
+#include "base/values/sha256.h"
 
-std::string Hex(const std::uint8_t* bytes, std::size_t size) {
+namespace muster {
+
+std::string HexText(const std::uint8_t* bytes, std::size_t size) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
   out.reserve(size * 2);
@@ -23,32 +23,10 @@ std::string Hex(const std::uint8_t* bytes, std::size_t size) {
   return out;
 }
 
-}  // namespace
-
 std::string Sha256Hex(std::string_view bytes) {
   Sha256 hash;
   hash.Add(bytes);
   return hash.Hex();
-}
-
-struct Sha256::State {
-  SHA2_CTX context;
-};
-
-Sha256::Sha256() : state_(std::make_unique<State>()) { SHA256Init(&state_->context); }
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
-
-void Sha256::Add(std::string_view bytes) {
-  SHA256Update(&state_->context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-}
-
-std::string Sha256::Hex() const {
-  SHA2_CTX context = state_->context;  // finishing a context makes it unusable, so finish a copy
-  std::uint8_t digest[SHA256_DIGEST_LENGTH];
-  SHA256Final(digest, &context);
-  return muster::Hex(digest, sizeof digest);
 }
 
 #if defined(__x86_64__)
@@ -89,7 +67,7 @@ std::string RandomHex(std::size_t bytes) {
     if (got < 0) std::abort();  // EINTR cannot happen for so few bytes (getrandom(2))
     filled += static_cast<std::size_t>(got);
   }
-  return Hex(random.data(), bytes);
+  return HexText(random.data(), bytes);
 }
 
 }  // namespace muster

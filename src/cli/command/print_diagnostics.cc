@@ -116,4 +116,10 @@ std::string DiagnosticsJson(const Diagnostics& diagnostics) {
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+int Refuse(const Diagnostics& errors, bool json) {
+  if (json) std::fputs(DiagnosticsJson(errors).c_str(), stdout);
+  PrintDiagnostics(errors);
+  return ExitCodeFor(errors);
+}
+
 }  // namespace muster

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "base/system/mechanism.h"
+#include "base/system/without.h"
 #include "plan/environment/removed_variables.h"
 #include "plan/environment/site_environment.h"
 

@@ -55,7 +55,7 @@ void PrintDefaults(const std::vector<DefaultChange>& defaults) {
   }
 }
 
-std::string PlaceText(const Place& place) {
+std::string PlacePrefix(const Place& place) {
   if (place.file.empty()) return "";
   return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + ": ";
 }
@@ -128,7 +128,7 @@ void PrintReleaseTable(const ReleaseChecks& checks) {
     std::snprintf(numbers, sizeof numbers, "  %6zu  %8zu  %8s", errors, check.findings.size() - errors,
                   checks.own_release.empty() ? "?" : std::to_string(check.defaults.size()).c_str());
     line += numbers;
-    if (first != check.findings.end()) line += "  " + PlaceText(first->place) + first->message;
+    if (first != check.findings.end()) line += "  " + PlacePrefix(first->place) + first->message;
     std::printf("%s\n", Printable(line).c_str());
   }
   std::puts("* the recipe's own; defaults: attributes that it does not set and that are others there");

@@ -16,14 +16,14 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct CheckOptions {
   RecipeOptions recipe;
   std::string mindspore;  // a release, "all", or empty
   bool deep = false;
   bool json = false;
 };
 
-void PrintOutcome(const Options& options, const Result<Evaluation>& evaluation) {
+void PrintOutcome(const CheckOptions& options, const Result<Evaluation>& evaluation) {
   PrintDiagnostics(evaluation ? evaluation->warnings : evaluation.error());
   if (!evaluation) return;
   const std::size_t processes = evaluation->plan.processes.size();
@@ -32,7 +32,7 @@ void PrintOutcome(const Options& options, const Result<Evaluation>& evaluation) 
               processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
 }
 
-int ReportReleases(const Options& options, const Result<Evaluation>& evaluation) {
+int ReportReleases(const CheckOptions& options, const Result<Evaluation>& evaluation) {
   const Diagnostics& own = evaluation ? evaluation->warnings : evaluation.error();
   const auto checks = CheckReleases(options.recipe, evaluation, options.mindspore);
   if (!checks) {
@@ -59,7 +59,7 @@ int ReportReleases(const Options& options, const Result<Evaluation>& evaluation)
   return code;
 }
 
-int Run(const Options& options) {
+int RunCheck(const CheckOptions& options) {
   auto evaluation = EvaluateFrom(options.recipe);
   // Missing programs on this machine are neither a difference between releases nor a leak.
   if (evaluation && !NamesHosts(options.recipe) && options.mindspore.empty() && !options.deep) {
@@ -83,7 +83,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
       ->type_name("RELEASE|all");
@@ -93,7 +93,7 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] {
     SettleResumed(options->recipe);
-    return Run(*options);
+    return RunCheck(*options);
   };
 }
 

@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct DiffOptions {
   RecipeOptions recipe;
   std::vector<std::string> words;  // A [name=value …] [B [name=value …]]
   std::vector<std::string> ranks;
@@ -69,24 +69,18 @@ Result<std::uint32_t> OneProcess(const Plan& plan, const std::string& word) {
   return OneProcessNamed(plan, "ranks", word);
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Show(const Options& options, const ToldDiff& diff, bool same) {
+int Show(const DiffOptions& options, const ToldDiff& diff, bool same) {
   std::fputs((options.json ? DiffJson(diff) : DiffText(diff)).c_str(), stdout);
   return same ? kExitOk : kExitDiffer;
 }
 
-int DiffRanks(const Options& options, const Named& named) {
+int DiffRanks(const DiffOptions& options, const Named& named) {
   auto thing = ThingNamed(named.word, named.overrides, options.recipe);
-  if (!thing) return Refuse(options, thing.error());
+  if (!thing) return Refuse(thing.error(), options.json);
   std::vector<std::uint32_t> processes;
   for (const std::string& word : options.ranks) {
     const auto process = OneProcess(thing->plan, word);
-    if (!process) return Refuse(options, process.error());
+    if (!process) return Refuse(process.error(), options.json);
     processes.push_back(*process);
   }
   PrintDiagnostics(thing->warnings);
@@ -124,28 +118,30 @@ std::vector<DiffedMetric> DiffMetrics(const Named& a, const Named& b) {
   return told;
 }
 
-int Run(const Options& options) {
+int RunDiff(const DiffOptions& options) {
   auto named = ReadWords(options.words);
-  if (!named) return Refuse(options, named.error());
+  if (!named) return Refuse(named.error(), options.json);
   if (!options.ranks.empty()) {
     if (named->size() == 1) return DiffRanks(options, named->front());
-    return Refuse(options, {Error("usage", {},
-                                  "--ranks compares two processes of one plan, and " + std::to_string(named->size()) +
-                                      " are named",
-                                  "muster diff recipes/pipeline.lua --ranks 0 5")});
+    return Refuse(
+        {Error("usage", {},
+               "--ranks compares two processes of one plan, and " + std::to_string(named->size()) + " are named",
+               "muster diff recipes/pipeline.lua --ranks 0 5")},
+        options.json);
   }
   if (named->size() == 1 && !named->front().overrides.empty()) named->insert(named->begin(), {named->front().word, {}});
   if (named->size() != 2) {
-    return Refuse(options, {Error("usage", {},
-                                  "two things are compared, and " + std::to_string(named->size()) +
-                                      (named->size() == 1 ? " is named" : " are named"),
-                                  "muster diff A B, or muster diff RECIPE name=value for what that changes")});
+    return Refuse({Error("usage", {},
+                         "two things are compared, and " + std::to_string(named->size()) +
+                             (named->size() == 1 ? " is named" : " are named"),
+                         "muster diff A B, or muster diff RECIPE name=value for what that changes")},
+                  options.json);
   }
   std::vector<PlannedThing> things;
   Diagnostics warnings;
   for (const Named& one : *named) {
     auto thing = ThingNamed(one.word, one.overrides, options.recipe);
-    if (!thing) return Refuse(options, thing.error());
+    if (!thing) return Refuse(thing.error(), options.json);
     warnings.insert(warnings.end(), thing->warnings.begin(), thing->warnings.end());
     things.push_back(*std::move(thing));
   }
@@ -173,7 +169,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   app.add_option("RECIPE", options->words,
                  "two of: recipe, RUN, file of muster plan --json, each followed by its parameters; a single one is "
                  "compared with itself without parameters")
@@ -184,7 +180,7 @@ std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation) {
       ->expected(2);
   app.add_flag("--json", options->json, "print JSON for programs");
   AddPlanningOptions(app, options->recipe, invocation);
-  return [options] { return Run(*options); };
+  return [options] { return RunDiff(*options); };
 }
 
 }  // namespace muster

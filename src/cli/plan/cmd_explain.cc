@@ -20,14 +20,14 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   RecipeOptions recipe;
   std::vector<std::string> words;  // [name=value …] NAME
   ExplainQuestion question;
   bool json = false;
 };
 
-Result<void> ReadWords(Options& options) {
+Result<void> ReadWords(ExplainOptions& options) {
   std::vector<std::string> names;
   for (const std::string& word : options.words) (IsOverride(word) ? options.recipe.overrides : names).push_back(word);
   if (names.size() != 1) {
@@ -41,18 +41,12 @@ Result<void> ReadWords(Options& options) {
   return {};
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(Options& options) {
-  if (auto read = ReadWords(options); !read) return Refuse(options, read.error());
+int RunExplain(ExplainOptions& options) {
+  if (auto read = ReadWords(options); !read) return Refuse(read.error(), options.json);
   auto thing = PrepareEvaluation(options.recipe);
-  if (!thing) return Refuse(options, thing.error());
+  if (!thing) return Refuse(thing.error(), options.json);
   const auto schema = OwnSchema();
-  if (!schema) return Refuse(options, schema.error());
+  if (!schema) return Refuse(schema.error(), options.json);
 
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t began = MonotonicNowNs();
@@ -77,7 +71,7 @@ int Run(Options& options) {
   };
   const auto explanation = Explain(options.question, &*schema, plan_again);
   waiting.Clear();
-  if (!explanation) return Refuse(options, explanation.error());
+  if (!explanation) return Refuse(explanation.error(), options.json);
   PrintDiagnostics(warnings);
   std::fputs((options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(), stdout);
   return kExitOk;
@@ -86,7 +80,7 @@ int Run(Options& options) {
 }  // namespace
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN for its stored recipe")->required();
   app.add_option("OVERRIDES", options->words,
                  "parameters, and the NAME to explain: parameter, derived value, attribute, variable, or word of a "
@@ -99,7 +93,7 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
       ->type_name("N");
   app.add_flag("--json", options->json, "print JSON for programs");
   AddPlanningOptions(app, options->recipe, invocation);
-  return [options] { return Run(*options); };
+  return [options] { return RunExplain(*options); };
 }
 
 }  // namespace muster

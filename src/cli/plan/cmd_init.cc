@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct InitOptions {
   std::string folder = ".";
   std::string from;
   std::vector<std::string> words;
@@ -78,7 +78,7 @@ tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
   return ReadSmallFile(path, kMost);
 }
 
-Result<NewFile> RecipeOf(const Options& options) {
+Result<NewFile> RecipeOf(const InitOptions& options) {
   constexpr std::string_view kShell = "shell";
   if (options.from.empty()) {
     if (!options.words.empty()) {
@@ -100,7 +100,7 @@ Result<NewFile> RecipeOf(const Options& options) {
   return NewFile{file, RecipeOfCall(*call, ShellQuoted(options.words), file)};
 }
 
-Result<void> WriteAll(const Options& options) {
+Result<void> WriteAll(const InitOptions& options) {
   auto recipe = RecipeOf(options);
   if (!recipe) return Fail(recipe.error());
   const std::string recipe_name = recipe->name;
@@ -131,7 +131,7 @@ Result<void> WriteAll(const Options& options) {
   return {};
 }
 
-int Run(const Options& options) {
+int RunInit(const InitOptions& options) {
   const auto written = WriteAll(options);
   if (written) return kExitOk;
   PrintDiagnostics(written.error());
@@ -141,13 +141,13 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupInit(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   options->words = invocation.words_after_dashes;
   app.add_option("FOLDER", options->folder, "target folder, created if missing")->type_name("");
   app.add_option("--from", options->from,
                  "write the recipe of this launcher's command line, after --: " + LauncherNames("shell"))
       ->type_name("LAUNCHER");
-  return [options] { return Run(*options); };
+  return [options] { return RunInit(*options); };
 }
 
 }  // namespace muster

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct ParamsOptions {
   RecipeOptions recipe;
   bool json = false;
 };
@@ -85,7 +85,7 @@ void PrintTable(const Evaluation& evaluation) {
   if (!profiles.empty()) std::printf("profiles: %s\n", Printable(profiles).c_str());
 }
 
-int Run(const Options& options) {
+int RunParams(const ParamsOptions& options) {
   const auto evaluation = EvaluateFrom(options.recipe, EvaluationDepth::kParameters);
   if (!evaluation) {
     if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
@@ -115,10 +115,10 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ParamsOptions>();
   AddRecipeOptions(app, options->recipe, invocation);
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunParams(*options); };
 }
 
 }  // namespace muster

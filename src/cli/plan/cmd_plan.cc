@@ -31,7 +31,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct PlanOptions {
   RecipeOptions recipe;
   bool json = false;
   bool id = false;
@@ -80,14 +80,8 @@ std::string EnvironmentJson(const Plan& plan, const Process& process, const std:
   return json.dump(1) + "\n";
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 // Among the words of --env, those without '=' name the process to explain.
-Result<void> TakeExplained(Options& options) {
+Result<void> TakeExplained(PlanOptions& options) {
   std::vector<std::string>& words = options.recipe.env;
   const auto first = std::stable_partition(words.begin(), words.end(),
                                            [](const std::string& word) { return word.find('=') != std::string::npos; });
@@ -102,16 +96,17 @@ Result<void> TakeExplained(Options& options) {
   return {};
 }
 
-int ShowEnvironment(const Options& options) {
+int ShowEnvironment(const PlanOptions& options) {
   const auto word = ExplainedWord(*options.env);
-  if (!word) return Refuse(options, word.error());
+  if (!word) return Refuse(word.error(), options.json);
   auto evaluation = EvaluateExplaining(options.recipe, *word);
-  if (!evaluation) return Refuse(options, evaluation.error());
-  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped) return Refuse(options, wrapped.error());
+  if (!evaluation) return Refuse(evaluation.error(), options.json);
+  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped)
+    return Refuse(wrapped.error(), options.json);
   PrintDiagnostics(evaluation->warnings);
   const Plan& plan = evaluation->plan;
   const auto chosen = ExplainedProcess(plan, *word);
-  if (!chosen) return Refuse(options, chosen.error());
+  if (!chosen) return Refuse(chosen.error(), options.json);
   const Process& process = plan.processes[*chosen];
   const auto sources = evaluation->provenance.find(plan.roles[process.role].name);
   const std::vector<ExplainedVariable> variables = ExplainEnvironment(
@@ -146,11 +141,11 @@ void PrintSummary(const Evaluation& evaluation) {
   std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
 }
 
-int Run(const Options& options) {
+int PlanRecipe(const PlanOptions& options) {
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {
     const auto line = PlanAsShellLine(options.recipe, options.shell, options.wraps);
-    if (!line) return Refuse(options, line.error());
+    if (!line) return Refuse(line.error(), options.json);
     std::fputs(line->c_str(), stdout);
     return kExitOk;
   }
@@ -160,7 +155,7 @@ int Run(const Options& options) {
     if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);
     if (!changed) evaluation = tl::unexpected(changed.error());
   }
-  if (!evaluation) return Refuse(options, evaluation.error());
+  if (!evaluation) return Refuse(evaluation.error(), options.json);
   PrintDiagnostics(evaluation->warnings);
   if (options.id) {
     std::printf("%s\n", PlanId(evaluation->plan).c_str());
@@ -177,7 +172,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
@@ -202,9 +197,9 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
       ->type_name("ROLE")
       ->needs(shell);
   return [options] {
-    if (auto taken = TakeExplained(*options); !taken) return Refuse(*options, taken.error());
+    if (auto taken = TakeExplained(*options); !taken) return Refuse(taken.error(), options->json);
     SettleResumed(options->recipe);
-    return Run(*options);
+    return PlanRecipe(*options);
   };
 }
 

@@ -40,7 +40,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostLines = 40;  // of changed errors and warnings
 
-struct Options {
+struct TestOptions {
   std::string folder;
   std::vector<std::string> names;
   bool update = false;
@@ -98,7 +98,7 @@ struct Outcome {
 };
 
 // The name of a file of the folder for the caller.
-std::string Shown(const Options& options, const std::string& file) {
+std::string Shown(const TestOptions& options, const std::string& file) {
   return options.folder == "." ? file : (fs::path(options.folder) / file).lexically_normal().string();
 }
 
@@ -116,7 +116,7 @@ std::optional<std::string> Kept(const std::string& file) {
 
 class Tester {
  public:
-  explicit Tester(const Options& options) : options_(options), waiting_("testing " + options.folder) {}
+  explicit Tester(const TestOptions& options) : options_(options), waiting_("testing " + options.folder) {}
 
   Result<Outcome> Run() {
     const std::vector<std::string> files = LuaFilesHere();
@@ -368,7 +368,7 @@ class Tester {
     return {};
   }
 
-  const Options& options_;
+  const TestOptions& options_;
   WaitLine waiting_;
   std::uint64_t began_ = MonotonicNowNs();
   Outcome outcome_;
@@ -397,7 +397,7 @@ std::string Summary(const Outcome& outcome) {
   return text;
 }
 
-void PrintOutcome(const Options& options, const Outcome& outcome) {
+void PrintOutcome(const TestOptions& options, const Outcome& outcome) {
   std::size_t width = 0;
   for (const Tested& one : outcome.cases) width = std::max(width, Columns(Printable(one.of.name)));
   std::string out;
@@ -446,7 +446,7 @@ void PrintJson(const Outcome& outcome) {
   std::printf("%s\n", json.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-int Run(const Options& options) {
+int RunTest(const TestOptions& options) {
   const auto refuse = [&](const Diagnostics& problems) {
     if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
     PrintDiagnostics(problems);
@@ -469,7 +469,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TestOptions>();
   (void)invocation;
   app.add_option("DIR", options->folder, "folder of recipes; their golden files are in DIR/golden")
       ->type_name("")
@@ -478,7 +478,7 @@ std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
       ->type_name("NAME");
   app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunTest(*options); };
 }
 
 }  // namespace muster

@@ -23,7 +23,7 @@ struct GoldenCase {
   std::string name;                // "gpt.smoke", "nlp/bert"
   std::string recipe;              // "gpt.lua", below the folder
   std::vector<std::string> words;  // overrides and options
-  Place place = {};  // its line in the file of cases; empty for the defaults and for profiles
+  Place place = {};                // its line in the file of cases; empty for the defaults and for profiles
 
   std::string plan() const { return std::string(kGoldenFolder) + "/" + name + ".plan"; }
   std::string problems() const { return std::string(kGoldenFolder) + "/" + name + ".err"; }

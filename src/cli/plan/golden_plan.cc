@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kId = "id ";
 
-std::string PlaceText(const Place& place) {
+std::string PlaceSuffix(const Place& place) {
   return place.file.empty() ? "" : ", " + place.file + ":" + std::to_string(place.line);
 }
 
@@ -89,7 +89,7 @@ std::optional<ToldDiff> DiffOfKept(std::string_view kept, std::string_view said,
   std::map<std::string, std::string> sources;
   for (const ParameterState& state : now.parameters) {
     const auto [source, place] = SourceOf(state);
-    sources[state.parameter.name] = source + PlaceText(place);
+    sources[state.parameter.name] = source + PlaceSuffix(place);
   }
   std::set<std::string> names;
   for (const Plan* plan : {&before->plan, &after->plan}) {

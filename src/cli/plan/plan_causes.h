@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options/planned_thing.h"
-#include "plan/text/plan_diff.h"
+#include "plan/text/caused_changes.h"
 
 namespace muster {
 

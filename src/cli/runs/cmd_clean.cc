@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct CleanOptions {
   std::string run;
   std::string older_than;
   std::string grace = "5s";
@@ -117,7 +117,7 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
           {"removed", cleaned.removed && !dry_run}};
 }
 
-void Tell(const Cleaned& cleaned, const Options& options) {
+void Tell(const Cleaned& cleaned, const CleanOptions& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
     std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
@@ -139,18 +139,13 @@ void Tell(const Cleaned& cleaned, const Options& options) {
   if (cleaned.removed) std::printf("%s: %s\n", where.c_str(), options.dry_run ? "would be removed" : "removed");
 }
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-struct Choice {
+struct CleanChoice {
   std::vector<Folder> folders;
   std::size_t foreign = 0;  // skipped, of other users
 };
 
-Result<Choice> Chosen(const Options& options) {
-  Choice choice;
+Result<CleanChoice> Chosen(const CleanOptions& options) {
+  CleanChoice choice;
   if (!options.run.empty()) {
     auto folder = FindRun(options.run, DirectoryUse::kControl);
     if (!folder) return Fail(folder.error());
@@ -183,7 +178,7 @@ Result<Choice> Chosen(const Options& options) {
   return choice;
 }
 
-int Run(const Options& options) {
+int RunClean(const CleanOptions& options) {
   const bool remove = !options.older_than.empty();
   const auto grace = ParseDuration(options.grace);
   if (!grace || *grace > 3600) {
@@ -232,7 +227,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CleanOptions>();
   auto* run = app.add_option("RUN", options->run, "path, name, name~1 or id prefix; default: every run here");
   app.add_option("--older-than", options->older_than,
                  "only runs of at least that age; also remove their run directories")
@@ -242,7 +237,7 @@ std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   app.add_flag("--dry-run", options->dry_run, "only show what would be done");
   app.add_flag("--yes", options->yes, "remove run directories without confirmation");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunClean(*options); };
 }
 
 }  // namespace muster

@@ -39,7 +39,7 @@ namespace {
 // For slow file systems; usually an answer takes a tenth of a second.
 constexpr std::uint32_t kWithinMs = 15'000;
 
-struct Options {
+struct DoctorOptions {
   RecipeOptions recipe;
   std::string agent;
   bool json = false;
@@ -47,7 +47,7 @@ struct Options {
 };
 
 // The hosts of the plan, if there is a recipe: as many as it needs, with its names for them; and the spares.
-Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan) {
+Result<std::vector<SiteHost>> HostsFor(const DoctorOptions& options, const Plan& plan) {
   auto spares = SpareHosts(options.recipe, plan);
   if (!spares) return spares;
   if (options.recipe.recipe.empty()) {
@@ -66,41 +66,37 @@ Result<std::vector<SiteHost>> HostsFor(const Options& options, const Plan& plan)
   return named ? hosts : std::vector<SiteHost>();
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(const Options& options) {
+int RunDoctor(const DoctorOptions& options) {
   Plan plan;
   if (options.site_file && !options.recipe.recipe.empty()) {
-    return Refuse(options, {Error("usage", {}, "--write-site is about machines, and a recipe is given",
-                                  "muster doctor --host n[01-04] --write-site " + ShellQuoted(*options.site_file))});
+    return Refuse({Error("usage", {}, "--write-site is about machines, and a recipe is given",
+                         "muster doctor --host n[01-04] --write-site " + ShellQuoted(*options.site_file))},
+                  options.json);
   }
   if (options.recipe.recipe.empty()) {
     if (!options.recipe.devices.empty() || options.recipe.share_devices || HasRecipeChanges(options.recipe)) {
       return Refuse(
-          options,
           {Error("usage", {},
                  "--devices, --share-devices, --unset, --profile and --pin are for a recipe, and none is given",
-                 "muster doctor --host n[01-04] recipes/data_parallel.lua")});
+                 "muster doctor --host n[01-04] recipes/data_parallel.lua")},
+          options.json);
     }
   } else {
     auto evaluation = EvaluateFrom(options.recipe);
-    if (!evaluation) return Refuse(options, evaluation.error());
+    if (!evaluation) return Refuse(evaluation.error(), options.json);
     plan = std::move(evaluation->plan);
   }
   auto hosts = HostsFor(options, plan);
-  if (!hosts) return Refuse(options, hosts.error());
+  if (!hosts) return Refuse(hosts.error(), options.json);
   std::error_code error;
   const std::string cwd = std::filesystem::current_path(error);
-  if (error) return Refuse(options, {SystemError("cwd", "cannot determine the current folder", error.value())});
+  if (error) return Refuse({SystemError("cwd", "cannot determine the current folder", error.value())}, options.json);
 
   const bool here = IsHereAlone(*hosts);
   if (here && !options.agent.empty()) {
-    return Refuse(options, {Error("usage", {}, "--agent is given, and this machine alone is looked at",
-                                  "name other hosts: --host n[01-04]")});
+    return Refuse({Error("usage", {}, "--agent is given, and this machine alone is looked at",
+                         "name other hosts: --host n[01-04]")},
+                  options.json);
   }
   if (hosts->empty()) hosts->push_back({OwnHostName(), {}, {}});
 
@@ -111,7 +107,7 @@ int Run(const Options& options) {
   wanted.environment = environment;
   wanted.cwd = cwd;
   auto runs_folder = DefaultRunsFolder();
-  if (!runs_folder) return Refuse(options, runs_folder.error());
+  if (!runs_folder) return Refuse(runs_folder.error(), options.json);
   wanted.run_dir = *std::move(runs_folder);
   wanted.any_python = wanted.trials = true;
   wanted.within_ms = kWithinMs;
@@ -135,7 +131,7 @@ int Run(const Options& options) {
              stdout);
   if (options.site_file) {
     const auto written = WriteNewSite(*options.site_file, FirstSite(inspected, here));
-    if (!written) return Refuse({}, written.error());
+    if (!written) return Refuse(written.error());
     std::fprintf(stderr, "%s is written\n", Printable(*options.site_file).c_str());
   }
   return comparison.faults.empty() ? kExitOk : kExitMachine;
@@ -144,7 +140,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   AddAgentOption(app, options->agent);
   app.add_flag("--json", options->json, "print JSON for programs: everything that was found");
@@ -156,7 +152,7 @@ std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation) {
       ->expected(0, 1);
   return [options] {
     SettleResumed(options->recipe);
-    return Run(*options);
+    return RunDoctor(*options);
   };
 }
 

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t kMostPlaces = 1'000;
 constexpr std::size_t kMostFile = 16U << 20;
 
-struct Options {
+struct DumpOptions {
   std::string run;
   std::string role;
   std::string ranks;
@@ -79,7 +79,7 @@ Result<NamedWork> Find(const std::string& run) {
   return read && !IsRunLive(read->folder) ? read : own;
 }
 
-Result<DumpFilter> FilterOf(const Options& options) {
+Result<DumpFilter> FilterOf(const DumpOptions& options) {
   DumpFilter filter{options.role, {}};
   if (options.ranks.empty()) return filter;
   filter.ranks = RankSet::Parse(options.ranks);
@@ -105,7 +105,7 @@ void PrintDump(const std::string& folder, const DumpReport& dump, const DumpFilt
   if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, dump);
 }
 
-Result<int> ShowRun(const std::string& folder, const DumpFilter& filter, bool json) {
+Result<int> ShowDumpOfRun(const std::string& folder, const DumpFilter& filter, bool json) {
   const Result<DumpReport> dump = DumpOf(folder, filter);
   if (!dump) return Fail(dump.error());
   if (json) {
@@ -117,7 +117,7 @@ Result<int> ShowRun(const std::string& folder, const DumpFilter& filter, bool js
 }
 
 // The sweep's running trials, one after the other. A trial that has ended meanwhile is skipped.
-Result<int> ShowSweep(const std::string& folder, const DumpFilter& filter, bool json) {
+Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter, bool json) {
   const auto look = LookAtSweep(folder);
   if (!look) return Fail(look.error());
   if (look->running.empty()) {
@@ -154,16 +154,17 @@ Result<int> ShowSweep(const std::string& folder, const DumpFilter& filter, bool 
   return code;
 }
 
-Result<int> Show(const Options& options) {
+Result<int> ShowDump(const DumpOptions& options) {
   const auto work = Find(options.run);
   if (!work) return Fail(work.error());
   const auto filter = FilterOf(options);
   if (!filter) return Fail(filter.error());
-  return work->is_sweep ? ShowSweep(work->folder, *filter, options.json) : ShowRun(work->folder, *filter, options.json);
+  return work->is_sweep ? ShowDumpsOfSweep(work->folder, *filter, options.json)
+                        : ShowDumpOfRun(work->folder, *filter, options.json);
 }
 
-int Run(const Options& options) {
-  const Result<int> shown = Show(options);
+int RunDump(const DumpOptions& options) {
+  const Result<int> shown = ShowDump(options);
   if (shown) return *shown;
   PrintDiagnostics(shown.error());
   return ExitCodeFor(shown.error());
@@ -172,13 +173,13 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupDump(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DumpOptions>();
   AddWorkArgument(app, options->run);
   app.add_option("--role", options->role, "only processes of this role");
   app.add_option("--rank", options->ranks, "only processes with these ranks; of a single one everything is shown")
       ->type_name("0-3,7");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunDump(*options); };
 }
 
 }  // namespace muster

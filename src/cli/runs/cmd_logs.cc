@@ -45,7 +45,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct LogsOptions {
   std::string run;
   LogFilter filter;
   std::string ranks;
@@ -72,7 +72,7 @@ struct View {
 };
 
 // `prefix`: before the prefix of each process.
-Result<View> MakeView(Options& options, const std::string& run_dir, const std::string& prefix = {}) {
+Result<View> MakeView(LogsOptions& options, const std::string& run_dir, const std::string& prefix = {}) {
   View view;
   view.prefix = prefix;
   if (!options.ranks.empty()) {
@@ -145,7 +145,7 @@ std::string DroppedText(const View& view, const std::vector<LogSpan>& spans,
 }
 
 // The parts of the logs selected by --since and --tail.
-Result<std::vector<LogSpan>> Spans(const Options& options, const View& view) {
+Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view) {
   std::optional<std::uint64_t> since;
   if (!options.since.empty()) {
     const auto moment = Since(options.since, view);
@@ -242,7 +242,7 @@ void ShowMerged(const View& view, const std::vector<LogSpan>& spans, std::vector
 }
 
 // The request to follow the view's run from the spans on; with --merge, the spans are printed first.
-Result<FollowRequest> RequestOf(const Options& options, View view, const std::vector<LogSpan>& spans) {
+Result<FollowRequest> RequestOf(const LogsOptions& options, View view, const std::vector<LogSpan>& spans) {
   FollowRequest request;
   std::vector<LineCutter> cutters(spans.size());
   if (options.merge) {
@@ -260,19 +260,19 @@ Result<FollowRequest> RequestOf(const Options& options, View view, const std::ve
   return request;
 }
 
-FollowOptions OptionsOf(const Options& options, Keeps keeps) {
+FollowOptions OptionsOf(const LogsOptions& options, Keeps keeps) {
   return {false, options.raw, std::move(keeps), WarnOfDropped};
 }
 
 // Prints the logs; returns whether to continue.
-bool ShowLogs(const Options& options, const View& view, const std::vector<LogSpan>& spans) {
+bool ShowLogs(const LogsOptions& options, const View& view, const std::vector<LogSpan>& spans) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!ShowOne(view, view.logs[i], spans[i], options.raw)) return false;
   }
   return true;
 }
 
-Result<int> ShowRun(Options& options, const std::string& run_dir) {
+Result<int> ShowLogsOfRun(LogsOptions& options, const std::string& run_dir) {
   auto view = MakeView(options, run_dir);
   if (!view) return Fail(std::move(view.error()));
   const auto spans = Spans(options, *view);
@@ -317,7 +317,7 @@ Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::stri
 }
 
 // A trial that cannot be read is skipped.
-void AddTrial(Options& options, const TrialLogs& trial, RunFollower& follower) {
+void AddTrial(LogsOptions& options, const TrialLogs& trial, RunFollower& follower) {
   auto view = MakeView(options, trial.run_dir, trial.name + " ");
   const auto spans = view ? Spans(options, *view) : Result<std::vector<LogSpan>>(Fail(view.error()));
   auto request = spans ? RequestOf(options, *std::move(view), *spans) : Result<FollowRequest>(Fail(spans.error()));
@@ -325,7 +325,7 @@ void AddTrial(Options& options, const TrialLogs& trial, RunFollower& follower) {
   if (!added) PrintDiagnostics(added.error());
 }
 
-Result<int> FollowSweep(Options& options, const std::string& folder, const std::string& word) {
+Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const std::string& word) {
   Keeps keeps;
   if (!options.grep.empty()) {
     auto search = LineSearch(options.grep);
@@ -364,7 +364,7 @@ Result<int> FollowSweep(Options& options, const std::string& folder, const std::
   return follower.Run();
 }
 
-Result<int> ShowSweep(Options& options, const std::string& folder) {
+Result<int> ShowLogsOfSweep(LogsOptions& options, const std::string& folder) {
   if (options.merge) {
     return Fail(Error("usage", {}, "--merge: the logs of a sweep are shown trial by trial", "name a trial: SWEEP:12"));
   }
@@ -388,14 +388,14 @@ Result<int> ShowSweep(Options& options, const std::string& folder) {
   return kExitOk;
 }
 
-Result<int> Show(Options& options) {
+Result<int> ShowLogs(LogsOptions& options) {
   const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) return Fail(work.error());
-  return work->is_sweep ? ShowSweep(options, work->folder) : ShowRun(options, work->folder);
+  return work->is_sweep ? ShowLogsOfSweep(options, work->folder) : ShowLogsOfRun(options, work->folder);
 }
 
-int Run(Options& options) {
-  const auto shown = Show(options);
+int RunLogs(LogsOptions& options) {
+  const auto shown = ShowLogs(options);
   if (shown) return *shown;
   PrintDiagnostics(shown.error());
   return ExitCodeFor(shown.error());
@@ -404,7 +404,7 @@ int Run(Options& options) {
 }  // namespace
 
 std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LogsOptions>();
   AddWorkArgument(app, options->run);
   app.add_option("--role", options->filter.role, "only processes of this role");
   auto* index = app.add_option("--index", options->filter.index, "only the process with this number in its role");
@@ -417,7 +417,7 @@ std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   app.add_flag("--follow,-f", options->follow, "follow new output, also of new attempts, until the run ends");
   auto* merge = app.add_flag("--merge", options->merge, "one stream, ordered by time of writing");
   app.add_flag("--raw", options->raw, "raw bytes, without prefix")->excludes(grep)->excludes(merge);
-  return [options] { return Run(*options); };
+  return [options] { return RunLogs(*options); };
 }
 
 }  // namespace muster

@@ -29,7 +29,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct LsOptions {
   std::vector<std::string> folders;
   std::vector<std::string> where;
   std::string columns;
@@ -121,14 +121,8 @@ void PrintJson(const std::vector<std::string>& columns, std::vector<RunFacts>& r
   PrintRunsJson(summaries, false, values);
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 // Reports an empty result on stderr, so that the table or JSON on stdout stays valid.
-int SayNothing(const Options& options, const std::string& what) {
+int SayNothing(const LsOptions& options, const std::string& what) {
   const bool asked = !options.folders.empty() || !options.where.empty();
   std::string text = "no " + what;
   if (!options.where.empty()) text += " for which the condition holds";
@@ -143,37 +137,38 @@ int SayNothing(const Options& options, const std::string& what) {
   return asked ? kExitNothing : kExitOk;
 }
 
-int Compare(const Options& options, const ListChoice& choice, const std::vector<std::string>& sweeps) {
+int Compare(const LsOptions& options, const ListChoice& choice, const std::vector<std::string>& sweeps) {
   if (!choice.conditions.empty() || !choice.columns.empty() || !choice.keys.empty()) {
-    return Refuse(options, {Error("usage", {}, "--where, --columns and --sort are for the trials of one sweep",
-                                  "muster ls SWEEP SWEEP compares sweeps as they are")});
+    return Refuse({Error("usage", {}, "--where, --columns and --sort are for the trials of one sweep",
+                         "muster ls SWEEP SWEEP compares sweeps as they are")},
+                  options.json);
   }
   const auto compared = CompareSweeps(sweeps, options.limit, options.json);
-  return compared ? kExitOk : Refuse(options, compared.error());
+  return compared ? kExitOk : Refuse(compared.error(), options.json);
 }
 
-int Run(const Options& options) {
+int RunLs(const LsOptions& options) {
   if (options.recipes) return ShowRecipes(options.json);
   const auto choice = ReadListChoice(options.where, options.columns, options.sort);
-  if (!choice) return Refuse(options, choice.error());
+  if (!choice) return Refuse(choice.error(), options.json);
   if (options.sweeps) {
     const auto unreadable = ListSweeps(options.json, true);
-    return unreadable ? ExitListed(*unreadable) : Refuse(options, unreadable.error());
+    return unreadable ? ExitListed(*unreadable) : Refuse(unreadable.error(), options.json);
   }
   if (const auto sweep = SweepMeant(options.folders)) {
     const auto trials = ListTrials(*sweep, *choice, options.limit, options.json);
-    if (!trials) return Refuse(options, trials.error());
+    if (!trials) return Refuse(trials.error(), options.json);
     return *trials > 0 ? kExitOk : SayNothing(options, "trial");
   }
   const auto sweeps = SweepsMeant(options.folders);
-  if (!sweeps) return Refuse(options, sweeps.error());
+  if (!sweeps) return Refuse(sweeps.error(), options.json);
   if (!sweeps->empty()) return Compare(options, *choice, *sweeps);
   auto listed = ListRuns(options.folders, false, false);
-  if (!listed) return Refuse(options, listed.error());
+  if (!listed) return Refuse(listed.error(), options.json);
   std::vector<RunFacts> runs;
   for (RunSummary& run : listed->runs) runs.emplace_back(std::move(run));
-  if (auto known = CheckNames(*choice, runs); !known) return Refuse(options, known.error());
-  if (auto sound = CheckConditions(*choice, runs); !sound) return Refuse(options, sound.error());
+  if (auto known = CheckNames(*choice, runs); !known) return Refuse(known.error(), options.json);
+  if (auto sound = CheckConditions(*choice, runs); !sound) return Refuse(sound.error(), options.json);
   std::erase_if(runs, [&](RunFacts& run) {
     return !std::all_of(choice->conditions.begin(), choice->conditions.end(), [&](const RunCondition& condition) {
       return Holds(condition, [&](const std::string& name) { return run.Of(name); });
@@ -191,7 +186,7 @@ int Run(const Options& options) {
   }
   if (all && !options.json) {
     const auto after = ListSweeps(false, false);
-    if (!after) return Refuse(options, after.error());
+    if (!after) return Refuse(after.error(), options.json);
     unreadable.insert(unreadable.end(), after->begin(), after->end());
   }
   return runs.empty() && unreadable.empty() ? SayNothing(options, "run") : ExitListed(unreadable);
@@ -200,7 +195,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LsOptions>();
   AddFoldersArgument(app, options->folders);
   app.get_option("FOLDERS")->description(
       "folders of runs, or run directories; default: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
@@ -230,7 +225,7 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       ->excludes("--sort")
       ->excludes("--limit")
       ->excludes("--recipes");
-  return [options] { return Run(*options); };
+  return [options] { return RunLs(*options); };
 }
 
 }  // namespace muster

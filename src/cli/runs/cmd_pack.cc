@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kUsualMost = std::int64_t{64} << 20;
 
-struct Options {
+struct PackOptions {
   std::string run;
   std::string out;
   std::string most;
@@ -74,18 +74,18 @@ const char* KindOf(fs::file_type type) {
   return type == fs::file_type::character || type == fs::file_type::block ? "a device" : "no file";
 }
 
-struct Choice {
+struct PackChoice {
   std::vector<std::string> packed;  // sorted
   std::vector<std::string> left;    // lines about omitted files, with reasons
 };
 
-Result<Choice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
+Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
   const auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
   if (!text) return Fail(Error("run", {}, text.error(), "a run directory holds plan.json"));
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
   const std::set<std::string> secrets = SecretFiles(*plan);
-  Choice choice;
+  PackChoice choice;
   std::set<std::string> foreign;
   std::error_code error;
   for (fs::recursive_directory_iterator it(run_dir, error), end; !error && it != end; it.increment(error)) {
@@ -114,12 +114,7 @@ Result<Choice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
   return choice;
 }
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(const Options& options) {
+int RunPack(const PackOptions& options) {
   std::int64_t most = kUsualMost;
   if (!options.most.empty()) {
     const auto bytes = ParseBytes(options.most);
@@ -161,13 +156,13 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupPack(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackOptions>();
   AddRunArgument(app, options->run);
   app.add_option("-o,--output", options->out, "the archive: FILE.tar.gz (the usual), FILE.tar.zst or FILE.tar")
       ->type_name("FILE");
   app.add_option("--most", options->most, "omit files larger than this (default: 64MiB)")->type_name("SIZE");
   app.add_flag("--all", options->all, "everything, checkpoints and large logs too; never a file with a secret");
-  return [options] { return Run(*options); };
+  return [options] { return RunPack(*options); };
 }
 
 }  // namespace muster

@@ -24,7 +24,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct PsOptions {
   std::vector<std::string> folders;
   bool all = false;
   bool json = false;
@@ -44,7 +44,7 @@ void DropTwins(std::vector<RunSummary>& runs) {
   });
 }
 
-Result<Listed> List(const Options& options) {
+Result<Listed> List(const PsOptions& options) {
   std::vector<std::string> of_runs = options.folders;
   std::vector<std::string> of_sweeps = options.folders;
   if (options.all && options.folders.empty()) {
@@ -120,7 +120,7 @@ void PrintJson(const Listed& listed) {
   std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-int Run(const Options& options) {
+int RunPs(const PsOptions& options) {
   auto listed = List(options);
   if (!listed) {
     PrintDiagnostics(listed.error());
@@ -135,12 +135,12 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PsOptions>();
   app.add_option("FOLDERS", options->folders,
                  "folders of runs or sweeps, or their directories; default: below $MUSTER_HOME or here");
   app.add_flag("--all,-a", options->all, "include those that ended and, without FOLDERS, all of yours on this machine");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunPs(*options); };
 }
 
 }  // namespace muster

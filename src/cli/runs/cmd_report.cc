@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string run;
   bool json = false;
 };
@@ -32,7 +32,7 @@ int ReportSweep(const std::string& folder, bool json) {
   return ExitCodeFor(shown.error());
 }
 
-int Run(const Options& options) {
+int RunReport(const ReportOptions& options) {
   const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
     PrintDiagnostics(work.error());
@@ -59,10 +59,10 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   AddWorkArgument(app, options->run);
   app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
-  return [options] { return Run(*options); };
+  return [options] { return RunReport(*options); };
 }
 
 }  // namespace muster

@@ -27,52 +27,47 @@ namespace {
 
 constexpr const char* kVariable = "MUSTER_METRICS";
 
-struct Options {
+struct ReportMetricOptions {
   std::string file;
   std::vector<std::string> words;  // NAME=VALUE
 };
-
-int Refuse(const Diagnostic& problem) {
-  PrintDiagnostics({problem});
-  return ExitCodeFor({problem});
-}
 
 Value Written(const std::string& text) {
   if (text == "true" || text == "false") return Value(text == "true");
   return ValueWritten(text);
 }
 
-int Run(const Options& options) {
+int RunReportMetric(const ReportMetricOptions& options) {
   Value::Map values;
   for (const std::string& word : options.words) {
     const std::size_t sign = word.find('=');
     if (sign == std::string::npos || sign == 0 || !IsUtf8(word)) {
-      return Refuse(Error("metrics", {}, "a metric is NAME=VALUE, got " + Quoted(word), "such as loss=0.3"));
+      return Refuse({Error("metrics", {}, "a metric is NAME=VALUE, got " + Quoted(word), "such as loss=0.3")});
     }
     const std::string name = word.substr(0, sign);
     if (!values.emplace(name, Written(word.substr(sign + 1))).second) {
-      return Refuse(Error("metrics", {}, "the metric " + Quoted(name) + " is given twice"));
+      return Refuse({Error("metrics", {}, "the metric " + Quoted(name) + " is given twice")});
     }
   }
   const char* const given = std::getenv(kVariable);
   const std::string path = !options.file.empty() ? options.file : given != nullptr ? given : "";
   if (path.empty()) {
-    return Refuse(Error("metrics", {}, fmt::format("{} is not set: this is no process of a run", kVariable),
-                        "--file FILE names the file to which the line is to be added"));
+    return Refuse({Error("metrics", {}, fmt::format("{} is not set: this is no process of a run", kVariable),
+                         "--file FILE names the file to which the line is to be added")});
   }
   const std::string line = JsonText(Value(std::move(values))) + "\n";
   if (line.size() > kLongestMetricsLine) {
     return Refuse(
-        Error("metrics", {}, fmt::format("the line has {} bytes; {} are read", line.size(), kLongestMetricsLine)));
+        {Error("metrics", {}, fmt::format("the line has {} bytes; {} are read", line.size(), kLongestMetricsLine))});
   }
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) return Refuse(SystemError("file", Quoted(path), errno));
-  // A single write, so that lines of other processes do not mix with it.
+  if (!file) return Refuse({SystemError("file", Quoted(path), errno)});
+  // One write: no other process's line gets into this one.
   const ssize_t written = ::write(file.get(), line.data(), line.size());
-  if (written < 0) return Refuse(SystemError("file", Quoted(path), errno));
+  if (written < 0) return Refuse({SystemError("file", Quoted(path), errno)});
   if (static_cast<std::size_t>(written) < line.size()) {
-    return Refuse(MachineError("file", fmt::format("only {} of {} bytes were written to {}: is the disk full?", written,
-                                                   line.size(), Quoted(path))));
+    return Refuse({MachineError("file", fmt::format("only {} of {} bytes were written to {}: is the disk full?",
+                                                    written, line.size(), Quoted(path)))});
   }
   return kExitOk;
 }
@@ -80,14 +75,14 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupReportMetric(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportMetricOptions>();
   app.add_option("--file", options->file, "the file that gets the line (default: $MUSTER_METRICS)")->type_name("FILE");
   app.add_option(
          "METRIC", options->words,
          "NAME=VALUE: number, true, false, else text; non-finite numbers become null. All arguments form one report")
       ->type_name("NAME=VALUE …")
       ->required();
-  return [options] { return Run(*options); };
+  return [options] { return RunReportMetric(*options); };
 }
 
 }  // namespace muster

@@ -54,7 +54,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct RunOptions {
   RecipeOptions recipe;
   std::string plan_file;
   bool replay = false;
@@ -115,7 +115,7 @@ Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest&
 }
 
 // The plan of an earlier run with its origin; only its binding is new.
-Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
+Result<void> TakePlanOfRun(const RunOptions& options, RunRequest& request) {
   const auto run_dir = FindRun(options.replayed, DirectoryUse::kExecute);
   if (!run_dir) return Fail(run_dir.error());
   auto id = IdOfRun(*run_dir);
@@ -136,7 +136,7 @@ Result<void> TakePlanOfRun(const Options& options, RunRequest& request) {
 }
 
 // The recipe's plan with its origin, or the plan of the file.
-Result<void> FillPlan(const Options& options, RunRequest& request) {
+Result<void> FillPlan(const RunOptions& options, RunRequest& request) {
   if (options.replay) return TakePlanOfRun(options, request);
   if (!options.plan_file.empty()) {
     if (!options.recipe.recipe.empty()) {
@@ -224,7 +224,7 @@ Result<std::vector<std::string>> ArmFaults(const std::vector<std::string>& fault
 }
 
 // Checks that there is a terminal to pass to a process.
-Result<void> CheckTerminal(const Options& options) {
+Result<void> CheckTerminal(const RunOptions& options) {
   if (options.detach) {
     return Fail(Error("usage", {}, "--pty and --detach are given: a run in the background has no terminal",
                       "leave --detach away"));
@@ -251,8 +251,8 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
                     "for example --host-lease 10s"));
 }
 
-Result<std::unique_ptr<Transport>> TransportFor(const Options& options, const RunRequest& request, Isolation isolation,
-                                                std::vector<std::string> faults) {
+Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, const RunRequest& request,
+                                                Isolation isolation, std::vector<std::string> faults) {
   if (IsHereAlone(request.hosts) && request.spares.empty()) {
     const auto site = GetSite();
     if (!options.replay && site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
@@ -287,12 +287,6 @@ std::string FolderOfRecipe(const std::string& recipe, const std::string& cwd) {
   return std::filesystem::exists(path, error) ? path.parent_path().string() : cwd;
 }
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.rehearse && options.rehearse->json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 // The site's access applies to folders that are created from now on: existing ones may be closed on purpose.
 void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& site) {
   if (!request.for_group || !request.run_dir.empty()) return;
@@ -308,53 +302,56 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
-int Run(Options& options) {
+int RunRecipe(RunOptions& options) {
+  const bool json = options.rehearse && options.rehearse->json;
   const auto without = ParseWithout(options.without);
   if (!without) {
-    return Refuse(options, {Error("usage", {},
-                                  "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
-                                  "muster docs mechanisms lists them")});
+    return Refuse(
+        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
+               "muster docs mechanisms lists them")},
+        json);
   }
   options.recipe.without.Add(*without);
   const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
   if (!isolation) {
-    return Refuse(options, {Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
-                                  "--isolate pid, or none")});
+    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
+                         "--isolate pid, or none")},
+                  json);
   }
   if (options.pty) {
-    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(options, terminal.error());
+    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
   auto faults = ArmFaults(options.faults);
-  if (!faults) return Refuse(options, faults.error());
+  if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
   auto filled = FillPlan(options, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
-  if (!filled) return Refuse(options, filled.error());
+  if (!filled) return Refuse(filled.error(), json);
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsOf(request.plan);
   auto spares = SpareHosts(options.recipe, request.plan);
-  if (!spares) return Refuse(options, spares.error());
+  if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);
-  if (auto surrounded = SurroundRun(request); !surrounded) return Refuse(options, surrounded.error());
+  if (auto surrounded = SurroundRun(request); !surrounded) return Refuse(surrounded.error(), json);
   for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
   request.run_dir = options.run_dir;
   for (const std::string& tag : options.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Refuse(options, sound.error());
+    if (auto sound = CheckTag(tag); !sound) return Refuse(sound.error(), json);
   }
   auto tags = ChangedTags({}, options.tags);
-  if (!tags) return Refuse(options, tags.error());
+  if (!tags) return Refuse(tags.error(), json);
   request.tags = *std::move(tags);
   auto runs_folder = DefaultRunsFolder();
-  if (!runs_folder) return Refuse(options, runs_folder.error());
+  if (!runs_folder) return Refuse(runs_folder.error(), json);
   request.runs_folder = *std::move(runs_folder);
   const auto site = GetSite();
-  if (!site) return Refuse(options, site.error());
+  if (!site) return Refuse(site.error(), json);
   request.for_group = site->facts.access == SiteAccess::kGroup;
   WarnIfClosed(request, options.rehearse.has_value(), site->facts);
   const auto wait_ms = ReadWait(options.wait);
-  if (!wait_ms) return Refuse(options, wait_ms.error());
+  if (!wait_ms) return Refuse(wait_ms.error(), json);
   request.devices.wait_ms = *wait_ms;
   request.pass_exit_code = options.pass_exit_code;
   request.console.quiet = options.quiet;
@@ -370,16 +367,16 @@ int Run(Options& options) {
   request.console.tee = *std::move(tee);
   if (options.pty) {
     const auto process = ProcessAtTerminal(request.plan, *options.pty);
-    if (!process) return Refuse(options, process.error());
+    if (!process) return Refuse(process.error(), json);
     request.pty = request.console.at_terminal = *process;
   }
 
   request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
-  if (!transport) return Refuse(options, transport.error());
+  if (!transport) return Refuse(transport.error(), json);
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
-  if (!applied) return Refuse(options, applied.error());
+  if (!applied) return Refuse(applied.error(), json);
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
@@ -395,7 +392,7 @@ int Run(Options& options) {
 namespace {
 
 // Options for executing a plan.
-void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
+void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
   AddWaitOption(app, options->wait);
@@ -433,19 +430,19 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<Options>& options) {
 }  // namespace
 
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   app.add_option("--plan", options->plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddStartOptions(app, options);
   return [options] {
     if (options->plan_file.empty()) SettleResumed(options->recipe);
-    return Run(*options);
+    return RunRecipe(*options);
   };
 }
 
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   app.add_option("--plan", options->plan_file, "rehearse exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
@@ -459,17 +456,17 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   AddElsewhereOptions(app, options->elsewhere);
   return [options] {
     if (options->plan_file.empty()) SettleResumed(options->recipe);
-    return Run(*options);
+    return RunRecipe(*options);
   };
 }
 
 std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   options->replay = true;
   AddRunArgument(app, options->replayed);
   AddHostOptions(app, options->recipe);
   AddStartOptions(app, options);
-  return [options] { return Run(*options); };
+  return [options] { return RunRecipe(*options); };
 }
 
 }  // namespace muster

@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct StopOptions {
   std::string run;
   bool now = false;
   bool wait = false;
@@ -61,13 +61,13 @@ int TellOver(const std::string& folder) {
   return kExitOk;
 }
 
-Result<ControlAnswer> Ask(const std::string& folder, const Options& options) {
+Result<ControlAnswer> Ask(const std::string& folder, const StopOptions& options) {
   Result<ControlConnection> head = ControlConnection::Open(folder);
   if (!head) return Fail(head.error());
   return head->Ask({ControlRequest::Ask::kStop, options.now, options.dump});
 }
 
-int Run(const Options& options) {
+int RunStop(const StopOptions& options) {
   const auto target = FindWork(options.run, DirectoryUse::kControl, Prefer::kLive);
   if (!target) {
     PrintDiagnostics(target.error());
@@ -114,12 +114,12 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StopOptions>();
   AddWorkArgument(app, options->run);
   app.add_flag("--now", options->now, "kill its processes at once, without grace period");
   app.add_flag("--dump", options->dump, "first record the stacks of all processes for the report");
   app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");
-  return [options] { return Run(*options); };
+  return [options] { return RunStop(*options); };
 }
 
 }  // namespace muster

@@ -18,16 +18,11 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct TagOptions {
   std::vector<std::string> words;  // RUN, and changes
 };
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(const Options& options) {
+int RunTag(const TagOptions& options) {
   const std::vector<std::string> changes(options.words.begin() + 1, options.words.end());
   const auto run_dir = FindRun(options.words.front(), changes.empty() ? DirectoryUse::kRead : DirectoryUse::kWrite);
   if (!run_dir) return Refuse(run_dir.error());
@@ -44,12 +39,12 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupTag(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TagOptions>();
   app.add_option("RUN", options->words,
                  "a RUN or SWEEP:12, then changes: TAG or NAME=VALUE adds, NAME- removes; prints the resulting tags")
       ->type_name("RUN [TAG …]")
       ->required();
-  return [options] { return Run(*options); };
+  return [options] { return RunTag(*options); };
 }
 
 }  // namespace muster

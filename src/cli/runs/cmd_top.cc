@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct TopOptions {
   std::string run;
   TopView view;
   bool once = false;
@@ -64,12 +64,7 @@ Result<TopState> LookOnceAtSweep(const std::string& folder) {
   return TopStateOf(ListedSweep{*std::move(look), std::move(word)});
 }
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(const Options& options) {
+int RunTop(const TopOptions& options) {
   const Result<NamedWork> work = FindRunning(options.run);
   if (!work) return Refuse(work.error());
   const std::string& folder = work->folder;
@@ -93,7 +88,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   AddWorkArgument(app, options->run);
   app.get_option("RUN")->description(
       "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12; default: the newest "
@@ -105,7 +100,7 @@ std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
   auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
   app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);
-  return [options] { return Run(*options); };
+  return [options] { return RunTop(*options); };
 }
 
 }  // namespace muster

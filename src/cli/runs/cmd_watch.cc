@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct WatchOptions {
   std::string run;
   bool json = false;
   bool verbose = false;
@@ -26,7 +26,7 @@ bool HasRows() {
   return terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-int Run(const Options& options) {
+int RunWatch(const WatchOptions& options) {
   const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
     PrintDiagnostics(work.error());
@@ -46,12 +46,12 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   AddWorkArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
   app.add_flag("--verbose,-v", options->verbose,
                "print the whole report of a successful run too: receipt, times, start-up");
-  return [options] { return Run(*options); };
+  return [options] { return RunWatch(*options); };
 }
 
 }  // namespace muster

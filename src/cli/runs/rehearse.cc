@@ -16,12 +16,6 @@ namespace {
 constexpr double kLeastSeconds = 1;
 constexpr double kMostSeconds = 600;
 
-int Refuse(const RehearseOptions& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 }  // namespace
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
@@ -34,9 +28,9 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   if (!options.within.empty()) {
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
-      return Refuse(options,
-                    {Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
-                           "for example --within 20s")});
+      return Refuse({Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
+                           "for example --within 20s")},
+                    options.json);
     }
     wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
   }
@@ -47,9 +41,9 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   request.console.quiet = true;
   request.console.output = false;
   const auto outcome = RunPlan(request, transport);
-  if (!outcome) return Refuse(options, outcome.error());
+  if (!outcome) return Refuse(outcome.error(), options.json);
   const auto rehearsal = ReadRehearsal(outcome->run_dir);
-  if (!rehearsal) return Refuse(options, rehearsal.error());
+  if (!rehearsal) return Refuse(rehearsal.error(), options.json);
   std::fputs((options.json ? RehearsalJson(*rehearsal) : RehearsalText(*rehearsal)).c_str(), stdout);
   return RehearsalExitCode(*rehearsal);
 }

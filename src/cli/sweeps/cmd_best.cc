@@ -21,17 +21,11 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct BestOptions {
   std::string sweep;
   std::uint64_t most = 1;
   bool json = false;
 };
-
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
 
 void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
   std::vector<std::vector<std::string>> rows = {{"TRIAL", "ID", Printable(sweep.ValueName())}};
@@ -50,20 +44,20 @@ void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
   PrintTable(rows);
 }
 
-int Run(const Options& options) {
+int RunBest(const BestOptions& options) {
   const auto sweep = OpenSweep(options.sweep);
-  if (!sweep) return Refuse(options, sweep.error());
+  if (!sweep) return Refuse(sweep.error(), options.json);
   std::vector<TrialFacts> trials;
   const auto read = sweep->view.ForEachTrial(SweepView::Order::kLoss, [&](AttemptRow row) {
     if (trials.size() < options.most) trials.emplace_back(*sweep, std::move(row));
     return trials.size() < options.most;
   });
-  if (!read) return Refuse(options, read.error());
+  if (!read) return Refuse(read.error(), options.json);
   if (trials.empty()) {
-    return Refuse(options,
-                  {Error("trial", {}, "no trial has succeeded with a value of the objective",
+    return Refuse({Error("trial", {}, "no trial has succeeded with a value of the objective",
                          sweep->live ? "the sweep is still running: muster show " + ShellQuoted(sweep->file.name)
-                                     : "reason: muster show " + ShellQuoted(sweep->file.name))});
+                                     : "reason: muster show " + ShellQuoted(sweep->file.name))},
+                  options.json);
   }
   if (!options.json) {
     Print(*sweep, trials);
@@ -83,13 +77,13 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BestOptions>();
   AddSweepArgument(app, options->sweep);
   app.add_option("-n,--number", options->most, "number of trials (default: 1)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunBest(*options); };
 }
 
 }  // namespace muster

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kAtOnce = 1U << 16;
 constexpr std::size_t kDraftBytes = 6;  // of the temporary file's random suffix
 
-struct Options {
+struct ExportOptions {
   std::string sweep;
   std::string file;
   bool csv = false;
@@ -35,11 +35,6 @@ struct Options {
   bool sqlite = false;
   bool attempts = false;
 };
-
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
 
 // Writes the table to an open file; `problem`: the error message if that fails.
 Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
@@ -58,7 +53,7 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
   return Fail(SystemError("file", problem, error));
 }
 
-int Run(const Options& options) {
+int RunExport(const ExportOptions& options) {
   if (options.csv + options.json_lines + options.sqlite != 1) {
     return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
   }
@@ -110,7 +105,7 @@ int Run(const Options& options) {
 }  // namespace
 
 std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   AddSweepArgument(app, options->sweep);
   app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
   CLI::Option* csv =
@@ -121,7 +116,7 @@ std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
       ->excludes(lines);
   csv->excludes(lines);
   app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
-  return [options] { return Run(*options); };
+  return [options] { return RunExport(*options); };
 }
 
 }  // namespace muster

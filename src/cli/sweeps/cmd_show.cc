@@ -26,16 +26,10 @@ namespace {
 
 constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
-struct Options {
+struct ShowOptions {
   std::string word;
   bool json = false;
 };
-
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
 
 void Say(const std::string& what, const std::string& text) { std::printf("%-12s %s\n", what.c_str(), text.c_str()); }
 
@@ -102,27 +96,27 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool j
   return {};
 }
 
-int Run(const Options& options) {
+int RunShow(const ShowOptions& options) {
   const auto trial = SweepAndTrial(options.word);
   const auto sweep = OpenSweep(trial ? trial->first : options.word);
-  if (!sweep) return Refuse(options, sweep.error());
+  if (!sweep) return Refuse(sweep.error(), options.json);
   if (trial) {
     const auto shown = ShowTrial(*sweep, trial->second, options.json);
-    return shown ? kExitOk : Refuse(options, shown.error());
+    return shown ? kExitOk : Refuse(shown.error(), options.json);
   }
   const auto shown = ShowSweep(*sweep, options.json);
-  return shown ? kExitOk : Refuse(options, shown.error());
+  return shown ? kExitOk : Refuse(shown.error(), options.json);
 }
 
 }  // namespace
 
 std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   AddSweepArgument(app, options->word);
   app.get_option("SWEEP")->description(
       "path, name, name~1 or id prefix (default: the newest), or a trial: SWEEP:12, SWEEP:3f9a, SWEEP:best");
   app.add_flag("--json", options->json, "print JSON for programs");
-  return [options] { return Run(*options); };
+  return [options] { return RunShow(*options); };
 }
 
 }  // namespace muster

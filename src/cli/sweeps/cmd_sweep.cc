@@ -15,32 +15,26 @@
 namespace muster {
 namespace {
 
-struct Options {
+struct SweepCommandLine {
   SweepOptions sweep;
   SweepStartOptions start;
   bool preview = false;
   bool json = false;
 };
 
-int Refuse(const Options& options, const Diagnostics& problems) {
-  if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
-int Run(const Options& options) {
+int SweepRecipe(const SweepCommandLine& options) {
   auto evaluator = std::make_unique<Evaluator>();
   auto described = DescribeSweep(options.sweep, *evaluator);
-  if (!described) return Refuse(options, described.error());
+  if (!described) return Refuse(described.error(), options.json);
   if (!options.preview) return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start});
   const auto preview = PreviewSweep(*described, *evaluator);
-  if (!preview) return Refuse(options, preview.error());
+  if (!preview) return Refuse(preview.error(), options.json);
   std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
              stdout);
   return kExitOk;
 }
 
-void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
+void AddOptions(CLI::App& app, SweepCommandLine& options, const Invocation& invocation) {
   options.start.words = invocation.words;
   AddSweepOptions(app, options.sweep, invocation);
   AddSweepStartOptions(app, options.start);
@@ -56,9 +50,9 @@ void AddOptions(CLI::App& app, Options& options, const Invocation& invocation) {
 }  // namespace
 
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepCommandLine>();
   AddOptions(app, *options, invocation);
-  return [options] { return Run(*options); };
+  return [options] { return SweepRecipe(*options); };
 }
 
 Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
@@ -69,7 +63,7 @@ Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
     words.erase(dashes, words.end());
   }
   CLI::App app;
-  Options options;
+  SweepCommandLine options;
   AddOptions(app, options, invocation);
   std::string site;
   const CLI::Option* given = app.add_option("--site", site);

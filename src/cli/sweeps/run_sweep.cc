@@ -39,11 +39,6 @@ namespace {
 
 constexpr std::size_t kSweepIdBytes = 6;
 
-int Refuse(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
-
 // The evaluation of the first possible trial, with everything that it read.
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;

@@ -7,6 +7,7 @@
 
 #include "base/values/fingerprint.h"
 #include "base/values/line_diff.h"
+#include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
 #include "cli/options/stored_recipe.h"

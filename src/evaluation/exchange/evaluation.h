@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "evaluation/exchange/judgement.h"
-#include "muster/context.h"
 #include "muster/diagnostic.h"
 #include "muster/plan.h"
+#include "muster/setting_source.h"
 #include "muster/site.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/topology.h"
@@ -192,7 +192,7 @@ struct EvaluationAnswer {
   std::uint32_t devices_per_host = 0;         // smallest number of any host
   std::map<std::string, Value> derived;       // by job:derive
   std::vector<DerivedOverride> not_settable;  // if any, there is no plan
-  std::optional<Plan> plan;  // folded; none if there are errors, or if only parameters were requested
+  std::optional<Plan> plan;                   // folded; none if there are errors, or if only parameters were requested
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;

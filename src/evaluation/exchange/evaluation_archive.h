@@ -3,7 +3,7 @@
 
 #include "evaluation/exchange/evaluation.h"
 #include "evaluation/exchange/judgement_archive.h"
-#include "plan/plan/plan_archive.h"
+#include "plan/plan/plan_fields.h"
 #include "wire/archive/value_archive.h"
 
 namespace muster {

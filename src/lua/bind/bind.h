@@ -1,11 +1,16 @@
 // Adds the functions that recipes call to an interpreter, by subject.
 #pragma once
 
+#include <string>
+
 #include <lua.hpp>
 
 #include "lua/host/host.h"
 
 namespace muster {
+
+// The exact text of an argument; empty if it has none.
+std::string ArgumentText(lua_State* lua, int index);  // bind_language.cc
 
 void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
 void BindContext(lua_State* lua, Host& host);     // bind_context.cc

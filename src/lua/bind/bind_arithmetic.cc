@@ -218,7 +218,7 @@ int Bytes(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kArithmeticFunctions[] = {
     {"exact_div", Guarded<ExactDiv>}, {"mesh", Guarded<MakeMesh>},
     {"mesh_size", Guarded<MeshSize>}, {"mesh_coords", Guarded<MeshCoords>},
     {"mesh_rank", Guarded<MeshRank>}, {"stage", Guarded<Stage>},
@@ -228,6 +228,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindArithmetic(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindArithmetic(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kArithmeticFunctions, std::size(kArithmeticFunctions));
+}
 
 }  // namespace muster

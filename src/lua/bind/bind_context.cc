@@ -13,12 +13,6 @@
 namespace muster {
 namespace {
 
-std::string Text(lua_State* lua, int index) {
-  std::string text;
-  ToExactText(lua, index, text);
-  return text;
-}
-
 // The context that a call at this moment changes: the job's, or inside `each` the process's own.
 Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
   Host& host = Host::Of(lua);
@@ -47,7 +41,7 @@ Context& ContextInForce(lua_State* lua, const std::string& function, const Place
 std::string SecretWithin(const Value& value, bool is_whole) {
   std::string found;
   if (const std::string* text = value.AsString()) {
-    const auto pieces = Pieces(muster::Text(*text));
+    const auto pieces = Pieces(Text(*text));
     if (!pieces) return {};  // told when the plan is made
     for (const TextPiece& piece : *pieces) {
       const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
@@ -80,7 +74,7 @@ Diagnostics CheckSecrets(const std::string& function, const Value::Map& argument
 int SetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   Context& context = ContextInForce(lua, function, place);
   Value arguments;
   std::string why;
@@ -111,18 +105,74 @@ int SetContext(lua_State* lua) {
   return 0;
 }
 
+// call_function(function, …): by position, or with one table of names
+int CallFunction(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string function = Text(lua, 1);
+  Context& context = ContextInForce(lua, "mindspore." + function, place);
+  const Function* called = host.schema.FindCall(function);
+  assert(called != nullptr && "the module offers what the schema describes");
+  const auto refuse = [&](std::string message) {
+    host.Report(Error("type", place, std::move(message)));
+    context.LeaveUnsettled(function, {});
+    return 0;
+  };
+  const int given = lua_gettop(lua) - 1;
+  const auto& parameters = called->parameters;
+  if (given > static_cast<int>(parameters.size())) {
+    return refuse(function + " takes " + std::to_string(parameters.size()) + " arguments at most, got " +
+                  std::to_string(given));
+  }
+  Value::Map named;
+  std::string why;
+  for (int i = 0; i < given; ++i) {
+    Value value;
+    if (!ToValue(lua, i + 2, value, why)) return refuse(function + ": " + why);
+    const Attribute* only = given > 1 ? nullptr : host.schema.Find(function, parameters[0], context.release());
+    const bool by_name =
+        i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
+    if (by_name) {
+      named = *value.AsMap();
+    } else if (!value.IsNull()) {
+      named.emplace(parameters[static_cast<std::size_t>(i)], std::move(value));
+    }
+  }
+  if (parameters.empty()) named.emplace(kCalled, Value(true));
+  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
+    host.Report(problems);
+    context.LeaveUnsettled(function, named);
+    return 0;
+  }
+  host.Report(context.Apply(function, named, place));
+  return 0;
+}
+
+// functions() -> the names of the functions with parameters, whatever the release
+int FunctionsWithParameters(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  if (host.schema.releases().empty()) host.Report(LoadSchemaInto(lua, host.schema));
+  lua_newtable(lua);
+  int position = 0;
+  for (const auto& [name, unused] : host.schema.calls()) {
+    PushText(lua, name);
+    lua_rawseti(lua, -2, ++position);
+  }
+  return 1;
+}
+
 // get_context(function, attribute) -> value
 int GetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   const std::string getter = "g" + function.substr(1);
   Context& context = ContextInForce(lua, getter, place);
   if (lua_type(lua, 2) != LUA_TSTRING) {
     host.Report(Error("type", place, getter + " takes the name of one attribute"));
     Stop(lua);
   }
-  auto reading = context.Get(function, Text(lua, 2), place);
+  auto reading = context.Get(function, ArgumentText(lua, 2), place);
   if (!reading) {
     host.Report(reading.error());
     Stop(lua);
@@ -139,7 +189,7 @@ int GetContext(lua_State* lua) {
 int ResetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   host.Report(ContextInForce(lua, "re" + function, place).Reset(function, place));
   return 0;
 }
@@ -148,7 +198,7 @@ int ResetContext(lua_State* lua) {
 // its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
-  const std::string name = Text(lua, 1);
+  const std::string name = ArgumentText(lua, 1);
   const int place = host.Here(lua);
   bool is_fine = false;
   if (!host.context) {
@@ -166,7 +216,7 @@ int Touch(lua_State* lua) {
 int SettingInForce(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Setting* setting = host.context->Find(Text(lua, 1), Text(lua, 2));
+  const Setting* setting = host.context->Find(ArgumentText(lua, 1), ArgumentText(lua, 2));
   if (setting == nullptr) return 0;
   PushValue(lua, setting->value);
   return 1;
@@ -177,7 +227,7 @@ int SettingInForce(lua_State* lua) {
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Value value = ValueInForce(*host.context, {}, Text(lua, 1) + "." + Text(lua, 2)).value;
+  const Value value = ValueInForce(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
   if (value.IsNull()) return 0;
   PushValue(lua, value);
   return 1;
@@ -195,7 +245,7 @@ int NamedRelease(lua_State* lua) {
 int ReleaseIsBefore(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const auto release = ParseRelease(Text(lua, 1));
+  const auto release = ParseRelease(ArgumentText(lua, 1));
   assert(release && "contracts name releases by number");
   lua_pushboolean(lua, host.context->release() < *release ? 1 : 0);
   return 1;
@@ -203,7 +253,7 @@ int ReleaseIsBefore(lua_State* lua) {
 
 // inherited(name) -> the variable of muster's own environment, or nil; an input of the plan
 int InheritedVariable(lua_State* lua) {
-  const Reply reply = (*Host::Of(lua).ask)({Question::Kind::kVariable, Text(lua, 1)});
+  const Reply reply = (*Host::Of(lua).ask)({Question::Kind::kVariable, ArgumentText(lua, 1)});
   if (!reply.given) return 0;
   PushText(lua, reply.text);
   return 1;
@@ -217,7 +267,7 @@ int ContextPorts(lua_State* lua) {
   if (!host.context) return 1;
   int position = 0;
   for (const auto& [key, setting] : host.context->own()) {
-    const std::size_t dot = key.find('.');
+    const std::size_t dot = key.rfind('.');
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
     const std::int64_t* number = setting.value.AsInt();
@@ -237,7 +287,8 @@ int ContextPorts(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kContextFunctions[] = {
+    {"call_function", Guarded<CallFunction>},  {"functions", Guarded<FunctionsWithParameters>},
     {"set_context", Guarded<SetContext>},      {"get_context", Guarded<GetContext>},
     {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
     {"context_ports", Guarded<ContextPorts>},  {"touch", Guarded<Touch>},
@@ -247,6 +298,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindContext(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindContext(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kContextFunctions, std::size(kContextFunctions));
+}
 
 }  // namespace muster

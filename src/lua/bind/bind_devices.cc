@@ -114,7 +114,7 @@ int NumberList(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kDevicesFunctions[] = {
     {"devices_asked", Guarded<DevicesAsked>},     {"site_device_kind", Guarded<SiteDeviceKind>},
     {"device_variable", Guarded<DeviceVariable>}, {"device_kinds", Guarded<DeviceKinds>},
     {"use_devices", Guarded<UseDevices>},         {"role_cores", Guarded<RoleCores>},
@@ -123,6 +123,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindDevices(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindDevices(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kDevicesFunctions, std::size(kDevicesFunctions));
+}
 
 }  // namespace muster

@@ -20,12 +20,6 @@ namespace {
 // Configuration, not data: the content becomes part of every plan that is printed, stored and sent.
 constexpr std::size_t kLargestShipped = 1U << 20;
 
-std::string ArgumentText(lua_State* lua, int index) {
-  std::string text;
-  ToExactText(lua, index, text);
-  return text;
-}
-
 // beside(place, name) -> absolute path of a file beside the recipe
 int Beside(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -233,7 +227,7 @@ int AddFile(lua_State* lua) {
   return 0;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kFilesFunctions[] = {
     {"beside", Guarded<Beside>},
     {"ship", Guarded<Ship>},
     {"value_of_json", Guarded<ValueOfJson>},
@@ -247,7 +241,7 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindFiles(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindFiles(lua_State* lua, Host& host) { AddFunctions(lua, host, kFilesFunctions, std::size(kFilesFunctions)); }
 
 void AddShippedFiles(Host& host) {
   for (const auto& [path, unused] : host.shipped_places) {

@@ -17,13 +17,14 @@
 #include "settings/values/value_json.h"
 
 namespace muster {
-namespace {
 
 std::string ArgumentText(lua_State* lua, int index) {
   std::string text;
   ToExactText(lua, index, text);
   return text;
 }
+
+namespace {
 
 // here() -> place
 int Here(lua_State* lua) {
@@ -350,7 +351,7 @@ int HoleSpelling(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kLanguageFunctions[] = {
     {"here", Guarded<Here>},
     {"report", Guarded<Report>},
     {"stop", Guarded<StopWith>},
@@ -382,6 +383,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindLanguage(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindLanguage(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kLanguageFunctions, std::size(kLanguageFunctions));
+}
 
 }  // namespace muster

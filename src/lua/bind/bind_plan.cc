@@ -109,13 +109,13 @@ int Depth(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kPlanFunctions[] = {
     {"port", Guarded<AddPort>},    {"activate", Guarded<AddActivation>}, {"checkpoints", Guarded<PlaceCheckpoints>},
     {"resumed", Guarded<Resumed>}, {"derive", Guarded<Derive>},          {"depth", Guarded<Depth>},
 };
 
 }  // namespace
 
-void BindPlan(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindPlan(lua_State* lua, Host& host) { AddFunctions(lua, host, kPlanFunctions, std::size(kPlanFunctions)); }
 
 }  // namespace muster

@@ -91,7 +91,7 @@ int CallWhere(lua_State* lua) {
   return 3;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kPointsFunctions[] = {
     {"tracks", Guarded<Tracks>},        {"read", Guarded<Read>},
     {"read_all", Guarded<ReadAll>},     {"pause_reads", Guarded<PauseReads>},
     {"call_where", Guarded<CallWhere>},
@@ -99,6 +99,6 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindPoints(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindPoints(lua_State* lua, Host& host) { AddFunctions(lua, host, kPointsFunctions, std::size(kPointsFunctions)); }
 
 }  // namespace muster

@@ -222,7 +222,7 @@ int LeaveProcess(lua_State* lua) {
   return 0;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kProcessesFunctions[] = {
     {"process", Guarded<AddProcess>},
     {"enter_process", Guarded<EnterProcess>},
     {"leave_process", Guarded<LeaveProcess>},
@@ -230,6 +230,8 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindProcesses(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindProcesses(lua_State* lua, Host& host) {
+  AddFunctions(lua, host, kProcessesFunctions, std::size(kProcessesFunctions));
+}
 
 }  // namespace muster

@@ -227,7 +227,7 @@ int IsSignal(lua_State* lua) {
   return 1;
 }
 
-constexpr HostFunction kFunctions[] = {
+constexpr HostFunction kRolesFunctions[] = {
     {"place_roles", Guarded<PlaceRoles>},
     {"begin_processes", Guarded<BeginProcesses>},
     {"role", Guarded<AddRole>},
@@ -236,6 +236,6 @@ constexpr HostFunction kFunctions[] = {
 
 }  // namespace
 
-void BindRoles(lua_State* lua, Host& host) { AddFunctions(lua, host, kFunctions, std::size(kFunctions)); }
+void BindRoles(lua_State* lua, Host& host) { AddFunctions(lua, host, kRolesFunctions, std::size(kRolesFunctions)); }
 
 }  // namespace muster

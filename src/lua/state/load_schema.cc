@@ -12,7 +12,7 @@ namespace {
 // Lists of records and what they describe.
 struct SchemaFile {
   const char* path;
-  enum class Holds : std::uint8_t { kReleases, kAttributes, kFiles, kRules };
+  enum class Holds : std::uint8_t { kReleases, kAttributes, kFunctions, kFiles, kRules };
   Holds holds = Holds::kReleases;
   const char* api = "";  // of attributes: the function they belong to
 };
@@ -25,6 +25,7 @@ constexpr SchemaFile kSchemaFiles[] = {
     {"muster/schema/auto_parallel.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
     {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
     {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
+    {"muster/schema/functions.lua", SchemaFile::Holds::kFunctions},
     {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
     {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
 };
@@ -35,6 +36,8 @@ Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, 
       return schema.AddReleases(records, place);
     case SchemaFile::Holds::kAttributes:
       return schema.Add(file.api, records, place);
+    case SchemaFile::Holds::kFunctions:
+      return schema.AddFunctions(records, place);
     case SchemaFile::Holds::kFiles:
       return schema.AddFiles(records, place);
     case SchemaFile::Holds::kRules:

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
+#include "muster/site.h"
 
 namespace muster {
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"

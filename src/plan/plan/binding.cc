@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "muster/plan.h"
+
 namespace muster {
 namespace {
 

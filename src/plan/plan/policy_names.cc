@@ -1,18 +1,12 @@
 #include "plan/plan/policy_names.h"
 
-#include <array>
 #include <cstddef>
 
 namespace muster {
 namespace {
 
-// In the order of the enumerators.
-constexpr std::array<std::string_view, 3> kEndings = {"all", "any", "never"};
-constexpr std::array<std::string_view, 6> kReadiness = {"started", "port", "file", "line", "command", "done"};
-constexpr std::array<std::string_view, 3> kScopes = {"process", "role", "job"};
-
 template <class E, std::size_t N>
-std::optional<E> Named(const std::array<std::string_view, N>& names, std::string_view name) {
+std::optional<E> MemberNamed(const std::array<std::string_view, N>& names, std::string_view name) {
   for (std::size_t i = 0; i < N; ++i) {
     if (names[i] == name) return static_cast<E>(i);
   }
@@ -21,16 +15,17 @@ std::optional<E> Named(const std::array<std::string_view, N>& names, std::string
 
 }  // namespace
 
-std::string_view EndingName(Ending ending) { return kEndings[static_cast<std::size_t>(ending)]; }
-std::string_view ReadinessName(Readiness::Kind kind) { return kReadiness[static_cast<std::size_t>(kind)]; }
-std::string_view RestartScopeName(RestartPolicy::Scope scope) { return kScopes[static_cast<std::size_t>(scope)]; }
+std::string_view ReadinessName(Readiness::Kind kind) { return kReadinessNames[static_cast<std::size_t>(kind)]; }
+std::string_view RestartScopeName(RestartPolicy::Scope scope) {
+  return kRestartScopeNames[static_cast<std::size_t>(scope)];
+}
 
-std::optional<Ending> EndingNamed(std::string_view name) { return Named<Ending>(kEndings, name); }
+std::optional<Ending> EndingNamed(std::string_view name) { return MemberNamed<Ending>(kEndingNames, name); }
 std::optional<Readiness::Kind> ReadinessNamed(std::string_view name) {
-  return Named<Readiness::Kind>(kReadiness, name);
+  return MemberNamed<Readiness::Kind>(kReadinessNames, name);
 }
 std::optional<RestartPolicy::Scope> RestartScopeNamed(std::string_view name) {
-  return Named<RestartPolicy::Scope>(kScopes, name);
+  return MemberNamed<RestartPolicy::Scope>(kRestartScopeNames, name);
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 // for reading. Knows no policy's effect.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -9,9 +10,14 @@
 
 namespace muster {
 
-std::string_view EndingName(Ending ending);                     // "all", "any", "never"
-std::string_view ReadinessName(Readiness::Kind kind);           // "started", "port", "file", …
-std::string_view RestartScopeName(RestartPolicy::Scope scope);  // "process", "role", "job"
+// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 3> kEndingNames = {"all", "any", "never"};
+inline constexpr std::array<std::string_view, 6> kReadinessNames = {"started", "port",    "file",
+                                                                    "line",    "command", "done"};
+inline constexpr std::array<std::string_view, 3> kRestartScopeNames = {"process", "role", "job"};
+
+std::string_view ReadinessName(Readiness::Kind kind);
+std::string_view RestartScopeName(RestartPolicy::Scope scope);
 
 std::optional<Ending> EndingNamed(std::string_view name);
 std::optional<Readiness::Kind> ReadinessNamed(std::string_view name);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/values/number_list.h"
+#include "muster/plan.h"
 
 namespace muster {
 namespace {

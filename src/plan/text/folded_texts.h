@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 struct ProcessText {
   std::uint32_t process = 0;  // index into Plan::processes

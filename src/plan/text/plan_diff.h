@@ -1,5 +1,5 @@
-// In what two plans differ, folded: over processes (who has the same change is told once), and by cause, where it is
-// known what each cause does alone. Pure: whoever asks has made the plans, and knows what they were made of.
+// In what two plans differ, folded over processes: a change that several share is reported once. Pure. What caused the
+// changes is caused_changes.h.
 //
 // Time grows with the number of values of both plans, not with its square.
 #pragma once
@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 // One text on either side; nothing where there is none. Of processes: folded (plan/text/folded_texts.h).
 struct ChangedText {
@@ -60,32 +60,5 @@ std::vector<PlanChange> DiffPlans(const Plan& a, std::string_view rest_a, const 
 
 // The same of two processes of one plan: kinds kPlace to kVariable, without `processes`.
 std::vector<PlanChange> DiffProcesses(const Plan& plan, std::uint32_t a, std::uint32_t b);
-
-// What somebody did differently: a parameter, the cluster, the text of the recipe, or how it was called besides.
-struct PlanCause {
-  std::string kind;  // "parameter", "cluster", "recipe", "call"
-  std::string name;
-  std::optional<std::string> before;
-  std::optional<std::string> after;
-  std::string source;  // where the new value comes from: "command line", "recipes/gpt.lua:12"; may be empty
-  std::vector<std::string> details;  // lines that tell more: those of the recipe that differ
-  // What it changes alone, if that could be found out; else why not: one line, or empty if nobody tried.
-  std::optional<std::vector<PlanChange>> alone;
-  std::string why_not;
-};
-
-// Changes with the same causes. Without causes: nobody knows, or nothing that was tried alone does it.
-struct CausedChanges {
-  std::vector<std::size_t> causes;   // indices, ascending
-  std::vector<std::size_t> changes;  // indices, ascending
-  bool together = false;             // none of the causes does it alone
-
-  bool operator==(const CausedChanges&) const = default;
-};
-
-// Every change is in one group, every cause in at least one; groups of single causes come first, in their order. What
-// no cause does alone is put down to those that could not be tried alone, or else to all of them together. A single
-// cause is that of all changes, tried or not.
-std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, const std::vector<PlanCause>& causes);
 
 }  // namespace muster

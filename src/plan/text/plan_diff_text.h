@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/text/plan_diff.h"
+#include "plan/text/caused_changes.h"
 
 namespace muster {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 // What would be executed, and nothing else: no doc, params, derived values or sources. The plan must be folded
 // (fold.h). Values that contain blanks, quotes, backslashes, control or non-ASCII characters are quoted

@@ -16,7 +16,7 @@ namespace muster {
 namespace {
 
 // Names of variables, as sed finds them in what env prints; exported functions of bash are among them.
-constexpr const char* kInName = "[A-Za-z0-9_.%()-]*";
+constexpr const char* kNamePattern = "[A-Za-z0-9_.%()-]*";
 
 // For sed: the lines of variables that a NAME or PREFIX* covers, up to their "=".
 std::string Covered(std::string_view pattern) {
@@ -27,7 +27,7 @@ std::string Covered(std::string_view pattern) {
     text += c;
   }
   if (!prefix) return text;
-  return (text.empty() ? "[A-Za-z_]" : text) + kInName;
+  return (text.empty() ? "[A-Za-z_]" : text) + kNamePattern;
 }
 
 bool IsShellName(std::string_view name) {
@@ -36,9 +36,9 @@ bool IsShellName(std::string_view name) {
   });
 }
 
-class Line {
+class LineWriter {
  public:
-  Line(const Plan& plan, const Process& process, const ShellBinding& bound)
+  LineWriter(const Plan& plan, const Process& process, const ShellBinding& bound)
       : plan_(plan), process_(process), role_(plan.roles[process.role]), bound_(bound) {}
 
   Result<std::string> Write() {
@@ -294,7 +294,7 @@ class Line {
 }  // namespace
 
 Result<std::string> ShellLine(const Plan& plan, const Process& process, const ShellBinding& bound) {
-  return Line(plan, process, bound).Write();
+  return LineWriter(plan, process, bound).Write();
 }
 
 }  // namespace muster

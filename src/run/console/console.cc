@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 #include <optional>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <boost/asio/post.hpp>
@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "plan/text/plan_text.h"
@@ -223,20 +224,19 @@ void Console::ShowProgress(std::function<Progress()> progress) {
 void Console::Saw(const Event& event) {
   Impl& impl = *impl_;
   impl.progress_rows.Changed();
-  std::visit(
-      [&](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, ProcessStarted>) {
-          impl.Started(e);
-        } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-          impl.failure = EndingText(e);
-          impl.Ended(e.process, false);
-        } else if constexpr (std::is_same_v<E, ProcessExited>) {
-          impl.failure = EndingText(e);
-          impl.Ended(e.process, !e.signalled && e.code == 0);
-        }
-      },
-      event);
+  std::visit(Overloaded{
+                 [&](const ProcessStarted& e) { impl.Started(e); },
+                 [&](const SpawnFailed& e) {
+                   impl.failure = EndingText(e);
+                   impl.Ended(e.process, false);
+                 },
+                 [&](const ProcessExited& e) {
+                   impl.failure = EndingText(e);
+                   impl.Ended(e.process, !e.signalled && e.code == 0);
+                 },
+                 [](const auto&) {},
+             },
+             event);
 }
 
 void Console::Passed(const LimitPassed& limit) { impl_->failure = EndingText(limit); }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/overloaded.h"
 #include "plan/text/plan_json.h"
 #include "run/console/watched_progress.h"
 #include "run/control/journal_feed.h"
@@ -29,33 +30,28 @@ template <class E, class Variant>
 struct IsOneOf;
 template <class E, class... Members>
 struct IsOneOf<E, std::variant<Members...>> : std::disjunction<std::is_same<E, Members>...> {};
+template <class E>
+concept IsEvent = IsOneOf<E, Event>::value;
 
 // As the session shows it while it happens.
 void Show(Console& console, const JournalRecord& record, const std::string& run_dir) {
-  std::visit(
-      [&](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, RunBegan>) {
-          console.Began(e.run_id, e.plan_id, run_dir);
-        } else if constexpr (std::is_same_v<E, PreparationFailed>) {
-          console.Warn(e.why);
-        } else if constexpr (std::is_same_v<E, FirstFailure>) {
-          console.Failed(e);
-        } else if constexpr (std::is_same_v<E, FailureTraced>) {
-          console.Failed({e.process, e.attempt});
-        } else if constexpr (std::is_same_v<E, RestartPlanned>) {
-          console.Restarting(e);
-        } else if constexpr (std::is_same_v<E, DumpOrdered>) {
-          console.Dumping(e);
-        } else if constexpr (std::is_same_v<E, LimitPassed>) {
-          console.Passed(e);
-        } else if constexpr (std::is_same_v<E, StopRequested>) {
-          console.Warn(e.times <= 1 ? "the run was asked to stop" : "the run was asked to end at once");
-        } else if constexpr (IsOneOf<E, Event>::value) {
-          console.Saw(Event(e));
-        }
-      },
-      record.entry);
+  std::visit(Overloaded{
+                 [&](const RunBegan& e) { console.Began(e.run_id, e.plan_id, run_dir); },
+                 [&](const PreparationFailed& e) { console.Warn(e.why); },
+                 [&](const FirstFailure& e) { console.Failed(e); },
+                 [&](const FailureTraced& e) {
+                   console.Failed({e.process, e.attempt});
+                 },
+                 [&](const RestartPlanned& e) { console.Restarting(e); },
+                 [&](const DumpOrdered& e) { console.Dumping(e); },
+                 [&](const LimitPassed& e) { console.Passed(e); },
+                 [&](const StopRequested& e) {
+                   console.Warn(e.times <= 1 ? "the run was asked to stop" : "the run was asked to end at once");
+                 },
+                 [&](const IsEvent auto& e) { console.Saw(Event(e)); },
+                 [](const auto&) {},
+             },
+             record.entry);
 }
 
 int ShowLines(const std::string& run_dir, int out) {

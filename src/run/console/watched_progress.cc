@@ -1,9 +1,9 @@
 #include "run/console/watched_progress.h"
 
-#include <type_traits>
 #include <variant>
 
 #include "base/system/clock.h"
+#include "base/values/overloaded.h"
 #include "run/directory/newest_metrics.h"
 
 namespace muster {
@@ -15,23 +15,19 @@ WatchedProgress::WatchedProgress(const Plan& plan)
       phase_(PhaseName(Phase::kPreparing)) {}
 
 void WatchedProgress::Take(const JournalRecord& record) {
-  std::visit(
-      [&](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, RunBegan>) {
-          began_ns_ = ParseUtc(record.wall).value_or(0);
-        } else if constexpr (std::is_same_v<E, PhaseChanged>) {
-          phase_ = PhaseName(e.to);
-        } else if constexpr (std::is_same_v<E, StartOrdered>) {
-          states_[e.process] = State::kRunning;
-          if (e.attempt > 0) ++restarts_[plan_.processes[e.process].role];
-        } else if constexpr (std::is_same_v<E, ProcessExited> || std::is_same_v<E, SpawnFailed>) {
-          states_[e.process] = State::kEnded;
-        } else if constexpr (std::is_same_v<E, RestartPlanned>) {
-          states_[e.process] = State::kWaiting;
-        }
-      },
-      record.entry);
+  std::visit(Overloaded{
+                 [&](const RunBegan&) { began_ns_ = ParseUtc(record.wall).value_or(0); },
+                 [&](const PhaseChanged& e) { phase_ = PhaseName(e.to); },
+                 [&](const StartOrdered& e) {
+                   states_[e.process] = State::kRunning;
+                   if (e.attempt > 0) ++restarts_[plan_.processes[e.process].role];
+                 },
+                 [&](const ProcessExited& e) { states_[e.process] = State::kEnded; },
+                 [&](const SpawnFailed& e) { states_[e.process] = State::kEnded; },
+                 [&](const RestartPlanned& e) { states_[e.process] = State::kWaiting; },
+                 [](const auto&) {},
+             },
+             record.entry);
 }
 
 Progress WatchedProgress::Now(const std::string& run_dir, std::uint64_t now_ns) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "muster/plan.h"
 #include "run/directory/environment_record.h"
 
 namespace muster {

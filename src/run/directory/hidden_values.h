@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
+
+struct Plan;
 
 class HiddenValues {
  public:

@@ -27,7 +27,7 @@ namespace {
 constexpr char kLockName[] = "lock";
 constexpr std::size_t kMaxName = 64;
 
-tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
+tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& path, int error) {
   return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
 }
 
@@ -78,7 +78,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   RunDirectory made;
   made.folder_ = std::move(folder);
   struct stat status {};
-  if (::fstat(made.folder_.get(), &status) != 0) return Refused("cannot look at", shown, errno);
+  if (::fstat(made.folder_.get(), &status) != 0) return CannotUse("cannot look at", shown, errno);
   if (!IsOwn(status.st_uid)) {
     return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} is kept in one of your own",
                                                     Quoted(shown), UserName(status.st_uid), kind.noun)));
@@ -86,10 +86,10 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
 
   made.lock_ = UniqueFd(
       ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
-  if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return Refused("cannot lock", shown, errno);
-  if (!S_ISREG(status.st_mode)) return Refused("cannot lock", shown, EINVAL);
+  if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return CannotUse("cannot lock", shown, errno);
+  if (!S_ISREG(status.st_mode)) return CannotUse("cannot lock", shown, EINVAL);
   if (!TakeLock(made.lock_.get())) {
-    if (errno != EWOULDBLOCK) return Refused("cannot lock", shown, errno);
+    if (errno != EWOULDBLOCK) return CannotUse("cannot lock", shown, errno);
     Diagnostic busy = MachineError(
         "run_dir",
         fmt::format("the {} directory {} is in use by {}", kind.noun, Quoted(shown), Holder(made.lock_.get())),
@@ -99,7 +99,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   }
   char path[PATH_MAX];
   const ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", made.folder_.get()).c_str(), path, sizeof path);
-  if (length <= 0 || path[0] != '/') return Refused("cannot find", shown, length < 0 ? errno : ENOENT);
+  if (length <= 0 || path[0] != '/') return CannotUse("cannot find", shown, length < 0 ? errno : ENOENT);
   made.path_.assign(path, static_cast<std::size_t>(length));
   return made;
 }
@@ -109,14 +109,14 @@ Result<void> RunDirectory::TellHolder(const std::string& shown) {
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
   const bool empty = ::fstat(lock_.get(), &status) == 0 && status.st_size == 0;
-  if (!empty && ::ftruncate(lock_.get(), 0) != 0) return Refused("cannot lock", shown, errno);
-  if (const int failed = WriteAll(lock_.get(), holder)) return Refused("cannot lock", shown, failed);
+  if (!empty && ::ftruncate(lock_.get(), 0) != 0) return CannotUse("cannot lock", shown, errno);
+  if (const int failed = WriteAll(lock_.get(), holder)) return CannotUse("cannot lock", shown, failed);
   return {};
 }
 
 Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const DirectoryKind& kind) {
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return Refused("cannot open", folder, errno);
+  if (!opened) return CannotUse("cannot open", folder, errno);
   Result<RunDirectory> made = Lock(std::move(opened), folder, kind);
   if (!made) return made;
   if (auto told = made->TellHolder(folder); !told) return Fail(told.error());
@@ -135,23 +135,23 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
   }
   if (!SetMode(made.folder_.get(), for_group ? kGroupFolderMode : 0700) ||
       !SetMode(made.lock_.get(), for_group ? 0640 : 0600)) {
-    return Refused("cannot lock", shown, errno);
+    return CannotUse("cannot lock", shown, errno);
   }
   if (auto told = made.TellHolder(shown); !told) return Fail(told.error());
   // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
                                      ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
-    if (!kept) return Refused("cannot make", shown + "/" + name, errno);
+    if (!kept) return CannotUse("cannot make", shown + "/" + name, errno);
   }
   return locked;
 }
 
 Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_group, const DirectoryKind& kind) {
   const bool fresh = ::mkdir(folder.c_str(), 0700) == 0;
-  if (!fresh && errno != EEXIST) return Refused("cannot make", folder, errno);
+  if (!fresh && errno != EEXIST) return CannotUse("cannot make", folder, errno);
   UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return Refused("cannot open", folder, errno);
+  if (!opened) return CannotUse("cannot open", folder, errno);
   return Hold(std::move(opened), folder, for_group, kind, fresh);
 }
 
@@ -161,12 +161,12 @@ namespace {
 // For the group it may be a member's, if it is sticky, so that no other member can.
 Result<void> CheckKeeper(int folder, const std::string& shown, bool for_group) {
   struct stat status {};
-  if (::fstat(folder, &status) != 0) return Refused("cannot look at", shown, errno);
+  if (::fstat(folder, &status) != 0) return CannotUse("cannot look at", shown, errno);
   const bool shared = for_group && IsForGroup(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP;
   if (IsOwn(status.st_uid)) {
     // Of an earlier muster, which did not make them so.
     if (!shared || SetMode(folder, (status.st_mode & 07777) | S_ISVTX)) return {};
-    return Refused("cannot make", shown, errno);
+    return CannotUse("cannot make", shown, errno);
   }
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if (status.st_uid == 0 || (shared && sticky)) return {};
@@ -194,26 +194,26 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
                                              const DirectoryKind& kind) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
-  if (error) return Refused("cannot make", runs_folder, error.value());
+  if (error) return CannotUse("cannot make", runs_folder, error.value());
   const bool fresh = ::mkdir(runs_folder.c_str(), 0700) == 0;
-  if (!fresh && errno != EEXIST) return Refused("cannot make", runs_folder, errno);
+  if (!fresh && errno != EEXIST) return CannotUse("cannot make", runs_folder, errno);
   if (auto own = CheckLink(runs_folder); !own) return Fail(own.error());
   const UniqueFd runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!runs) return Refused("cannot open", runs_folder, errno);
+  if (!runs) return CannotUse("cannot open", runs_folder, errno);
 
   if (fresh && for_group && ::fchmod(runs.get(), kSharedFolderMode) != 0) {
-    return Refused("cannot make", runs_folder, errno);
+    return CannotUse("cannot make", runs_folder, errno);
   }
   if (auto kept = CheckKeeper(runs.get(), runs_folder, for_group); !kept) return Fail(kept.error());
   const std::string folder = FolderName(name);
   const bool first = for_group && ::mkdirat(runs.get(), folder.c_str(), 0700) == 0;
   Result<UniqueFd> of_name = MakeFolder(runs.get(), folder);
   if (!of_name) return Fail(std::move(of_name.error()));
-  if (first && ::fchmod(of_name->get(), kSharedFolderMode) != 0) return Refused("cannot make", folder, errno);
+  if (first && ::fchmod(of_name->get(), kSharedFolderMode) != 0) return CannotUse("cannot make", folder, errno);
   if (auto kept = CheckKeeper(of_name->get(), runs_folder + "/" + folder, for_group); !kept) return Fail(kept.error());
   const std::string leaf = fmt::format("{}-{}", stamp, run_id);
   const std::string shown = fmt::format("{}/{}/{}", runs_folder, folder, leaf);
-  if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return Refused("cannot make", shown, errno);
+  if (::mkdirat(of_name->get(), leaf.c_str(), 0700) != 0) return CannotUse("cannot make", shown, errno);
   Result<UniqueFd> opened = OpenFolder(of_name->get(), leaf);
   if (!opened) return Fail(std::move(opened.error()));
   Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind, true);

@@ -7,13 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "muster/plan.h"
 #include "plan/hosts/host_list.h"
 #include "run/hosts/host_probe_findings.h"
 
 namespace muster {
 namespace {
 
-// What an agent needs for each process, and for itself (agent/program/agent.cc, CheckDescriptors).
+// What an agent needs for each process, and for itself (agent/parts/running_processes.cc, CheckDescriptors).
 constexpr std::uint64_t kDescriptorsPerProcess = 3;
 constexpr std::uint64_t kDescriptorsOfAgent = 32;
 

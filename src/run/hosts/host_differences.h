@@ -10,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/plan.h"
 #include "run/hosts/inspect_hosts.h"
 #include "run/journal/host_findings.h"
 
 namespace muster {
+
+struct Plan;
 
 // One line of what is known of a host.
 struct ToldFact {

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
 #include "run/hosts/host_differences.h"
 #include "wire/protocol/inspection_messages.h"
 
 namespace muster {
+
+struct Plan;
 
 struct HostQuestion {
   std::vector<std::string> environment;  // the user's, "NAME=value"

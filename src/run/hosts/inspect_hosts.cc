@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/io_context.hpp>
 
 #include "base/system/clock.h"
+#include "base/values/overloaded.h"
 
 namespace muster {
 namespace {
@@ -47,30 +49,32 @@ class Asking {
     ++open_;
     one.channel = std::move(*channel);
     one.channel->SetReceiver([this, &one](const ChannelMessage& message) {
-      if (!one.over) std::visit([this, &one](const auto& held) { Take(one, held); }, message);
+      if (!one.over) Take(one, message);
     });
     one.channel->Send(Hello{kProtocolVersion, {}, index, {}});
   }
 
-  template <class Message>
-  void Take(Asked& one, const Message& message) {
-    if constexpr (std::is_same_v<Message, AgentReady>) {
-      if (message.version != kProtocolVersion) return;  // it refuses by itself
-      one.asked_at = WallNowNs();
-      one.channel->Send(question_);
-    } else if constexpr (std::is_same_v<Message, Inspected>) {
-      Answered(one, message);
-    } else if constexpr (std::is_same_v<Message, AgentFailed>) {
-      NoAnswer(one, "its agent: " + message.why, {});
-    } else if constexpr (std::is_same_v<Message, AgentUnreachable>) {
-      NoAnswer(one, message.why, message.hint);
-      Over(one);
-    } else if constexpr (std::is_same_v<Message, AgentLost>) {
-      NoAnswer(one, message.why, {});
-      Over(one);
-    } else if constexpr (std::is_same_v<Message, AgentEmpty>) {
-      Over(one);
-    }
+  void Take(Asked& one, const ChannelMessage& message) {
+    std::visit(Overloaded{
+                   [&](const AgentReady& ready) {
+                     if (ready.version != kProtocolVersion) return;  // it refuses by itself
+                     one.asked_at = WallNowNs();
+                     one.channel->Send(question_);
+                   },
+                   [&](const Inspected& told) { Answered(one, told); },
+                   [&](const AgentFailed& failed) { NoAnswer(one, "its agent: " + failed.why, {}); },
+                   [&](const AgentUnreachable& unreachable) {
+                     NoAnswer(one, unreachable.why, unreachable.hint);
+                     Over(one);
+                   },
+                   [&](const AgentLost& lost) {
+                     NoAnswer(one, lost.why, {});
+                     Over(one);
+                   },
+                   [&](const AgentEmpty&) { Over(one); },
+                   [](const auto&) {},
+               },
+               message);
   }
 
   void Answered(Asked& one, const Inspected& told) {

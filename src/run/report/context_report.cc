@@ -57,9 +57,9 @@ std::optional<Release> ReleaseIn(std::string_view text) {
 }
 
 // The members of a JSON object that are of the type asked for.
-class Members {
+class RecordMembers {
  public:
-  explicit Members(const Value& value) : map_(value.AsMap()) {}
+  explicit RecordMembers(const Value& value) : map_(value.AsMap()) {}
 
   const Value* Get(const char* key) const {
     if (map_ == nullptr) return nullptr;
@@ -89,7 +89,7 @@ std::vector<ContextReport::Change> ChangesIn(const Value::List& list) {
   std::vector<ContextReport::Change> changes;
   for (const Value& each : list) {
     if (changes.size() == kMaxChanges) break;
-    const Members change(each);
+    const RecordMembers change(each);
     const Value* planned = change.Get("applied");
     const Value* found = change.Get("at_exit");
     if (planned == nullptr || found == nullptr) continue;
@@ -102,7 +102,7 @@ std::vector<ContextReport::Problem> ErrorsIn(const Value::List* list) {
   std::vector<ContextReport::Problem> errors;
   for (const Value& each : list == nullptr ? Value::List() : *list) {
     if (errors.size() == kMaxErrors) break;
-    const Members error(each);
+    const RecordMembers error(each);
     errors.push_back({error.Text("kind"), error.Text("message")});
   }
   return errors;
@@ -128,7 +128,7 @@ class Judgement {
     return As("unreadable");
   }
 
-  std::optional<ContextReport> Read(const Members& record) {
+  std::optional<ContextReport> Read(const RecordMembers& record) {
     report_.release = record.Text("release");
     report_.errors = ErrorsIn(record.List("errors"));
     if (!report_.errors.empty()) return As("failed");
@@ -172,7 +172,7 @@ std::optional<ContextReport> ReportOf(int folder, const Plan& plan, const Proces
   if (!text) return judgement.Unreadable(text.error().front().message);
   const auto json = ValueFromJsonText(*text);
   if (!json) return judgement.Unreadable(json.error());
-  const Members record(*json);
+  const RecordMembers record(*json);
   const Value* format = record.Get("format");
   if (format == nullptr || *format != Value(1)) return judgement.Unreadable("it is not of format 1");
   // A record of an earlier attempt says nothing of this one.

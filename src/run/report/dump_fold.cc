@@ -61,14 +61,14 @@ std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const Process
   return places;
 }
 
-struct Draft {
+struct StackDraft {
   DumpGroup group;
   std::set<ProcessId> processes;  // that are kept
   std::uint32_t role = 0;
   std::size_t size = 0;  // with those that are not kept
 };
 
-void Add(Draft& draft, const ProcessDumped& told) {
+void Add(StackDraft& draft, const ProcessDumped& told) {
   DumpGroup& group = draft.group;
   const double silent = static_cast<double>(told.silent_ms) / 1000;
   if (draft.processes.empty()) group.quietest_seconds = group.longest_seconds = silent;
@@ -118,7 +118,7 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
   }
   std::stable_sort(in_order.begin(), in_order.end(),
                    [](const auto* a, const auto* b) { return a->process < b->process; });
-  std::vector<Draft> drafts;
+  std::vector<StackDraft> drafts;
   const std::vector<PlaceKey> places = PlacesOf(plan, in_order);
   std::map<std::pair<std::uint32_t, PlaceKey>, std::size_t> by_place;
   std::map<std::uint32_t, std::size_t> of_role;
@@ -127,17 +127,17 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
     const std::uint32_t role = plan.processes[one->process].role;
     const auto [known, is_new] = by_place.try_emplace(std::pair(role, places[i]), drafts.size());
     if (is_new) drafts.push_back({{}, {}, role, 0});
-    Draft& draft = drafts[known->second];
+    StackDraft& draft = drafts[known->second];
     ++of_role[role];
     ++draft.size;
     if (!keep || keep(one->process)) Add(draft, *one);
   }
   std::set<std::uint32_t> have_most;  // roles of which more than half is in one place
-  for (const Draft& draft : drafts) {
+  for (const StackDraft& draft : drafts) {
     if (2 * draft.size > of_role[draft.role]) have_most.insert(draft.role);
   }
   std::vector<std::pair<std::size_t, DumpGroup>> groups;  // with how far behind they come
-  for (Draft& draft : drafts) {
+  for (StackDraft& draft : drafts) {
     if (draft.processes.empty()) continue;
     DumpGroup& group = draft.group;
     group.who = MembersOf(plan, draft.processes).front();

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
 #include "run/journal/attempt_hosts.h"
@@ -15,63 +16,72 @@
 namespace muster {
 namespace {
 
-struct Draft {
+struct DumpDraft {
   DumpReport report;
   std::vector<ProcessDumped> told;
   std::map<ProcessId, std::uint32_t> running;  // with their attempt, when it was ordered
 };
 
 // Walks the records once.
-class Reading {
+class DumpReading {
  public:
-  Reading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
-    for (const JournalRecord& record : journal.records()) {
-      std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
-    }
+  DumpReading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
+    for (const JournalRecord& record : journal.records()) Take(record);
   }
-  std::vector<Draft>& drafts() { return drafts_; }
+  std::vector<DumpDraft>& drafts() { return drafts_; }
 
  private:
-  Draft* Find(std::uint32_t number) {
+  DumpDraft* Find(std::uint32_t number) {
     // They are numbered from 1 and ordered one after the other.
     return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
   }
 
-  template <class E>
-  void Take(const E& e, const JournalRecord& record) {
-    if constexpr (std::is_same_v<E, ProcessStarted>) {
-      running_[e.process] = e.attempt;
-    } else if constexpr (std::is_same_v<E, ProcessExited>) {
-      const auto found = running_.find(e.process);
-      if (found != running_.end() && found->second == e.attempt) running_.erase(found);
-    } else if constexpr (std::is_same_v<E, AgentLost>) {
-      std::erase_if(running_, [&](const auto& each) { return hosts_.Of(each.first, each.second) == e.host; });
-    } else if constexpr (std::is_same_v<E, DumpOrdered>) {
-      if (e.dump != drafts_.size() + 1) return;
-      Draft& draft = drafts_.emplace_back();
-      draft.report.number = e.dump;
-      draft.report.at = record.wall;
-      draft.report.why = e.why;
-      draft.report.folder = fmt::format("dumps/{}", e.dump);
-      draft.running = running_;
-    } else if constexpr (std::is_same_v<E, ProcessDumped>) {
-      if (Draft* draft = Find(e.dump)) draft->told.push_back(e);
-    } else if constexpr (std::is_same_v<E, HostDumped>) {
-      Draft* draft = Find(e.dump);
-      for (const DumpNote& note : e.notes) {
-        if (draft != nullptr) draft->report.notes.emplace_back(hosts_.Name(e.host), note);
-      }
-    } else if constexpr (std::is_same_v<E, DumpEnded>) {
-      if (Draft* draft = Find(e.dump)) {
-        draft->report.ended = true;
-        draft->report.complete = e.complete;
-      }
-    }
+  void Take(const JournalRecord& record) {
+    std::visit(Overloaded{
+                   [&](const ProcessStarted& e) { running_[e.process] = e.attempt; },
+                   [&](const ProcessExited& e) {
+                     const auto found = running_.find(e.process);
+                     if (found != running_.end() && found->second == e.attempt) running_.erase(found);
+                   },
+                   [&](const AgentLost& e) {
+                     std::erase_if(running_,
+                                   [&](const auto& each) { return hosts_.Of(each.first, each.second) == e.host; });
+                   },
+                   [&](const DumpOrdered& e) { Begin(e, record.wall); },
+                   [&](const ProcessDumped& e) {
+                     if (DumpDraft* draft = Find(e.dump)) draft->told.push_back(e);
+                   },
+                   [&](const HostDumped& e) {
+                     DumpDraft* draft = Find(e.dump);
+                     if (draft == nullptr) return;
+                     for (const DumpNote& note : e.notes) {
+                       draft->report.notes.emplace_back(hosts_.Name(e.host), note);
+                     }
+                   },
+                   [&](const DumpEnded& e) {
+                     DumpDraft* draft = Find(e.dump);
+                     if (draft == nullptr) return;
+                     draft->report.ended = true;
+                     draft->report.complete = e.complete;
+                   },
+                   [](const auto&) {},
+               },
+               record.entry);
+  }
+
+  void Begin(const DumpOrdered& order, const std::string& wall) {
+    if (order.dump != drafts_.size() + 1) return;
+    DumpDraft& draft = drafts_.emplace_back();
+    draft.report.number = order.dump;
+    draft.report.at = wall;
+    draft.report.why = order.why;
+    draft.report.folder = fmt::format("dumps/{}", order.dump);
+    draft.running = running_;
   }
 
   AttemptHosts hosts_;
   std::map<ProcessId, std::uint32_t> running_;
-  std::vector<Draft> drafts_;
+  std::vector<DumpDraft> drafts_;
 };
 
 }  // namespace
@@ -87,9 +97,9 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
     if (!filter.role.empty() && plan.roles[process.role].name != filter.role) return false;
     return !filter.ranks || (process.rank && filter.ranks->Contains(*process.rank));
   };
-  Reading reading(plan, journal);
+  DumpReading reading(plan, journal);
   std::vector<DumpReport> dumps;
-  for (Draft& draft : reading.drafts()) {
+  for (DumpDraft& draft : reading.drafts()) {
     DumpReport& dump = draft.report;
     dump.groups = FoldDump(plan, draft.told, keeps);
     for (DumpGroup& group : dump.groups) {

@@ -5,11 +5,12 @@
 #include <csignal>
 #include <map>
 #include <set>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "run/directory/last_lines.h"
@@ -20,8 +21,8 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;
-constexpr std::size_t kMostEntries = 100;
+constexpr std::size_t kMostKeptGroups = 20;
+constexpr std::size_t kMostKeptEntries = 100;
 constexpr double kApart = 1.0;  // seconds between two that are told in one entry
 
 using Key = std::pair<ProcessId, std::uint32_t>;
@@ -65,14 +66,19 @@ std::vector<std::string> WithoutNumbers(const std::vector<std::string>& lines) {
   return plain;
 }
 
+// An entry of the journal about one attempt.
+template <class E>
+concept OfAttempt = requires(const E& entry) {
+  entry.process;
+  entry.attempt;
+};
+
 // What the journal holds that the account is made of.
-class Walk {
+class FailureWalk {
  public:
-  Walk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
+  FailureWalk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
       : plan_(plan), clocks_(clocks), hosts_(plan, journal) {
-    for (const JournalRecord& record : journal.records()) {
-      std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
-    }
+    for (const JournalRecord& record : journal.records()) Take(record);
   }
 
   const AttemptHosts& hosts() const { return hosts_; }
@@ -88,36 +94,52 @@ class Walk {
     happenings_.push_back({at.value_or(on_head), key.first, std::move(what)});
   }
 
-  template <class E>
-  void Take(const E& e, MonotonicNs on_head) {
-    if constexpr (requires { e.process, e.attempt; }) {
-      const Key key(e.process, e.attempt);
-      attempts_[e.process] = std::max(attempts_[e.process], e.attempt);
-      if constexpr (std::is_same_v<E, ProcessExited>) {
-        Add(key, EndingText(e), e.at, on_head);
-        zeros_.try_emplace(key, happenings_.back().at);
-        const auto sent = sent_.find(key);
-        const bool asked = sent != sent_.end();
-        const bool by_our_signal = asked && e.signalled && sent->second.contains(e.code);
-        if ((e.signalled || e.code != 0) && !by_our_signal) failed_.push_back({key, e, asked});
-      } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-        Add(key, EndingText(e), e.at, on_head);
-        zeros_.try_emplace(key, happenings_.back().at);
-      } else if constexpr (std::is_same_v<E, SignalSent>) {
-        if (e.error != 0) return;
-        sent_[key].insert(e.signal);
-        Add(key, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
-      } else if constexpr (std::is_same_v<E, LimitPassed>) {
-        happenings_.push_back({on_head, e.process, EndingText(e)});
-        zeros_.try_emplace(key, on_head);
-      } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-        if (e.attempt > 0) Add(key, "was started again", e.at, on_head);
-      } else if constexpr (std::is_same_v<E, EndEvidence>) {
-        evidence_[key].push_back(e.detail);
-      } else if constexpr (std::is_same_v<E, PortTaken>) {
-        evidence_[key].push_back(TakenText(e));
-      }
-    }
+  void Take(const JournalRecord& record) {
+    const MonotonicNs on_head = record.at;
+    std::visit(Overloaded{
+                   [&](const OfAttempt auto& e) { attempts_[e.process] = std::max(attempts_[e.process], e.attempt); },
+                   [](const auto&) {},
+               },
+               record.entry);
+    std::visit(Overloaded{
+                   [&](const ProcessExited& e) { TakeExit(e, on_head); },
+                   [&](const SpawnFailed& e) {
+                     const Key key(e.process, e.attempt);
+                     Add(key, EndingText(e), e.at, on_head);
+                     zeros_.try_emplace(key, happenings_.back().at);
+                   },
+                   [&](const SignalSent& e) {
+                     if (e.error != 0) return;
+                     const Key key(e.process, e.attempt);
+                     sent_[key].insert(e.signal);
+                     Add(key, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
+                   },
+                   [&](const LimitPassed& e) {
+                     happenings_.push_back({on_head, e.process, EndingText(e)});
+                     zeros_.try_emplace({e.process, e.attempt}, on_head);
+                   },
+                   [&](const ProcessStarted& e) {
+                     if (e.attempt > 0) Add({e.process, e.attempt}, "was started again", e.at, on_head);
+                   },
+                   [&](const EndEvidence& e) {
+                     evidence_[{e.process, e.attempt}].push_back(e.detail);
+                   },
+                   [&](const PortTaken& e) {
+                     evidence_[{e.process, e.attempt}].push_back(TakenText(e));
+                   },
+                   [](const auto&) {},
+               },
+               record.entry);
+  }
+
+  void TakeExit(const ProcessExited& exit, MonotonicNs on_head) {
+    const Key key(exit.process, exit.attempt);
+    Add(key, EndingText(exit), exit.at, on_head);
+    zeros_.try_emplace(key, happenings_.back().at);
+    const auto sent = sent_.find(key);
+    const bool asked = sent != sent_.end();
+    const bool by_our_signal = asked && exit.signalled && sent->second.contains(exit.code);
+    if ((exit.signalled || exit.code != 0) && !by_our_signal) failed_.push_back({key, exit, asked});
   }
 
   const Plan& plan_;
@@ -159,7 +181,7 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   }
   std::vector<TimelineEntry> timeline;
   for (Draft& draft : drafts) {
-    if (timeline.size() == kMostEntries) break;
+    if (timeline.size() == kMostKeptEntries) break;
     draft.entry.who = MembersOf(plan, draft.processes);
     timeline.push_back(std::move(draft.entry));
   }
@@ -192,7 +214,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     if (same != drafts.end()) {
       same->group.alike = same->group.alike || same->group.lines != group.lines;
       same->processes.insert(process);
-    } else if (drafts.size() < kMostGroups) {
+    } else if (drafts.size() < kMostKeptGroups) {
       group.hint = PythonHint(group.lines);
       group.who.role = role;
       drafts.push_back({std::move(group), std::move(plain), std::move(message), {process}});
@@ -290,7 +312,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal) {
 
 FailureAccount MakeFailureAccount(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
                                   const HostClocks& clocks, int run_dir) {
-  const Walk walk(plan, journal, clocks);
+  const FailureWalk walk(plan, journal, clocks);
   const Key key(origin.process, origin.attempt);
   FailureAccount account;
   if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "muster/plan.h"
 #include "run/directory/metrics_line.h"
 #include "run/directory/private_files.h"
 

@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "muster/event.h"
-#include "muster/plan.h"
 #include "muster/value.h"
 
 namespace muster {
+
+struct Plan;
 
 inline constexpr std::size_t kMostMetricsBytes = 8U << 20;
 

@@ -235,9 +235,9 @@ class Judge {
   // The same of several processes of a host is told once.
   void Fold() {
     for (std::vector<RehearsalFailure>* list : {&made_.failures, &made_.notes}) {
-      using Key = std::tuple<Check, std::string, std::string, std::uint32_t, std::uint32_t>;
+      using FindingKey = std::tuple<Check, std::string, std::string, std::uint32_t, std::uint32_t>;
       constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-      std::map<Key, std::pair<std::set<std::uint32_t>, std::set<std::uint32_t>>> folded;
+      std::map<FindingKey, std::pair<std::set<std::uint32_t>, std::set<std::uint32_t>>> folded;
       const auto host_of = [this](std::uint32_t process) { return plan_.processes[process].host; };
       for (const RehearsalFailure& one : *list) {
         const std::uint32_t from = one.processes.empty() ? kNowhere : host_of(one.processes.front());

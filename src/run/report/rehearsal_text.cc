@@ -23,18 +23,18 @@ constexpr std::array<const char*, 3> kWords = {"ok", "FAILED", "not checked"};
 constexpr std::array<const char*, 3> kJsonWords = {"ok", "failed", "not_checked"};
 
 // Processes by host and role, in the order of the plan.
-struct Members {
+struct FindingGroup {
   std::string host;
   std::string role;
   std::vector<std::uint32_t> ranks;
   std::vector<std::uint32_t> indices;
 };
 
-std::vector<Members> Grouped(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes) {
-  std::vector<Members> groups;
+std::vector<FindingGroup> Grouped(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes) {
+  std::vector<FindingGroup> groups;
   for (const std::uint32_t index : processes) {
     const RehearsedProcess& process = rehearsal.processes[index];
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Members& each) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const FindingGroup& each) {
       return each.host == process.host && each.role == process.role;
     });
     if (group == groups.end()) group = groups.insert(groups.end(), {process.host, process.role, {}, {}});
@@ -83,7 +83,7 @@ Json FailuresJson(const Rehearsal& rehearsal, const std::vector<RehearsalFailure
 
 std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes) {
   std::string text;
-  for (Members& group : Grouped(rehearsal, processes)) {
+  for (FindingGroup& group : Grouped(rehearsal, processes)) {
     text += text.empty() ? "" : ", ";
     std::sort(group.ranks.begin(), group.ranks.end());
     std::sort(group.indices.begin(), group.indices.end());

@@ -5,12 +5,13 @@
 #include <map>
 #include <set>
 #include <system_error>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "base/values/utf8.h"
@@ -54,9 +55,7 @@ class Reading {
  public:
   Reading(const Plan& plan, const CheckedJournal& journal)
       : plan_(plan), hosts_(plan, journal), tracks_(plan.processes.size(), std::vector<Track>(1)) {
-    for (const JournalRecord& record : journal.records()) {
-      std::visit([&](const auto& entry) { Take(entry, record); }, record.entry);
-    }
+    for (const JournalRecord& record : journal.records()) Take(record);
     if (!journal.records().empty()) last_ = journal.records().back().at;
   }
 
@@ -141,58 +140,70 @@ class Reading {
   }
 
  private:
-  template <class E>
-  void Take(const E& e, const JournalRecord& record) {
-    if constexpr (std::is_same_v<E, RunBegan>) {
-      began_ = e;
-      began_at_ = record.at;
-      phases_.emplace(Phase::kPreparing, record.at);
-    } else if constexpr (std::is_same_v<E, PlanBound>) {
-      cores_ = e.cores;
-    } else if constexpr (std::is_same_v<E, HostReplaced>) {
-      if (!e.error.empty()) return;
-      cores_ = e.cores;
-      const auto before = stands_.try_emplace(e.host, e.host).first;
-      replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), record.wall, lost_[before->second]});
-      before->second = e.by;
-    } else if constexpr (std::is_same_v<E, PhaseChanged>) {
-      phases_.emplace(e.to, record.at);
-    } else if constexpr (std::is_same_v<E, FirstFailure>) {
-      first_failure_ = e;
-    } else if constexpr (std::is_same_v<E, FailureTraced>) {
-      first_failure_ = FirstFailure{e.process, e.attempt};
-    } else if constexpr (std::is_same_v<E, RunEnded>) {
-      ended_ = e;
-    } else if constexpr (std::is_same_v<E, AgentEmpty>) {
-      attested_.push_back(e);
-    } else if constexpr (std::is_same_v<E, AgentLost>) {
-      if (e.killed > 0) by_.push_back("head");
-      lost_[e.host] = e.why;
-    } else if constexpr (std::is_same_v<E, StopOrdered>) {
-      for (const ProcessId process : e.processes) {
-        Track& track = tracks_[process].back();
-        track.stopped = track.stopped || !track.Ended();
-      }
-    } else if constexpr (std::is_same_v<E, StartOrdered>) {
-      if (tracks_[e.process].back().ordered) tracks_[e.process].emplace_back();
-      tracks_[e.process].back().ordered = true;
-      tracks_[e.process].back().attempt = e.attempt;
-    } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-      if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
-    } else if constexpr (std::is_same_v<E, ProcessExited>) {
-      if (Track* track = Find(e.process, e.attempt))
-        track->end = e, track->end_wall = record.wall, track->end_told = record.at;
-    } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-      if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
-    } else if constexpr (std::is_same_v<E, LimitPassed>) {
-      if (Track* track = Find(e.process, e.attempt)) track->limit = e;
-    } else if constexpr (std::is_same_v<E, EndEvidence>) {
-      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
-    } else if constexpr (std::is_same_v<E, PortTaken>) {
-      if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
-    } else if constexpr (std::is_same_v<E, RestartPlanned>) {
-      restarts_.emplace_back(e, record.wall);
-    }
+  void Take(const JournalRecord& record) {
+    std::visit(Overloaded{
+                   [&](const RunBegan& e) {
+                     began_ = e;
+                     began_at_ = record.at;
+                     phases_.emplace(Phase::kPreparing, record.at);
+                   },
+                   [&](const PlanBound& e) { cores_ = e.cores; },
+                   [&](const HostReplaced& e) {
+                     if (e.error.empty()) TakeReplacement(e, record.wall);
+                   },
+                   [&](const PhaseChanged& e) { phases_.emplace(e.to, record.at); },
+                   [&](const FirstFailure& e) { first_failure_ = e; },
+                   [&](const FailureTraced& e) {
+                     first_failure_ = FirstFailure{e.process, e.attempt};
+                   },
+                   [&](const RunEnded& e) { ended_ = e; },
+                   [&](const AgentEmpty& e) { attested_.push_back(e); },
+                   [&](const AgentLost& e) {
+                     if (e.killed > 0) by_.push_back("head");
+                     lost_[e.host] = e.why;
+                   },
+                   [&](const StopOrdered& e) {
+                     for (const ProcessId process : e.processes) {
+                       Track& track = tracks_[process].back();
+                       track.stopped = track.stopped || !track.Ended();
+                     }
+                   },
+                   [&](const StartOrdered& e) {
+                     std::vector<Track>& tracks = tracks_[e.process];
+                     if (tracks.back().ordered) tracks.emplace_back();
+                     tracks.back().ordered = true;
+                     tracks.back().attempt = e.attempt;
+                   },
+                   [&](const RestartPlanned& e) { restarts_.emplace_back(e, record.wall); },
+                   [&](const ProcessStarted& e) {
+                     if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
+                   },
+                   [&](const ProcessExited& e) {
+                     if (Track* track = Find(e.process, e.attempt))
+                       track->end = e, track->end_wall = record.wall, track->end_told = record.at;
+                   },
+                   [&](const SpawnFailed& e) {
+                     if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
+                   },
+                   [&](const LimitPassed& e) {
+                     if (Track* track = Find(e.process, e.attempt)) track->limit = e;
+                   },
+                   [&](const EndEvidence& e) {
+                     if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
+                   },
+                   [&](const PortTaken& e) {
+                     if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
+                   },
+                   [](const auto&) {},
+               },
+               record.entry);
+  }
+
+  void TakeReplacement(const HostReplaced& e, const std::string& wall) {
+    cores_ = e.cores;
+    const auto before = stands_.try_emplace(e.host, e.host).first;
+    replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), wall, lost_[before->second]});
+    before->second = e.by;
   }
 
   // Attempts are numbered as they were ordered.

@@ -1,6 +1,6 @@
-// The report of a run: what happened, who failed first and with which evidence, who was a victim, and that
-// nothing is left. Made from the files of a run directory alone, so that last week's run and this minute's are
-// told by the same code, on this machine or where the folder was copied to.
+// The report of a run: what happened, which process failed first and with which evidence, which ended because of it,
+// and that nothing is left. Made from the files of a run directory alone, so that the same code reports on a run of
+// last week and on one of this minute, on this machine or where the folder was copied to.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ struct ProcessReport {
   std::string cores;                  // "0-3"; empty if it was given none of its own
   std::vector<AttemptReport> attempts;
   // "origin": failed first · "victim": ended because of the origin · "ok": exited 0; with an origin in the run a
-  // bystander · "stopped": ended because
-  // muster was asked to, or its work was done · "lost": its end was not seen · "not_started" · "running"
+  // bystander · "stopped": ended because muster was asked to stop it, or because its work was done · "lost": its end
+  // was not seen · "not_started" · "running"
   std::string verdict;
 };
 
@@ -63,7 +63,7 @@ struct FailureReport {
   std::string signal;
   std::string at;  // UTC, on the head's clock
   // How much that may be wrong, in seconds, because its host has another clock; nothing if the clocks were not
-  // compared: then `at` is when the head was told.
+  // compared: then `at` is when the head received it.
   std::optional<double> at_error;
   std::string spawn_stage;
   std::vector<std::string> last_lines;  // at most kLastLines, safe for a terminal
@@ -78,10 +78,10 @@ struct FailureReport {
 struct ContextReport {
   std::string role;
   std::vector<std::uint32_t> indices;  // those of whom all of this is true, ascending
-  // "applied"         · "overridden": applied, and the script has changed some since · "unknown": applied, and the
-  // process ended before its last values could be read · "never_read": no Python of muster's was started ·
-  // "never_imported": the script did not import mindspore · "incomplete": the process ended while it was applied ·
-  // "failed": see `errors` · "unreadable": the record of it cannot be read, `errors` says why
+  // "applied" · "overridden": applied, and the script has changed some since · "unknown": applied, and the process
+  // ended before its last values could be read · "never_read": no Python of muster's was started · "never_imported":
+  // the script did not import mindspore · "incomplete": the process ended while it was applied · "failed": see
+  // `errors` · "unreadable": the record of it cannot be read, `errors` says why
   std::string state;
   std::string release;         // what was imported says it is; empty if nothing was, or it says none
   std::string expected;        // the recipe's
@@ -104,7 +104,7 @@ struct ContextReport {
   std::vector<Problem> errors;
 };
 
-// A restart: who ended, and what was started again for it.
+// A restart: which process ended, and what was started again for it.
 struct RestartReport {
   std::string role;
   std::uint32_t index = 0;
@@ -179,8 +179,8 @@ struct Report {
 };
 
 // Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder holds no plan or no
-// journal that begins; everything else that is missing or damaged is told in the report. A journal without its
-// last record belongs to a head that was killed: outcome "lost".
+// journal that begins; the report says what else is missing or damaged. A journal without its last record belongs to a
+// head that was killed: outcome "lost".
 Result<Report> MakeReport(const std::string& run_dir);
 
 // report.json, as docs/run_directory.md has it.

@@ -1,11 +1,12 @@
 #include "run/report/startup.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "run/journal/attempt_hosts.h"
@@ -37,9 +38,7 @@ class Walk {
  public:
   Walk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
       : plan_(plan), clocks_(clocks), hosts_(plan, journal), starts_(plan.processes.size()) {
-    for (const JournalRecord& record : journal.records()) {
-      std::visit([&](const auto& entry) { Take(entry, record.at); }, record.entry);
-    }
+    for (const JournalRecord& record : journal.records()) Take(record);
   }
 
   Startup Make() const {
@@ -83,34 +82,41 @@ class Walk {
     return startup;
   }
 
-  template <class E>
-  void Take(const E& e, MonotonicNs at) {
-    if constexpr (std::is_same_v<E, RunBegan>) {
-      before_ = e;
-      began_ = at;
-    } else if constexpr (std::is_same_v<E, AgentConnected>) {
-      connected_ = at;
-    } else if constexpr (std::is_same_v<E, HostActivated>) {
-      activated_ = at;
-    } else if constexpr (std::is_same_v<E, DevicesAwaited>) {
-      if (!awaited_) awaited_ = at;
-    } else if constexpr (std::is_same_v<E, PlanBound>) {
-      bound_ = at;
-    } else if constexpr (requires { e.process, e.attempt; }) {
-      if (e.attempt > 0) return;
-      FirstStart& start = starts_[e.process];
-      if constexpr (std::is_same_v<E, StartOrdered>) {
-        start.ordered = at;
-        if (!first_order_) first_order_ = at;
-      } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-        start.started = OnHead({hosts_.Of(e.process, e.attempt), e.at, 0}, clocks_).value_or(at);
-        start.on_started = e.at;
-      } else if constexpr (std::is_same_v<E, ProcessReady>) {
-        start.on_ready = e.at;
-      } else if constexpr (std::is_same_v<E, FirstOutput>) {
-        start.on_output = e.at;
-      }
-    }
+  // Null for a later start.
+  FirstStart* FirstOf(ProcessId process, std::uint32_t attempt) { return attempt == 0 ? &starts_[process] : nullptr; }
+
+  void Take(const JournalRecord& record) {
+    const MonotonicNs at = record.at;
+    std::visit(Overloaded{
+                   [&](const RunBegan& e) {
+                     before_ = e;
+                     began_ = at;
+                   },
+                   [&](const AgentConnected&) { connected_ = at; },
+                   [&](const HostActivated&) { activated_ = at; },
+                   [&](const DevicesAwaited&) { awaited_ = awaited_.value_or(at); },
+                   [&](const PlanBound&) { bound_ = at; },
+                   [&](const StartOrdered& e) {
+                     FirstStart* start = FirstOf(e.process, e.attempt);
+                     if (start == nullptr) return;
+                     start->ordered = at;
+                     first_order_ = first_order_.value_or(at);
+                   },
+                   [&](const ProcessStarted& e) {
+                     FirstStart* start = FirstOf(e.process, e.attempt);
+                     if (start == nullptr) return;
+                     start->started = OnHead({hosts_.Of(e.process, e.attempt), e.at, 0}, clocks_).value_or(at);
+                     start->on_started = e.at;
+                   },
+                   [&](const ProcessReady& e) {
+                     if (FirstStart* start = FirstOf(e.process, e.attempt)) start->on_ready = e.at;
+                   },
+                   [&](const FirstOutput& e) {
+                     if (FirstStart* start = FirstOf(e.process, e.attempt)) start->on_output = e.at;
+                   },
+                   [](const auto&) {},
+               },
+               record.entry);
   }
 
   const Plan& plan_;

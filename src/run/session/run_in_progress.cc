@@ -53,7 +53,7 @@ RunInProgress::RunInProgress(std::shared_ptr<Session> session) : session_(std::m
 
 RunInProgress::~RunInProgress() = default;
 
-void RunInProgress::Stop(bool now) { session_->StopAsked(now); }
+void RunInProgress::Stop(bool now) { session_->Stop(now); }
 
 void RunInProgress::Listen() { session_->ListenNow(); }
 

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 
+#include "base/values/overloaded.h"
 #include "base/values/signal_name.h"
 
 namespace muster {
@@ -30,27 +30,26 @@ ProcessRoll::Entry* ProcessRoll::Ending(ProcessId process, std::uint32_t attempt
 }
 
 void ProcessRoll::Saw(const Event& event, MonotonicNs now) {
-  std::visit(
-      [&](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, ProcessStarted>) {
-          if (Entry* entry = Ending(e.process, e.attempt)) {
-            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
-          }
-        } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-          if (Entry* entry = Ending(e.process, e.attempt)) {
-            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
-          }
-        } else if constexpr (std::is_same_v<E, ProcessExited>) {
-          if (Entry* entry = Ending(e.process, e.attempt)) {
-            entry->attempt = e.attempt;
-            entry->ended = now;
-            entry->signalled = e.signalled;
-            entry->code = e.code;
-          }
-        }
-      },
-      event);
+  std::visit(Overloaded{[&](const ProcessStarted& e) {
+                          if (Entry* entry = Ending(e.process, e.attempt)) {
+                            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
+                          }
+                        },
+                        [&](const SpawnFailed& e) {
+                          if (Entry* entry = Ending(e.process, e.attempt)) {
+                            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
+                          }
+                        },
+                        [&](const ProcessExited& e) {
+                          if (Entry* entry = Ending(e.process, e.attempt)) {
+                            entry->attempt = e.attempt;
+                            entry->ended = now;
+                            entry->signalled = e.signalled;
+                            entry->code = e.code;
+                          }
+                        },
+                        [](const auto&) {}},
+             event);
 }
 
 std::vector<ProcessStatus> ProcessRoll::Statuses(const Plan& plan, const Supervisor& supervisor,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "settings/check/check_value.h"
+#include "settings/check/function_use.h"
 #include "settings/schema/rule_note.h"
 #include "settings/schema/setting_key.h"
 #include "settings/schema/unknown_key.h"
@@ -13,6 +14,18 @@ namespace {
 
 std::string UseSuccessor(const Attribute& attribute) {
   return attribute.successor.empty() ? "" : "use " + attribute.successor + " instead";
+}
+
+// Of a table: what replaces each of the sub-keys that the call gives, where they have successors of their own.
+std::string UseSuccessors(const Attribute& attribute, const Value& given, const Release& release) {
+  std::string text;
+  const Value::Map* table = given.AsMap();
+  for (const Attribute& key : attribute.keys) {
+    if (table == nullptr || !table->contains(key.name) || !key.ExistsIn(release)) continue;
+    if (key.successor.empty()) return UseSuccessor(attribute);
+    text += (text.empty() ? "use " : " and ") + key.successor + " instead of " + key.name;
+  }
+  return text.empty() ? UseSuccessor(attribute) : text;
 }
 
 bool IsSecretHole(const Value& value) {
@@ -54,6 +67,9 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
     return;
   }
   if (base_ != nullptr && !attribute->per_process) {
+    // A function is called with all its parameters, also with those that are the job's.
+    const Setting* of_job = context_.schema().FindCall(api_) == nullptr ? nullptr : base_->Find(api_, name);
+    if (of_job != nullptr && of_job->value == value) return;
     Refuse("scope", name + " can not differ between processes: it is set inside each",
            "set it in plan, outside each, for the whole job");
     return;
@@ -75,7 +91,7 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
   if (attribute->no_effect_up_to && stored->IsNumber() && stored->Number() <= *attribute->no_effect_up_to) return;
   if (!FitsModes(*attribute, *stored) || !FitsSharedName(*attribute, *stored)) return;
   if (!ReplacesSameValue(*attribute, *stored)) return;
-  WarnAboutStatus(*attribute);
+  WarnAboutStatus(*attribute, *stored);
   WarnIfSetBefore(*attribute, *stored, was_read);
   Settle(*attribute, *stored);
 }
@@ -114,9 +130,15 @@ void Call::Because(const std::string& name, const Setting* setting) {
   }
 }
 
-void Call::WarnAboutStatus(const Attribute& attribute) {
-  if (attribute.deprecated) {
-    Warn("deprecated", attribute.name + " is deprecated in " + Version(), UseSuccessor(attribute));
+void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
+  const auto [newer, parameter] = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
+  const Setting* called = newer == nullptr ? nullptr : Seen(newer->name, parameter);
+  if (called != nullptr) {
+    Warn("conflict", attribute.name + " has no effect after " + newer->name + " in " + Version(), "leave it out");
+    Because(parameter, called);
+  } else if (attribute.deprecated) {
+    Warn("deprecated", attribute.name + " is deprecated in " + Version(),
+         UseSuccessors(attribute, given, context_.release()));
   } else if (attribute.undocumented) {
     Warn("undocumented", attribute.name + " is taken by " + Version() + " without being documented",
          UseSuccessor(attribute));
@@ -167,6 +189,9 @@ void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
 }
 
 const Setting* Call::Seen(std::string_view api, std::string_view name) const {
+  if (const std::string_view newer = NewerFunction(api, name); !newer.empty()) {
+    if (const Setting* setting = Seen(newer, name)) return setting;
+  }
   const auto found = settings_.find(KeyOf(api, name));
   if (found != settings_.end()) return &found->second;
   return base_ == nullptr ? nullptr : base_->Find(api, name);

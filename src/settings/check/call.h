@@ -32,7 +32,7 @@ class Call {
   void Refuse(const char* kind, std::string message, std::string hint = {});
   void Warn(const char* kind, std::string message, std::string hint = {});
   void Because(const std::string& name, const Setting* setting);
-  void WarnAboutStatus(const Attribute& attribute);
+  void WarnAboutStatus(const Attribute& attribute, const Value& given);
   void WarnIfSetBefore(const Attribute& attribute, const Value& value, const std::map<std::string, Place>& was_read);
   void WarnIfReplaced(const Attribute& attribute, const Value& value);
 

@@ -28,6 +28,10 @@ class TableCheck {
         well = well && attribute_.ignores_unknown;
         continue;
       }
+      if (key->deprecated) {
+        problems_.push_back(Warning("deprecated", where_.At(Below(name)),
+                                    Below(name) + " is deprecated in " + InRelease(), UseInstead(*key)));
+      }
       if (key->undocumented) {
         problems_.push_back(Warning("undocumented", where_.At(Below(name)),
                                     Below(name) + " is taken by " + InRelease() + " without being documented"));
@@ -93,6 +97,10 @@ class TableCheck {
     return text;
   }
 
+  static std::string UseInstead(const Attribute& key) {
+    return key.successor.empty() ? "" : "use " + key.successor + " instead";
+  }
+
   void UnknownKey(const std::string& name) {
     const std::vector<std::string> names = KeyNames();
     if (std::find(names.begin(), names.end(), name) != names.end()) {
@@ -104,7 +112,8 @@ class TableCheck {
       const bool later = where_.release < key.since;
       Unknown(name, "release",
               Below(name) + " is not in " + InRelease() +
-                  (later ? ": only from " + ReleaseText(key.since) + " on" : ": it has been removed"));
+                  (later ? ": only from " + ReleaseText(key.since) + " on" : ": it has been removed"),
+              later ? "" : UseInstead(key));
       return;
     }
     Unknown(name, "unknown_subkey",

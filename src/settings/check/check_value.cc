@@ -51,6 +51,7 @@ bool Fits(Kind kind, const Value& value) {
     case Kind::kString:
     case Kind::kEnum:
     case Kind::kPath:
+    case Kind::kWords:
       return value.AsString() != nullptr;
     case Kind::kSize:
       return value.AsString() != nullptr || value.IsNumber();
@@ -66,6 +67,12 @@ bool Fits(Kind kind, const Value& value) {
     }
     case Kind::kDict:
       return value.AsMap() != nullptr || ListOf(value) != nullptr;
+    case Kind::kListText: {
+      const Value::List* list = ListOf(value);
+      return list != nullptr &&
+             std::all_of(list->begin(), list->end(), [](auto& v) { return v.AsString() != nullptr; });
+    }
+    case Kind::kListMap:
     case Kind::kTextMap:
       return value.AsMap() != nullptr;
     case Kind::kAny:
@@ -91,6 +98,7 @@ class Check {
       return Refuse("type", Subject() + " can not be null: it must be " + WantedText(attribute_, InFile()),
                     "leave it out instead");
     }
+    if (std::find(attribute_.also.begin(), attribute_.also.end(), value_) != attribute_.also.end()) return value_;
     if (const std::string* text = value_.AsString()) {
       if (!attribute_.auto_port.empty()) {
         if (*text == "auto") return Value(std::string(kHoleOpen) + "port:" + attribute_.auto_port + "}");
@@ -115,6 +123,8 @@ class Check {
       case Kind::kString:
       case Kind::kPath:
         return Text(*kind);
+      case Kind::kWords:
+        return Words(*value_.AsString());
       case Kind::kSize:
         return Size();
       case Kind::kListInt:
@@ -125,6 +135,10 @@ class Check {
         return CheckTable(attribute_, value_, path_, where_, problems_);
       case Kind::kTextMap:
         return TextMap(*value_.AsMap());
+      case Kind::kListText:
+        return value_;
+      case Kind::kListMap:
+        return ListMap(*value_.AsMap());
     }
     return std::nullopt;
   }
@@ -183,7 +197,9 @@ class Check {
   }
 
   std::optional<Value> Choice(const Value& value) {
-    if (attribute_.choices.empty()) return value;
+    const bool of_words =
+        attribute_.Is(Kind::kWords) && value.AsBool() != nullptr;  // the choices are those of its texts
+    if (attribute_.choices.empty() || of_words) return value;
     if (std::find(attribute_.choices.begin(), attribute_.choices.end(), value) != attribute_.choices.end())
       return value;
     std::string hint;
@@ -209,6 +225,22 @@ class Check {
     }
     return Refuse("enum", Shown() + " is not one of " + ChoicesText(attribute_) + " in " + InRelease(),
                   std::move(hint));
+  }
+
+  // Words separated by commas; a blank belongs to the word beside it, as MindSpore takes it.
+  std::optional<Value> Words(std::string_view text) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const Value word(std::string(text.substr(begin, end - begin)));
+      if (std::find(attribute_.choices.begin(), attribute_.choices.end(), word) == attribute_.choices.end()) {
+        return Refuse("enum",
+                      Shown() + " holds " + ToText(word) + ", which is not one of " + ChoicesText(attribute_) + " in " +
+                          InRelease(),
+                      "separate words by commas, without blanks");
+      }
+      begin = end + 1;
+    }
+    return value_;
   }
 
   std::optional<Value> Number(Value number) {
@@ -344,6 +376,17 @@ class Check {
       well = CheckValue(text, value, path_ + "." + name, where_, problems_).has_value() && well;
     }
     return well ? std::optional(value_) : std::nullopt;
+  }
+
+  std::optional<Value> ListMap(const Value::Map& table) {
+    Attribute list;
+    list.kinds = {attribute_.min ? Kind::kListInt : Kind::kListText};
+    list.min = attribute_.min;
+    bool accepted = true;
+    for (const auto& [name, value] : table) {
+      accepted = CheckValue(list, value, path_ + "." + name, where_, problems_).has_value() && accepted;
+    }
+    return accepted ? std::optional(value_) : std::nullopt;
   }
 
   const Attribute& attribute_;

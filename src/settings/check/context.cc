@@ -6,6 +6,7 @@
 #include <array>
 
 #include "settings/check/call.h"
+#include "settings/check/function_use.h"
 #include "settings/check/read_back.h"
 #include "settings/schema/setting_key.h"
 #include "settings/schema/unknown_key.h"
@@ -53,7 +54,16 @@ Context Context::Overlay() const {
 
 Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, const Place& place) {
   if (auto problem = UnknownFunction(*schema_, release_, api, api, place)) return {std::move(*problem)};
-  Call call(api, place, *this, base_, own_);
+  Diagnostics use;
+  std::map<std::string, Setting> before = own_;
+  if (const Function* function = schema_->FindCall(api)) {
+    FunctionUse checked = CheckFunctionUse(*function, *this, own_, arguments, place);
+    if (HasErrors(checked.problems)) LeaveUnsettled(api, {});
+    if (HasErrors(checked.problems) || checked.skipped) return std::move(checked.problems);
+    use = std::move(checked.problems);
+    std::erase_if(before, [&](const auto& entry) { return entry.first.starts_with(std::string(api) + '.'); });
+  }
+  Call call(api, place, *this, base_, std::move(before));
   for (const auto* argument : InOrder(arguments)) call.One(argument->first, argument->second, was_read_);
   if (HasErrors(call.problems())) {
     LeaveUnsettled(api, arguments);
@@ -62,7 +72,8 @@ Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, co
     for (const auto& [name, unused] : arguments) unsettled_.erase(KeyOf(api, name));
     for (const std::string& name : call.withheld()) withheld_[KeyOf(api, name)] = place;
   }
-  return std::move(call.problems());
+  use.insert(use.end(), call.problems().begin(), call.problems().end());
+  return use;
 }
 
 Result<Reading> Context::Get(std::string_view api, std::string_view name, const Place& place) {
@@ -95,7 +106,10 @@ Diagnostics Context::Reset(std::string_view api, const Place& place) {
 }
 
 const Setting* Context::Find(std::string_view api, std::string_view name) const {
-  // Called for every process and attribute; a process has only two or three settings of its own, so no key is built.
+  if (const std::string_view newer = NewerFunction(api, name); !newer.empty()) {
+    if (const Setting* setting = Find(newer, name)) return setting;
+  }
+  // Asked for every process and attribute; a process has two or three settings of its own, and no key is made for them.
   constexpr std::size_t kFew = 16;
   if (own_.size() <= kFew) {
     for (const auto& [key, setting] : own_) {

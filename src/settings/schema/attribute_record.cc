@@ -17,9 +17,14 @@ using record::Trouble;
 constexpr int kMaxNesting = 8;
 
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"bool", Kind::kBool},   {"int", Kind::kInt},   {"float", Kind::kFloat},      {"string", Kind::kString},
-    {"enum", Kind::kEnum},   {"size", Kind::kSize}, {"path", Kind::kPath},        {"list_int", Kind::kListInt},
-    {"tuple", Kind::kTuple}, {"dict", Kind::kDict}, {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
+    {"bool", Kind::kBool},        {"int", Kind::kInt},
+    {"float", Kind::kFloat},      {"string", Kind::kString},
+    {"enum", Kind::kEnum},        {"size", Kind::kSize},
+    {"path", Kind::kPath},        {"list_int", Kind::kListInt},
+    {"tuple", Kind::kTuple},      {"dict", Kind::kDict},
+    {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
+    {"words", Kind::kWords},      {"list_text", Kind::kListText},
+    {"list_map", Kind::kListMap},
 };
 
 Trouble Read(const Value& value, std::vector<Kind>& out) {
@@ -92,6 +97,7 @@ constexpr Field kFields[] = {
     {"above", ReadMember<&Attribute::above>},
     {"documented_max", ReadMember<&Attribute::documented_max>},
     {"no_effect_up_to", ReadMember<&Attribute::no_effect_up_to>},
+    {"also", ReadMember<&Attribute::also>},
     {"whole", ReadMember<&Attribute::whole>},
     {"ascending", ReadMember<&Attribute::ascending>},
     {"not_empty", ReadMember<&Attribute::not_empty>},
@@ -113,6 +119,7 @@ constexpr Field kFields[] = {
     {"read_keys", ReadMember<&Attribute::read_keys>},
     {"own_name", ReadMember<&Attribute::own_name>},
     {"same_as", ReadMember<&Attribute::same_as>},
+    {"replaces", ReadMember<&Attribute::replaces>},
     {"tells_if_set", ReadMember<&Attribute::tells_if_set>},
     {"since", ReadMember<&Attribute::since>},
     {"until", ReadMember<&Attribute::until>},
@@ -175,7 +182,9 @@ std::vector<std::string> FieldNames() {
 Trouble Contradiction(const Attribute& attribute) {
   if (attribute.name.empty()) return "has no name: its first element must be one";
   if (attribute.kinds.empty()) return "has no kind";
-  if (attribute.Is(Kind::kEnum) && attribute.choices.empty()) return "is an enum without choices";
+  if ((attribute.Is(Kind::kEnum) || attribute.Is(Kind::kWords)) && attribute.choices.empty()) {
+    return "is an enum without choices";
+  }
   if (!attribute.keys.empty() && !attribute.Is(Kind::kDict)) return "has sub-keys but is no dict";
   if (attribute.Is(Kind::kDict) && attribute.keys.empty()) return "is a dict without sub-keys";
   if (attribute.min && attribute.max && *attribute.min > *attribute.max) return "has a min above its max";

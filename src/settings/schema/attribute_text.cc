@@ -17,6 +17,9 @@ std::string WantedText(const Attribute& attribute, bool in_file) {
       {Kind::kTuple, "a list of lists of whole numbers"},
       {Kind::kDict, "a table of sub-keys"},
       {Kind::kTextMap, "a table of names with a text each"},
+      {Kind::kWords, "text"},
+      {Kind::kListText, "a list of texts"},
+      {Kind::kListMap, "a table of names with a list each"},
       {Kind::kAny, "a value"},
   };
   std::string text;

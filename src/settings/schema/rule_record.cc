@@ -12,20 +12,20 @@ namespace {
 using record::Trouble;
 
 template <class T>
-struct Field {
+struct RuleField {
   std::string_view name;
   Trouble (*read)(const Value&, T&);
 };
 
 template <class T>
-Trouble ReadFields(const Value::Map& map, const Field<T>* fields, std::size_t count, T& out) {
+Trouble ReadRuleFields(const Value::Map& map, const RuleField<T>* fields, std::size_t count, T& out) {
   for (const auto& [key, value] : map) {
-    const Field<T>* end = fields + count;
-    const std::string& name = key;  // clang before 16 cannot capture structured bindings
-    const Field<T>* field = std::find_if(fields, end, [&](const auto& known) { return known.name == name; });
+    const RuleField<T>* end = fields + count;
+    const std::string& name = key;  // clang before 16 captures no structured binding
+    const RuleField<T>* field = std::find_if(fields, end, [&](const auto& known) { return known.name == name; });
     if (field == end) {
       std::vector<std::string> names;
-      for (const Field<T>* known = fields; known != end; ++known) names.emplace_back(known->name);
+      for (const RuleField<T>* known = fields; known != end; ++known) names.emplace_back(known->name);
       return "has the unknown field \"" + key + "\" (" + DidYouMean(key, names) + ")";
     }
     if (Trouble trouble = field->read(value, out); !trouble.empty()) return "has a bad field: " + key + " " + trouble;
@@ -33,7 +33,7 @@ Trouble ReadFields(const Value::Map& map, const Field<T>* fields, std::size_t co
   return "";
 }
 
-constexpr Field<Condition> kConditionFields[] = {
+constexpr RuleField<Condition> kConditionFields[] = {
     {"one_of", [](const Value& v, Condition& c) { return record::Read(v, c.one_of); }},
     {"none_of", [](const Value& v, Condition& c) { return record::Read(v, c.none_of); }},
     {"above", [](const Value& v, Condition& c) { return record::Read(v, c.above); }},
@@ -49,7 +49,8 @@ Trouble ReadConditions(const Value& value, std::map<std::string, Condition>& out
     Condition& condition = out[path];
     if (asked.AsMap() == nullptr) {
       condition.one_of = {asked};
-    } else if (Trouble trouble = ReadFields(*asked.AsMap(), kConditionFields, std::size(kConditionFields), condition);
+    } else if (Trouble trouble =
+                   ReadRuleFields(*asked.AsMap(), kConditionFields, std::size(kConditionFields), condition);
                !trouble.empty()) {
       return "holds a condition that " + trouble;
     }
@@ -58,7 +59,7 @@ Trouble ReadConditions(const Value& value, std::map<std::string, Condition>& out
   return "";
 }
 
-constexpr Field<Rule> kRuleFields[] = {
+constexpr RuleField<Rule> kRuleFields[] = {
     {"1", [](const Value& v, Rule& r) { return record::Read(v, r.name); }},
     {"kind", [](const Value& v, Rule& r) { return record::Read(v, r.kind); }},
     {"refused", [](const Value& v, Rule& r) { return record::Read(v, r.refused); }},
@@ -130,7 +131,7 @@ Result<Rule> RuleFromValue(const Value& record, const Place& place) {
   const Value::Map* map = record.AsMap();
   Rule rule;
   Trouble trouble = map == nullptr ? "must be a table that begins with a name"
-                                   : ReadFields(*map, kRuleFields, std::size(kRuleFields), rule);
+                                   : ReadRuleFields(*map, kRuleFields, std::size(kRuleFields), rule);
   if (trouble.empty()) trouble = Contradiction(rule);
   if (trouble.empty()) trouble = SpellOut(rule, rule.says);
   if (trouble.empty()) trouble = SpellOut(rule, rule.hint);

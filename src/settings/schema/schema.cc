@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "settings/schema/function_record.h"
 #include "settings/schema/setting_key.h"
 
 namespace muster {
@@ -136,6 +137,16 @@ Diagnostics Schema::Add(std::string_view api, const Value& records, const Place&
   return AddRecords(functions_.try_emplace(std::string(api)).first->second, api, records, place);
 }
 
+Diagnostics Schema::AddFunctions(const Value& records, const Place& place) {
+  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+    auto read = FunctionFromValue(record, place);
+    if (!read) return read.error();
+    Diagnostics problems = Add(read->function.name, Value(std::move(read->parameters)), place);
+    calls_.emplace(read->function.name, std::move(read->function));
+    return problems;
+  });
+}
+
 Diagnostics Schema::AddFiles(const Value& records, const Place& place) {
   Diagnostics problems = AddRecords(files_, {}, records, place);
   for (const auto& [name, kinds] : files_) {
@@ -191,7 +202,7 @@ std::vector<std::string> Schema::Names(std::string_view api, const Release& rele
 
 std::optional<std::string> Schema::OtherFunctionWith(std::string_view api, std::string_view name,
                                                      const Release& release) const {
-  for (const auto& [other, unused] : functions_) {
+  for (const std::string& other : Functions()) {
     const Attribute* attribute = other == api ? nullptr : Find(other, name, release);
     if (attribute != nullptr && !attribute->documented_only) return other;
   }
@@ -257,8 +268,15 @@ std::optional<Diagnostic> Schema::MissingConstant(std::string_view name, const R
 
 std::vector<std::string> Schema::Functions() const {
   std::vector<std::string> names;
-  for (const auto& [name, unused] : functions_) names.push_back(name);
+  for (const auto& [name, unused] : functions_) {
+    if (!calls_.contains(name)) names.push_back(name);
+  }
   return names;
+}
+
+const Function* Schema::FindCall(std::string_view name) const {
+  const auto found = calls_.find(name);
+  return found == calls_.end() ? nullptr : &found->second;
 }
 
 const Schema::ByName& Schema::attributes(std::string_view api) const {

@@ -53,7 +53,9 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
     return Error("release", place,
                  name + " is not in " + version +
                      (later ? ": only from " + ReleaseText(elsewhere->since) + " on" : ": it has been removed"),
-                 other_name.empty() ? "" : "use " + other_name);
+                 !other_name.empty()                       ? "use " + other_name
+                 : !later && !elsewhere->successor.empty() ? "use " + elsewhere->successor
+                                                           : "");
   }
   const std::vector<std::string> names = schema.Names(api, release);
   std::string hint;

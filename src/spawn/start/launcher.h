@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
-#include "base/system/mechanism.h"
 #include "base/system/unique_fd.h"
+#include "base/system/without.h"
 #include "spawn/command/spawn_spec.h"
 #include "spawn/start/reap.h"
 

@@ -10,7 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/launched_process.h"
 #include "spawn/start/reap.h"
 
 namespace muster {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/fingerprint.h"
+#include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 #include "spawn/command/find_program.h"
 

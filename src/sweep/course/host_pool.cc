@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "muster/plan.h"
+
 namespace muster {
 namespace {
 

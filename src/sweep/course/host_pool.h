@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "muster/plan.h"
-
 namespace muster {
 
-// What a trial uses of one host.
+struct Plan;
+
+// What a trial takes of one host.
 struct HostShare {
   std::uint32_t devices = 0;
   std::uint32_t processes = 0;  // used without devices only: one core per process

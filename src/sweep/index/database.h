@@ -16,6 +16,8 @@ struct sqlite3_stmt;
 
 namespace muster {
 
+inline constexpr int kDatabaseWaitMs = 5000;
+
 class Database {
  public:
   enum class Mode : std::uint8_t { kRead, kWrite, kTemporary };

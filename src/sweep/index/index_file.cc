@@ -15,6 +15,7 @@
 #include "base/system/self_count.h"
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
+#include "base/values/sha256.h"
 #include "sweep/index/sweep_rows.h"
 #include "sweep/record/sweep_account_archive.h"
 

@@ -18,7 +18,6 @@ namespace {
 constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: so many are read faster than an account is kept
 constexpr std::uint64_t kShareUnkept = 16;     // an account is kept when the journal has grown by one of so many parts
 constexpr std::uint64_t kRowsAtOnce = 50'000;  // of a transaction while catching up
-constexpr int kWaitMs = 5000;
 
 UniqueFd FolderAt(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -46,7 +45,7 @@ Result<std::pair<SweepAccount, JournalPosition>> AccountOfIndex(const std::strin
   if (*bytes == 0 || ::faccessat(folder, kIndexName + 1, R_OK, 0) != 0) return {};
   auto database = Database::Open(sweep_dir + kIndexName, Database::Mode::kRead);
   if (!database) return Fail(database.error());
-  database->WaitFor(kWaitMs);
+  database->WaitFor(kDatabaseWaitMs);
   database->LimitValues(*bytes);
   if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
   const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
@@ -109,7 +108,7 @@ Result<bool> SweepIndex::State::Continue() {
   auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
   if (!opened) return Fail(opened.error());
   database = *std::move(opened);
-  database->WaitFor(kWaitMs);
+  database->WaitFor(kDatabaseWaitMs);
   const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
   if (!indexed) return Fail(indexed.error());
   // One that does not say how far it goes was left while it caught up.
@@ -136,7 +135,7 @@ bool SweepIndex::State::MakeAnew() {
     return false;
   }
   database = *std::move(opened);
-  database->WaitFor(kWaitMs);
+  database->WaitFor(kDatabaseWaitMs);
   const bool made =
       database->Run("PRAGMA cache_size = -32768") && database->Run(kUnsynced) && MakeIndexTables(*database);
   problem = made ? std::string() : database->Problem();
@@ -225,7 +224,7 @@ void SweepIndex::Commit(const SweepAccount& account, JournalPosition position, b
   const std::uint64_t grown = position.bytes - std::min(position.bytes, s.kept);
   const bool keep = leaving || grown > kFewBytes + s.kept / kShareUnkept;
   if (leaving) {
-    s.database->WaitFor(kWaitMs);
+    s.database->WaitFor(kDatabaseWaitMs);
     // Everything that is in the file waits for the disk before it is said to hold.
     if (!s.Write(account, position, keep, s.boot)) return s.GiveUp();
     if (!s.database->Run("COMMIT")) return;

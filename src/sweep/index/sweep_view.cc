@@ -24,12 +24,11 @@ struct SweepView::Rows {
 
 namespace {
 
-constexpr int kWaitMs = 5000;
 constexpr std::uint64_t kLongestValue = 64U << 20;  // of what a line of the journal can hold
 constexpr char kColumns[] =
     "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
     "loss, metrics, ms, resumed, checkpoint";
-constexpr const char* kTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
+constexpr const char* kOwnTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
 
 Value FromJson(std::string_view text) {
   auto value = ValueFromJsonText(text);
@@ -90,7 +89,7 @@ bool Join(Database& database, bool held) {
         "h.trial AND m.attempt = h.attempt)";
   }
   views += ";";
-  for (const char* table : kTables) {
+  for (const char* table : kOwnTables) {
     views += fmt::format("CREATE TEMP VIEW all_{0} AS {1} SELECT * FROM main.{0};", table,
                          held ? fmt::format("SELECT * FROM held.{} UNION ALL", table) : "");
   }
@@ -130,7 +129,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
 Result<Database> OpenRows() {
   auto database = Database::Open({}, Database::Mode::kTemporary);
   if (!database) return database;
-  database->WaitFor(kWaitMs);
+  database->WaitFor(kDatabaseWaitMs);
   if (database->Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"))
     return database;
   return Fail(MachineError("database", database->Problem()));

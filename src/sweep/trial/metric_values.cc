@@ -11,6 +11,7 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
+#include "muster/plan.h"
 #include "run/directory/private_files.h"
 
 namespace muster {

@@ -8,15 +8,16 @@
 #include <string>
 
 #include "muster/event.h"
-#include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/metrics_line.h"
 #include "space/sweep_description.h"
 
 namespace muster {
 
-// A comparable number; `given` without a number: the value is not finite, or no number. A trial with such an objective
-// has diverged.
+struct Plan;
+
+// A number that can be compared; `given` but none: it is not finite, or no number. A trial whose objective is such has
+// diverged.
 struct MetricNumber {
   bool given = false;
   std::optional<double> number = {};

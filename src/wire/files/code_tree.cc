@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/values/fingerprint.h"
+#include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {

@@ -1,0 +1,30 @@
+// What a process that is an agent has, and keeps when it is the agent of one run after the other.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <sys/resource.h>
+
+#include "agent/processes/memory_kills.h"
+#include "base/system/without.h"
+#include "spawn/start/launcher.h"
+
+namespace muster {
+
+struct AgentProcess {
+  // RLIMIT_NOFILE of the processes that it starts; the path of muster-agent.
+  AgentProcess(rlimit child_descriptors_limit, std::string program_path, const Without& without_mechanisms)
+      : child_descriptors(child_descriptors_limit),
+        program(std::move(program_path)),
+        without(without_mechanisms),
+        launcher(MechanismsBut(without)) {}
+
+  rlimit child_descriptors;
+  std::string program;
+  Without without;
+  Launcher launcher;
+  MemoryKills memory_kills;
+};
+
+}  // namespace muster

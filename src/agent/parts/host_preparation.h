@@ -1,0 +1,54 @@
+// What an agent does on its host before the first start: the host's activation and inspection, network paths to other
+// hosts, shipped code, and devices and cores for the job.
+//
+// Knows when each is in order; how it is done is in agent/host/, agent/code/ and agent/devices/.
+#pragma once
+
+#include <string>
+
+#include "agent/code/code_cache.h"
+#include "agent/devices/allotment.h"
+#include "agent/host/host_activation.h"
+#include "agent/host/host_inspection.h"
+#include "agent/host/path_trial.h"
+#include "agent/parts/agent_part.h"
+#include "agent/parts/agent_state.h"
+
+namespace muster {
+
+class HostPreparation : public AgentPart {
+ public:
+  // `state` must outlive it.
+  explicit HostPreparation(AgentState& state);
+
+  // Empty, or why a head must not send that command now.
+  std::string Do(const Activate& command);
+  std::string Do(Inspect& command);
+  std::string Do(const Allot& command);
+  std::string Do(const OpenPaths& command);
+  std::string Do(const TryPaths& command);
+  std::string Do(const ClosePaths& command);
+  std::string Do(OfferCode& command);
+  std::string Do(const CodeBytes& bytes);
+
+  // The last process has been reaped: the devices are free for others.
+  void GiveUpDevices() { allotment_.GiveUp(); }
+
+  bool Owns(pid_t pid) const override { return activation_.Owns(pid) || inspection_.Owns(pid); }
+  bool ChildEnded(pid_t pid) override { return activation_.Ended(pid) || inspection_.Ended(pid); }
+  bool empty() const override { return activation_.empty() && inspection_.empty(); }
+  std::size_t descriptors() const override { return allotment_.held(); }
+  void Finish() override;
+  void Abandon() override;
+
+ private:
+  AgentState& state_;
+  HostActivation activation_;
+  HostInspection inspection_;
+  PathTrial paths_;
+  CodeCache code_;
+  Allotment allotment_;
+  bool allotted_ = false;
+};
+
+}  // namespace muster

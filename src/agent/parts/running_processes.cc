@@ -1,0 +1,236 @@
+#include "agent/parts/running_processes.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "agent/processes/passed_text.h"
+#include "base/system/clock.h"
+#include "base/system/fault.h"
+#include "base/values/shell_quote.h"
+#include "wire/files/log_bytes.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kDescriptorsPerText = 2;  // the text, and the launcher's duplicate of it
+constexpr std::size_t kDescriptorsSpare = 16;   // log file, /proc, sockets: open only for a moment
+
+tl::unexpected<SpawnError> Failure(SpawnStage stage, int error, std::string detail) {
+  return tl::unexpected<SpawnError>(SpawnError{stage, error, std::move(detail)});
+}
+
+}  // namespace
+
+RunningProcesses::RunningProcesses(AgentState& state, const Companions& companions)
+    : state_(state),
+      with_(companions),
+      children_(state.io, state.process.launcher,
+                {.exited = [this](const ProcessExited& event) { OnExited(event); },
+                 .signalled =
+                     [this](const SignalSent& event) {
+                       witness_.Signalled(event);
+                       state_.send(event);
+                     }}),
+      witness_(state.process.memory_kills) {
+  state.process.memory_kills.CountFromNow();
+}
+
+std::string RunningProcesses::Do(DefineEnvironment& command) {
+  if (std::string error = VariableError(command.variables); !error.empty()) return error;
+  environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
+  return {};
+}
+
+// --- starts ----------------------------------------------------------------------------------------
+
+std::string RunningProcesses::Do(const StartProcess& command) {
+  if (!state_.serving()) return "a start after the finish";
+  // An earlier attempt must be gone, with all it left behind, before there is another.
+  if (command.attempt > 0) with_.orphans.EndMarked();
+  const auto block = environments_.find(command.environment);
+  if (block == environments_.end()) return fmt::format("environment {} is not defined", command.environment);
+  if (std::string error = VariableError(command.env); !error.empty()) return error;
+  if (children_.Runs(command.process, command.attempt)) {
+    return fmt::format("process {} attempt {} runs already", command.process, command.attempt);
+  }
+  state_.host_folder.ExpectAttempt(command.log_path);
+  if (auto started = Start(command, block->second)) {
+    OnStarted(command, block->second, *std::move(started));
+  } else {
+    OnSpawnFailed(command, started.error());
+  }
+  return {};
+}
+
+tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProcess& command,
+                                                                 const EnvironmentBlock& block) {
+  if (auto enough = CheckDescriptors(command); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
+  // Its context, its Python side and its files it opens by that path.
+  if (state_.run_folder.held() && !state_.run_folder.IsInPlace()) {
+    return Failure(
+        SpawnStage::kLog, ESTALE,
+        fmt::format("the run directory {} was moved, removed or replaced", Quoted(state_.run_folder.path())));
+  }
+
+  SpawnSpec spec;
+  spec.argv = command.argv;
+  spec.search_dirs = command.search_dirs;
+  spec.cwd = command.cwd;
+  const EnvironmentBlock own = ByName(command.env);
+  spec.env = Overlaid(block, own);
+  // The agent has raised its own limit; a process gets what the user had.
+  spec.limits.push_back({RLIMIT_NOFILE, state_.process.child_descriptors});
+  spec.cores = command.cores;
+
+  std::vector<UniqueFd> held_texts;
+  for (const PassedText& passed : command.passed) {
+    auto text = HoldText(passed.content);
+    if (!text) return tl::unexpected<SpawnError>(std::move(text.error()));
+    spec.passed.push_back({text->get(), passed.number});
+    held_texts.push_back(std::move(*text));
+  }
+
+  auto log = with_.logs.Open(command);
+  if (!log) return tl::unexpected<SpawnError>(log.error());
+  spec.stdout_fd = spec.stderr_fd = log->get();
+
+  // As late as possible, so that nobody else gets in between.
+  with_.ports.Release(command);
+  if (FailsHere(Fault::kAgentBeforeClone)) return Failure(SpawnStage::kClone, EAGAIN, "a fault hook");
+  const Key key(command.process, command.attempt);
+  if (command.pty) {
+    const auto terminal = with_.terminals.Open(key, *command.pty, std::move(*log));
+    if (!terminal) return tl::unexpected<SpawnError>(terminal.error());
+    spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = *terminal;
+    spec.controlling_terminal = true;
+  }
+  auto started = children_.Start(command.process, command.attempt, std::move(spec));
+  if (!started) with_.terminals.Drop(key);
+  return started;
+}
+
+std::size_t RunningProcesses::descriptors() const {
+  return with_.ports.held() + kDescriptorsPerChild * children_.size() +
+         PtySet::kDescriptorsPerPty * with_.terminals.size();
+}
+
+tl::expected<void, SpawnError> RunningProcesses::CheckDescriptors(const StartProcess& command) const {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  const std::size_t have = limit.rlim_cur;
+  std::size_t need = state_.own_descriptors + kDescriptorsPerChild + ProcessLogs::kDescriptorsPerPipe +
+                     (command.pty ? PtySet::kDescriptorsPerPty : 0) + kDescriptorsPerText * command.passed.size() +
+                     kDescriptorsSpare;
+  for (const AgentPart* part : state_.parts) need += part->descriptors();
+  if (need <= have) return {};
+  return Failure(SpawnStage::kDescriptors, EMFILE,
+                 fmt::format("{} descriptors are needed for {} processes, RLIMIT_NOFILE allows {}", need,
+                             children_.size() + 1, have));
+}
+
+void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentBlock& block, ProcessStarted started) {
+  const Key key(command.process, command.attempt);
+  const pid_t own_pid = started.pid;
+  if (state_.space) started.pid = state_.space->PidOf(own_pid);
+  ++state_.started;
+  state_.send(started);
+  witness_.Started(started, command.cwd, command.log_path);
+  with_.ports.Started(started);
+  with_.terminals.Began(key);
+  const EnvironmentBlock own = ByName(command.env);
+  const auto variable = [&](const char* name) {
+    const auto found = own.find(name);
+    if (found != own.end()) return found->second;
+    const auto shared = block.find(name);
+    return shared == block.end() ? std::string() : shared->second;
+  };
+  const FileBelow log = state_.run_folder.At(command.log_path);
+  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH")};
+  if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
+  running.search_path.erase(0, running.search_path.find('=') + 1);
+  table_.insert_or_assign(key, std::move(running));
+  with_.logs.Began(key, log, command.log_limit);
+  state_.host_folder.Began(command.log_path, command.log_limit > 0);
+  with_.readiness.Watch(command, block);
+}
+
+void RunningProcesses::OnSpawnFailed(const StartProcess& command, const SpawnError& error) {
+  with_.logs.Drop({command.process, command.attempt});
+  SpawnFailed failed;
+  failed.process = command.process;
+  failed.attempt = command.attempt;
+  failed.stage = SpawnStageName(error.stage);
+  failed.error = error.error;
+  failed.detail = error.detail;
+  failed.at = MonotonicNowNs();
+  state_.send(failed);
+}
+
+// --- while they run, and their ends ----------------------------------------------------------------
+
+std::string RunningProcesses::Do(const AskOutput& command) const {
+  static_cast<void>(command);
+  OutputSeen seen;
+  seen.host = state_.host;
+  for (const auto& [key, running] : table_) {
+    const auto end = LogEnd(running.log.directory, running.log.path);
+    if (!end) continue;
+    seen.processes.push_back(key.first);
+    seen.bytes.push_back(*end);
+  }
+  state_.send(seen);
+  return {};
+}
+
+std::string RunningProcesses::Do(const StopProcesses& command) {
+  if (command.grace_ms > 0 && (command.signal < 1 || command.signal > SIGRTMAX)) {
+    return fmt::format("{} is no signal", command.signal);
+  }
+  for (const ProcessAttempt& one : command.processes) {
+    with_.dumps.LetGo({one.process, one.attempt});
+    with_.ports.Stopped({one.process, one.attempt});
+    children_.Stop(one.process, one.attempt, command.signal, std::chrono::milliseconds(command.grace_ms));
+  }
+  if (!command.processes.empty()) state_.means.insert("process-group");
+  return {};
+}
+
+void RunningProcesses::OnExited(const ProcessExited& event) {
+  ++state_.reaped;
+  state_.means.insert(state_.process.launcher.mechanisms().pidfd ? "pidfd" : "sigchld");
+  const Key key(event.process, event.attempt);
+  with_.logs.Drain(key);
+  with_.readiness.AttemptEnded(key);
+  with_.terminals.Ended(key);
+  with_.logs.Ended(key);
+  for (const EndEvidence& evidence : witness_.Ended(event)) state_.send(evidence);
+  if (const auto running = table_.extract(key)) {
+    const RunningProcess& process = running.mapped();
+    for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);
+    state_.host_folder.Ended(process.log_path);
+    if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
+  }
+  state_.send(event);
+  // An orphan may have waited behind this one, or have come to us by its end.
+  with_.orphans.ReapSoon();
+  state_.emptied();
+}
+
+void RunningProcesses::Finish() {
+  with_.ports.Clear();
+  if (!children_.empty()) state_.means.insert("process-group");
+  children_.KillAll();
+}
+
+void RunningProcesses::Abandon() {
+  with_.ports.Clear();
+  children_.Abandon();
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+// What holds the processes of an agent together, so that none gets away: its PID namespace, its cgroup and its guard.
+//
+// Knows mechanisms of the kernel, no process.
+#pragma once
+
+#include <optional>
+
+#include "agent/parts/agent_state.h"
+#include "agent/program/agent_guard.h"
+#include "spawn/leftovers/cgroup.h"
+#include "wire/protocol/connection_messages.h"
+
+namespace muster {
+
+class Containment {
+ public:
+  // `state` must outlive it.
+  explicit Containment(AgentState& state) : state_(state) {}
+
+  void BeGuardedBy(const AgentGuard& guard) { guard_ = guard; }
+
+  // Makes the cgroup; appends the mechanisms to `ready`, whose `pid` is set. True if Enter() is to be called.
+  bool Begin(const Hello& hello, AgentReady& ready);
+  // Moves the agent into its cgroup, which waits for the kernel.
+  void Enter();
+  // Kills what is in the cgroup, if there is one.
+  void Kill();
+  // Leaves the cgroup and removes it if it is empty.
+  void Leave() { cgroup_.reset(); }
+
+ private:
+  AgentState& state_;
+  AgentGuard guard_;
+  std::optional<Cgroup> cgroup_;
+};
+
+}  // namespace muster

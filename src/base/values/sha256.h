@@ -1,0 +1,25 @@
+// SHA-256 of bytes that come in parts; of bytes that are there at once: Sha256Hex() in base/values/fingerprint.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void Add(std::string_view bytes);
+  std::string Hex() const;  // of what was added until now: 64 characters, lower-case
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace muster

@@ -1,0 +1,136 @@
+// The fields of a plan and its parts: each is described once, for the evaluator's answer (wire/archive/archive.h), for
+// the plan's JSON in both directions (plan/text/plan_json.h) and for the comparison of processes
+// (plan/text/plan_diff.h).
+//
+// A field without a name is part of the archive alone: what processes have in common is written into each of them in
+// JSON, which is a computation (plan_json.cc) and no field. Not described here is the canonical text, whose lines
+// state several fields in words (plan_text.cc). Fields have no bounds of their own: the answer is bounded as a whole,
+// and what a plan must satisfy is ValidatePlan's (plan_check.h).
+#pragma once
+
+#include "muster/plan.h"
+#include "plan/plan/policy_names.h"
+#include "wire/archive/activation_archive.h"
+#include "wire/archive/archive.h"
+#include "wire/archive/field_forms.h"
+#include "wire/archive/value_archive.h"
+
+namespace muster {
+
+struct NameOfRole {};  // an index, or several, that JSON writes as names of roles
+struct NameOfHost {};  // … as labels of hosts
+struct OnePerLine {};  // a list that the plan's JSON spreads over lines
+
+inline bool IsNone(const RestartPolicy& restart) { return restart.max == 0; }
+inline bool IsNone(const CheckpointPlace& place) { return place.dir.marked.empty(); }
+
+template <class V>
+void Fields(V& v, Text& text) {
+  v(text.marked);
+}
+
+template <class V>
+void Fields(V& v, StopPolicy& stop) {
+  v("signal", stop.signal), v("grace_ms", stop.grace_ms);
+  v("checkpoint_signal", As<UnlessNone>(stop.checkpoint_signal));
+  v("checkpoint_ms", OnlyBeside(stop.checkpoint_signal, stop.checkpoint_ms));
+}
+
+template <class V>
+void Fields(V& v, Readiness& ready) {
+  v("kind", WithNames(ready.kind, kReadinessNames)), v("what", ready.what), v("command", ready.command);
+  v("every_ms", ready.every_ms), v("timeout_ms", ready.timeout_ms);
+}
+
+template <class V>
+void Fields(V& v, RestartPolicy& restart) {
+  v("max", restart.max), v("within_ms", restart.within_ms), v("scope", WithNames(restart.scope, kRestartScopeNames));
+  v("any_failure", restart.any_failure), v("success", restart.success);
+  v("codes", restart.codes), v("signals", restart.signals), v("backoff_ms", restart.backoff_ms);
+}
+
+template <class V>
+void Fields(V& v, RoleLimits& limits) {
+  v("time_ms", limits.time_ms), v("silent_ms", limits.silent_ms), v("log_bytes", As<UnlessNone>(limits.log_bytes));
+}
+
+// In JSON not an object but a word, a number or a list (plan_json.cc).
+template <class V>
+void Fields(V& v, CoreUse& cores) {
+  InRange(v, cores.kind, CoreUse::Kind::kList);
+  v(cores.count, cores.list);
+}
+
+template <class V>
+void Fields(V& v, DeviceUse& use) {
+  v("any", use.any), v("given", use.given), v("shared", use.shared), v("kind", use.kind);
+}
+
+template <class V>
+void Fields(V& v, Role& role) {
+  v("name", role.name), v("plays", role.plays), v("world", role.world);
+  v("ending", WithNames(role.ending, kEndingNames)), v("linger_ms", role.linger_ms), v("stop", role.stop);
+  v("after", As<NameOfRole>(role.after));
+  v("ready", As<NullIfNone>(role.ready)), v("restart", As<NullIfNone>(role.restart));
+  v("limits", role.limits), v("cores", As<MayBeMissing>(role.cores));
+  v("shell", role.shell), v("unset", role.unset);
+  v(role.command, role.cwd, role.env, role.context);
+}
+
+template <class V>
+void Fields(V& v, Process& process) {
+  v("role", As<NameOfRole>(process.role)), v("index", process.index);
+  v("rank", process.rank), v("world_size", process.world_size);
+  v("local_rank", process.local_rank), v("local_size", process.local_size);
+  v("host", As<NameOfHost>(process.host)), v("devices", process.devices);
+  v("stage", process.stage), v("rank_in_stage", process.rank_in_stage);
+  v(process.command, process.cwd, process.ready_what, process.env, process.context);
+}
+
+template <class V>
+void Fields(V& v, PlanHost& host) {
+  v("label", host.label), v("devices", host.devices), v("name", As<UnlessNone>(host.name));
+}
+
+template <class V>
+void Fields(V& v, PlanPort& port) {
+  v("host", As<NameOfHost>(port.host)), v("number", port.number), v("owner", port.owner);
+}
+
+template <class V>
+void Fields(V& v, PlanFile& file) {
+  v("content", file.content);
+}
+
+template <class V>
+void Fields(V& v, SecretSource& secret) {
+  v("from_env", secret.from_env), v("from_file", secret.from_file);
+}
+
+template <class V>
+void Fields(V& v, CheckpointPlace& place) {
+  v("dir", place.dir), v("latest", place.latest), v("file", place.file), v("complete", place.complete);
+}
+
+template <class V>
+void Fields(V& v, SiteEnvironment& environment) {
+  v("set", environment.set), v("unset", environment.unset), v("pass", environment.pass);
+}
+
+template <class V>
+void Fields(V& v, Plan& plan) {
+  v("name", plan.name), v("doc", plan.doc), v("framework", plan.framework), v("mindspore", plan.mindspore);
+  v("accept_release", As<MayBeMissing>(plan.accept_release));
+  v("time_limit_ms", plan.time_limit_ms), v("start_limit_ms", plan.start_limit_ms);
+  v("silent_limit_ms", plan.silent_limit_ms);
+  v("hosts", As<OnePerLine>(plan.hosts)), v("device_use", As<MayBeMissing>(plan.device_use));
+  v("roles", As<OnePerLine>(plan.roles)), v("processes", As<OnePerLine>(plan.processes));
+  v("ports", plan.ports), v("files", plan.files), v("secrets", plan.secrets);
+  v("checkpoints", As<UnlessNone>(plan.checkpoints));
+  v("site_environment", As<UnlessNone>(plan.site_environment));
+  v("activation", As<MayBeMissing>(plan.activation));
+  v("params", plan.params), v("derived", plan.derived);
+  v("profiles", As<UnlessNone>(plan.profiles)), v("pinned", As<UnlessNone>(plan.pinned));
+}
+
+}  // namespace muster

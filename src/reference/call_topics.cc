@@ -1,0 +1,107 @@
+#include "reference/call_topics.h"
+
+#include "reference/attribute_facts.h"
+#include "reference/attribute_history.h"
+#include "reference/attribute_page.h"
+#include "settings/schema/word_list.h"
+
+namespace muster {
+namespace {
+
+std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function& function,
+                                           const std::vector<Release>& releases) {
+  std::vector<AttributeHistory> ordered;
+  std::vector<AttributeHistory> histories = Histories(schema, function.name, releases);
+  for (const std::string& name : function.parameters) {
+    bool inside = false;  // a parameter is followed by its sub-keys
+    for (const AttributeHistory& history : histories) {
+      if (history.depth == 0) inside = history.path == name;
+      if (inside) ordered.push_back(history);
+    }
+  }
+  return ordered;
+}
+
+std::string Signature(const Function& function, const std::vector<AttributeHistory>& parameters) {
+  std::string text;
+  for (const AttributeHistory& parameter : parameters) {
+    if (parameter.depth > 0) continue;
+    const Attribute& record = parameter.latest();
+    text += text.empty() ? "" : ", ";
+    text += record.name;
+    if (!record.required) text += " = " + (record.default_value.IsNull() ? "nil" : ToText(record.default_value));
+  }
+  return "mindspore." + function.name + "(" + text + ")";
+}
+
+std::string RepeatText(const Function& function) {
+  switch (function.repeats) {
+    case Function::Repeats::kFree:
+      return "can be called again";
+    case Function::Repeats::kSame:
+      return "can be called again with equal values only";
+    case Function::Repeats::kOnce:
+      return "can be called once in a process";
+  }
+  return "";
+}
+
+Page FunctionPage(const Schema& schema, const Function& function, const std::vector<Release>& releases) {
+  const std::vector<AttributeHistory> parameters = ParametersOf(schema, function, releases);
+  Page page;
+  page.title = "mindspore." + function.name;
+  page.blocks.push_back(Paragraph{function.doc});
+  page.blocks.push_back(Example{"lua", {Signature(function, parameters)}});
+  FactList facts;
+  facts.facts.push_back({"releases", {SpanText(releases, function.since, releases.back())}});
+  facts.facts.push_back({"calls", {RepeatText(function)}});
+  if (!function.devices.empty()) {
+    facts.facts.push_back(
+        {"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
+  }
+  page.blocks.push_back(std::move(facts));
+  Value::List data;
+  for (const AttributeHistory& parameter : parameters) {
+    page.blocks.push_back(Heading{parameter.path + ": " + parameter.latest().doc});
+    page.blocks.emplace_back(FactsOf(parameter, releases));
+    data.push_back(AttributeData(parameter));
+  }
+  page.data = Value(Value::Map{{"name", Value(function.name)},
+                               {"kind", Value("function")},
+                               {"summary", Value(function.doc)},
+                               {"parameters", Value(std::move(data))}});
+  return page;
+}
+
+}  // namespace
+
+Topics CallTopics(const Schema& schema, const std::optional<Release>& release) {
+  const std::vector<Release> releases = release ? std::vector{*release} : DescribedReleases(schema);
+  Topics topics;
+  for (const auto& [name, function] : schema.calls()) {
+    if (release && *release < function.since) continue;
+    topics.push_back(
+        {name, "function", function.doc, {"mindspore." + name}, true, [&schema, &function = function, releases] {
+           return FunctionPage(schema, function, releases);
+         }});
+  }
+  return topics;
+}
+
+Page CallsPage(const Schema& schema, const std::vector<Release>& releases) {
+  Page page;
+  page.title = "Functions of muster.mindspore";
+  page.blocks.push_back(
+      Paragraph{"What replaces `set_context` from 2.5 on. A recipe takes them from `require \"muster.mindspore\"` and "
+                "calls them by position or with one table of names; `muster docs NAME` describes the parameters."});
+  Table table{{"call", "what it does", "releases", "repeated", "devices"}, {}};
+  for (const auto& [name, function] : schema.calls()) {
+    table.rows.push_back({"`" + Signature(function, ParametersOf(schema, function, releases)) + "`", function.doc,
+                          SpanText(releases, function.since, releases.back()), RepeatText(function),
+                          WordList(function.devices)});
+  }
+  page.blocks.emplace_back(std::move(table));
+  return page;
+}
+
+}  // namespace muster

@@ -1,0 +1,17 @@
+// Pages about the functions with parameters (set_device, runtime.set_memory, …): one topic each, and a list of all.
+#pragma once
+
+#include <optional>
+
+#include "muster/schema.h"
+#include "reference/topic.h"
+
+namespace muster {
+
+// Of the functions that `release` has, or of all; the schema must outlive the topics.
+Topics CallTopics(const Schema& schema, const std::optional<Release>& release);
+
+// All of them with their parameters, as the page of the reference shows them.
+Page CallsPage(const Schema& schema, const std::vector<Release>& releases);
+
+}  // namespace muster

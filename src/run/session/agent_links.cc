@@ -1,0 +1,42 @@
+#include "run/session/agent_links.h"
+
+#include <utility>
+
+#include "base/values/diagnostic_text.h"
+#include "run/session/live_run.h"
+#include "transport/transport.h"
+
+namespace muster {
+
+void AgentLinks::Connect(Transport& transport, const Receive& receive) {
+  for (std::uint32_t host = 0; host < size(); ++host) {
+    Result<std::unique_ptr<Channel>> channel = transport.Connect(run_.io, {host, run_.NameOf(host)});
+    if (!channel) {
+      run_.Later([receive, host, why = Sentence(channel.error())] { receive(host, AgentUnreachable{why, {}}); });
+      continue;
+    }
+    links_[host].channel = std::move(*channel);
+    links_[host].channel->SetReceiver([receive, host](ChannelMessage message) { receive(host, std::move(message)); });
+  }
+}
+
+void AgentLinks::Send(std::uint32_t host, const AgentCommand& command) {
+  if (!std::holds_alternative<StartProcess>(command)) before_commands_();
+  if (!links_[host].channel || links_[host].over) return;
+  run_.journal.Write();  // first what is known, then the deed
+  links_[host].channel->Send(command);
+}
+
+void AgentLinks::SendAll(const AgentCommand& command) {
+  for (std::uint32_t host = 0; host < size(); ++host) Send(host, command);
+}
+
+void AgentLinks::ExpectAnswer(std::uint32_t host, bool at_once) {
+  if (links_[host].channel && !links_[host].over) links_[host].channel->ExpectAnswer(at_once);
+}
+
+void AgentLinks::Disconnect() {
+  for (Link& link : links_) link.channel.reset();
+}
+
+}  // namespace muster

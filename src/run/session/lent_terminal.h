@@ -1,0 +1,38 @@
+// The user's terminal, where a process of the run is to have it (--pty): joined to the pseudo-terminal that its agent
+// opens, and parted from one that is gone.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "muster/event.h"
+#include "muster/result.h"
+#include "run/console/terminal_link.h"
+#include "wire/protocol/terminal_messages.h"
+
+namespace muster {
+
+class AgentLinks;
+struct LiveRun;
+
+// Without --pty nothing happens.
+class LentTerminal {
+ public:
+  LentTerminal(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
+
+  // `stop` is called when the user asks for the end of the run by keys.
+  Result<void> Open(std::function<void()> stop);
+  void Saw(const Event& event);
+  void Written(const PtyBytes& bytes);
+  void Taken(const PtyTaken& taken);
+  void Part();
+  // Only for the process that is to have it.
+  PtySize Size() const { return link_->Size(); }
+
+ private:
+  LiveRun& run_;
+  AgentLinks& links_;
+  std::optional<TerminalLink> link_;
+};
+
+}  // namespace muster

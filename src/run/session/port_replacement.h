@@ -1,0 +1,37 @@
+// Other ports for the whole plan, after a foreign process took one: the hosts hold new ones, and the files of the run
+// are made again with these.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "muster/binding.h"
+#include "wire/protocol/port_messages.h"
+
+namespace muster {
+
+class AgentLinks;
+class RunBinding;
+struct LiveRun;
+
+class PortReplacement {
+ public:
+  PortReplacement(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
+
+  // Asks all hosts of the plan; PlanRebound follows.
+  void Begin();
+  bool active() const { return before_.has_value(); }
+  // Only while it is active.
+  void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
+
+ private:
+  LiveRun& run_;
+  AgentLinks& links_;
+  RunBinding& bound_;
+  std::optional<Binding> before_;  // what the files of the run were made with
+  std::uint32_t answers_due_ = 0;
+  std::string error_;  // the first
+};
+
+}  // namespace muster

@@ -1,0 +1,113 @@
+#include "run/session/process_orders.h"
+
+#include <cerrno>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/system/fault.h"
+#include "base/values/diagnostic_text.h"
+#include "run/directory/private_files.h"
+#include "run/report/dump_report.h"
+#include "run/session/agent_links.h"
+#include "run/session/lent_terminal.h"
+#include "run/session/live_run.h"
+#include "run/supervise/process_roll.h"
+
+namespace muster {
+
+ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, ProcessRoll& roll,
+                             const Surroundings& surroundings)
+    : run_(run), links_(links), terminal_(terminal), roll_(roll), starts_(run.plan, run.binding, surroundings) {}
+
+std::uint32_t ProcessOrders::HostOf(ProcessId process) const {
+  return run_.supervisor.slots().machine(run_.plan.processes[process].host);
+}
+
+// --- starts ----------------------------------------------------------------------------------------
+
+void ProcessOrders::Start(const StartOrdered& order) {
+  const std::uint32_t host = HostOf(order.process);
+  roll_.Ordered(order.process, host);
+  window_.Ordered(order, host);
+}
+
+void ProcessOrders::SendStarts() {
+  if (run_.ended) return;
+  for (const StartWindow::Start& start : window_.Take(run_.clock->Monotonic())) Send(start);
+  const MonotonicNs now = run_.clock->Monotonic();
+  if (window_.NextAt(now) != now || std::exchange(starts_due_, true)) return;
+  run_.Later([this] {  // after what has arrived meanwhile
+    starts_due_ = false;
+    SendStarts();
+  });
+}
+
+void ProcessOrders::SendAllStarts() {
+  for (const StartWindow::Start& start : window_.TakeAll()) Send(start);
+}
+
+std::optional<MonotonicNs> ProcessOrders::NextStartAt() const { return window_.NextAt(run_.clock->Monotonic()); }
+
+void ProcessOrders::Answered(std::uint32_t host) {
+  window_.Answered(host, run_.clock->Monotonic());
+  SendStarts();
+}
+
+void ProcessOrders::Lost(std::uint32_t host) { window_.Lost(host, run_.clock->Monotonic()); }
+
+void ProcessOrders::Send(const StartWindow::Start& to_send) {
+  const auto& [order, host] = to_send;
+  Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
+                                   ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
+                                   : starts_.Of(order.process, order.attempt);
+  if (start && run_.request.pty == order.process) start->pty = terminal_.Size();
+  if (start && !links_.over(host)) return links_.Send(host, std::move(*start));
+  window_.Answered(host, run_.clock->Monotonic());
+  if (start) return;
+  run_.Later([this, order = order, why = Sentence(start.error())] {
+    if (run_.ended) return;
+    run_.events.HandleEvent(SpawnFailed{order.process, order.attempt, "binding", EINVAL, why, run_.clock->Monotonic()});
+  });
+}
+
+// --- stops and dumps -------------------------------------------------------------------------------
+
+void ProcessOrders::Stop(const StopOrdered& order) {
+  if (FailsHere(Fault::kHeadBeforeStop)) return;
+  std::map<std::uint32_t, StopProcesses> by_host;
+  for (const ProcessId process : order.processes) {
+    StopProcesses& stop = by_host[HostOf(process)];
+    stop.signal = order.signal;
+    stop.grace_ms = order.grace_ms;
+    stop.processes.push_back({process, run_.supervisor.attempt(process)});
+  }
+  for (auto& [host, stop] : by_host) {
+    links_.Send(host, std::move(stop));
+    links_.ExpectAnswer(host, false);
+  }
+}
+
+void ProcessOrders::Dump(const DumpOrdered& order) {
+  run_.console.Dumping(order);
+  if (const Result<UniqueFd> dumps = MakeFolder(run_.directory->folder(), "dumps")) {
+    if (const Result<UniqueFd> made = MakeFolder(dumps->get(), std::to_string(order.dump)); !made) {
+      run_.console.Warn(Sentence(made.error()));  // what is told is in the journal all the same
+    }
+  }
+  std::vector<TakeDump> by_host(links_.size(), TakeDump{order.dump, kDumpMs, {}});
+  for (ProcessId process = 0; process < run_.plan.processes.size(); ++process) {
+    const ProcessState state = run_.supervisor.state(process);
+    if (state != ProcessState::kRunning && state != ProcessState::kStopping) continue;
+    const std::uint32_t attempt = run_.supervisor.attempt(process);
+    by_host[HostOf(process)].processes.push_back(
+        {process, attempt,
+         fmt::format("{}/{}", run_.binding.run_dir, DumpPath(run_.plan, order.dump, process, attempt))});
+  }
+  for (std::uint32_t host = 0; host < links_.size(); ++host) links_.Send(host, std::move(by_host[host]));
+}
+
+}  // namespace muster

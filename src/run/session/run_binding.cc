@@ -1,0 +1,110 @@
+#include "run/session/run_binding.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/values/diagnostic_text.h"
+#include "plan/environment/site_environment.h"
+#include "run/directory/json_text.h"
+#include "run/directory/private_files.h"
+#include "run/session/agent_links.h"
+#include "run/session/files_elsewhere.h"
+#include "run/session/live_run.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kBindingFile = "binding.json";
+
+}  // namespace
+
+RunBinding::RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesElsewhere& files)
+    : run_(run),
+      binding_(binding),
+      links_(links),
+      files_(files),
+      surroundings_{InheritedAtSite(run.plan.site_environment, run.request.environment), run.request.cwd,
+                    run.request.search_dirs} {}
+
+void RunBinding::SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited) {
+  if (!run_.plan.activation.empty()) surroundings_.activated[place] = inherited;
+  if (const auto code = surroundings_.code.find(host); code != surroundings_.code.end() && host != place)
+    surroundings_.code[place] = code->second;
+}
+
+std::string RunBinding::SetPorts(std::uint32_t host, std::uint32_t place, const PortsHeld& held, PortChoice choice) {
+  if (!held.error.empty()) return fmt::format("ports on {}: {}", run_.NameOf(host), held.error);
+  const HoldPorts asked = PortsOfHost(run_.plan, place, choice);
+  const bool fits = std::equal(asked.ports.begin(), asked.ports.end(), held.ports.begin(), held.ports.end(),
+                               [](const PortRequest& a, const PortRequest& b) {
+                                 return a.name == b.name && b.number != 0 && (a.number == 0 || a.number == b.number);
+                               });
+  if (!fits) return fmt::format("the agent of {} held other ports than asked", run_.NameOf(host));
+  for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
+  return {};
+}
+
+void RunBinding::SetCores(const Allot& asked, const Allotted& given) {
+  for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = given.cores[i];
+}
+
+void RunBinding::SetCheckpoint(const std::string& path) {
+  binding_.checkpoint = path;
+  run_.journal.Record(CheckpointSeen{path, {}});
+  const Result<void> written = ReplaceFile(run_.directory->folder(), kBindingFile, BindingFile());
+  if (!written) run_.console.Warn(Sentence(written.error()));
+}
+
+Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
+  binding_.hosts = std::move(hosts);
+  run_.journal.Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(run_.plan, binding_)});
+  if (!binding_.checkpoint.empty()) run_.journal.Record(CheckpointSeen{binding_.checkpoint, run_.request.resumed});
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);
+  if (!files) return Fail(std::move(files.error()));
+  files->emplace(kBindingFile, BindingFile());
+  for (const auto& [path, bytes] : *files) {
+    if (Result<void> written = WriteNewFile(run_.directory->folder(), path, bytes); !written) return written;
+  }
+  files_.Send(*files);
+  return DefineEnvironments();
+}
+
+Result<void> RunBinding::Rebind(const Binding& before) {
+  const Result<std::map<std::string, std::string>> made = GeneratedFiles(run_.plan, before);
+  Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);
+  if (!made) return Fail(made.error());
+  if (!files) return Fail(files.error());
+  files->emplace(kBindingFile, BindingFile());
+  for (auto file = files->begin(); file != files->end();) {
+    const auto old = made->find(file->first);
+    if (old != made->end() && old->second == file->second) {
+      file = files->erase(file);
+      continue;
+    }
+    if (Result<void> written = ReplaceFile(run_.directory->folder(), file->first, file->second); !written) {
+      return written;
+    }
+    ++file;
+  }
+  files_.Send(*files);
+  return DefineEnvironments();
+}
+
+std::string RunBinding::BindingFile() const {
+  const BoundBesides besides{run_.request.code ? run_.request.code->hash : std::string(), run_.request.resumed};
+  return JsonText(BindingValue(run_.plan, binding_, besides)) + "\n";
+}
+
+Result<void> RunBinding::DefineEnvironments() {
+  for (std::uint32_t place = 0; place < run_.plan.hosts.size(); ++place) {
+    Result<std::vector<DefineEnvironment>> blocks = EnvironmentBlocks(run_.plan, binding_, surroundings_, place);
+    if (!blocks) return Fail(std::move(blocks.error()));
+    for (DefineEnvironment& block : *blocks) links_.Send(run_.supervisor.slots().machine(place), std::move(block));
+  }
+  return {};
+}
+
+}  // namespace muster

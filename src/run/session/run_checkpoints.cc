@@ -1,0 +1,38 @@
+#include "run/session/run_checkpoints.h"
+
+#include <utility>
+
+#include "run/session/live_run.h"
+#include "run/session/run_binding.h"
+
+namespace muster {
+
+void RunCheckpoints::NoteEarlier() {
+  if (run_.plan.checkpoints.dir.marked.empty()) return;
+  auto place = PlaceInRun(run_.plan.checkpoints, run_.binding.run_dir);
+  if (!place) return run_.console.Warn(place.error());
+  place_ = *std::move(place);
+  if (auto earlier = CompleteCheckpoints(*place_)) earlier_.insert(earlier->begin(), earlier->end());
+}
+
+void RunCheckpoints::UseNewest() {
+  if (!place_) return;
+  const auto own = CompleteCheckpoints(*place_, earlier_);
+  if (own && own->back().path != run_.binding.checkpoint) bound_.SetCheckpoint(own->back().path);
+}
+
+void RunCheckpoints::WatchIfAwaited() {
+  if (!run_.supervisor.awaits_checkpoint()) return StopWatching();
+  if (watch_ || !place_) return;
+  run_.console.Warn("waiting for a checkpoint; asked once more, the run ends without it");
+  watch_.emplace(run_.io);
+  watch_->Start(*place_, [this](const Checkpoint& written) {
+    if (!run_.ended) run_.events.HandleEvent(CheckpointSeen{written.path, {}});
+  });
+}
+
+void RunCheckpoints::StopWatching() {
+  if (watch_) watch_->Stop();
+}
+
+}  // namespace muster

@@ -1,0 +1,133 @@
+#include "run/session/run_control.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/values/diagnostic_text.h"
+#include "run/control/control_server.h"
+#include "run/loop/signal_state.h"
+#include "run/session/agent_links.h"
+#include "run/session/device_queue.h"
+#include "run/session/git_question.h"
+#include "run/session/live_run.h"
+#include "run/supervise/run_status.h"
+
+namespace muster {
+namespace {
+
+// A socket is a file that is made and removed, which costs a short run as much as all its other files.
+constexpr std::chrono::seconds kUnasked{1};
+
+}  // namespace
+
+RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, const DeviceQueue& devices,
+                       Processes processes)
+    : run_(run), links_(links), git_(git), devices_(devices), processes_(std::move(processes)), signals_(run.io) {}
+
+RunControl::~RunControl() = default;
+
+void RunControl::CatchSignals() {
+  if (!run_.request.catch_signals) return;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    boost::system::error_code ignored;
+    if (!IsIgnored(signal)) signals_.add(signal, ignored);
+  }
+  AwaitSignal();
+}
+
+void RunControl::AwaitSignal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    RequestStop(stops_asked_ + 1, signal);
+    AwaitSignal();
+  });
+}
+
+// --- the control socket ----------------------------------------------------------------------------
+
+void RunControl::Listen() {
+  if (!run_.request.terse) return MakeSocket();
+  listening_.emplace(run_.io, kUnasked);
+  listening_->async_wait([this, weak = run_.session](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self && !run_.ended) MakeSocket();
+  });
+}
+
+void RunControl::ListenNow() {
+  if (run_.ended || control_) return;
+  listening_.reset();
+  MakeSocket();
+}
+
+void RunControl::MakeSocket() {
+  Result<std::unique_ptr<ControlServer>> control =
+      ControlServer::Listen(run_.io, run_.directory->folder(),
+                            {.status =
+                                 [this] {
+                                   run_.journal.Write();  // who watches from now on has heard of what was published
+                                   return Status();
+                                 },
+                             .stop = [this](bool now, bool dump) { return Stop(now, dump); },
+                             .dump = [this] { return Dump(); },
+                             .dumping = [this] { return run_.supervisor.dumping(); },
+                             .processes = processes_});
+  if (!control) return run_.console.Warn(Sentence(control.error()));
+  control_ = std::move(*control);
+  run_.journal.PublishTo(*control_);
+}
+
+// --- what is asked for -----------------------------------------------------------------------------
+
+void RunControl::RequestStop(std::uint32_t times, int signal, bool dump) {
+  if (git_.end_waits()) return git_.GiveUp();
+  if (run_.ended) return run_.console.Abandon();  // the run is over, only a slow reader is waited for
+  stops_asked_ = times;
+  run_.console.Stopping(times, signal != 0);
+  run_.events.HandleEvent(StopRequested{times, signal, dump});
+  if (times < 2 || run_.ended) return;
+  for (std::uint32_t host = 0; host < links_.size(); ++host) links_.ExpectAnswer(host, true);
+}
+
+void RunControl::StopByKeys() {
+  run_.console.StoppingByKeys(stops_asked_ + 1);
+  RequestStop(stops_asked_ + 1, SIGINT);
+}
+
+// Two who ask for the same do not ask for more.
+bool RunControl::Stop(bool now, bool dump) {
+  const std::uint32_t times = now ? 2 : 1;
+  const bool hurries = !dump && run_.supervisor.dump_delays_stop();  // it need not wait any longer
+  if (!run_.ended && stops_asked_ >= times && !hurries) return false;
+  const bool changed = !run_.ended;
+  RequestStop(std::max(times, stops_asked_), 0, dump);
+  return changed;
+}
+
+tl::expected<std::uint32_t, std::string> RunControl::Dump() {
+  if (run_.ended || !run_.supervisor.CanDump()) {
+    return tl::unexpected<std::string>(
+        fmt::format("there is no process to look at: the run is {}", PhaseName(run_.supervisor.phase())));
+  }
+  if (run_.supervisor.dumping() == 0) run_.events.HandleEvent(DumpRequested{});
+  return run_.supervisor.dumping();
+}
+
+RunStatus RunControl::Status() const {
+  return {run_.binding.run_id,
+          run_.plan_id,
+          run_.plan.name,
+          ::getpid(),
+          std::string(PhaseName(run_.supervisor.phase())),
+          run_.journal.records(),
+          stops_asked_,
+          RoleStatuses(run_.plan, run_.supervisor),
+          devices_.waiting()};
+}
+
+}  // namespace muster

@@ -1,0 +1,102 @@
+#include "run/session/run_opening.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/system/host_name.h"
+#include "base/system/self_count.h"
+#include "base/values/fingerprint.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/environment_record.h"
+#include "run/directory/hidden_values.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_files.h"
+#include "run/directory/run_tags.h"
+#include "run/session/live_run.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kRunIdBytes = 6;
+
+// Bytes for what a run of these processes writes at its end: ends and signals of each in the journal, and the reports
+// with the last lines of logs. A sweep's trial mostly writes no report.
+std::uint64_t RoomFor(const Plan& plan, bool terse) {
+  constexpr std::uint64_t kOfProcess = 2048;
+  constexpr std::uint64_t kMost = 64U << 20;
+  return std::min(kMost, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
+}
+
+}  // namespace
+
+Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
+  const RunRequest& request = run.request;
+  binding.run_id = request.run_id.empty() ? RandomHex(kRunIdBytes) : request.run_id;
+  binding.sweep = request.sweep;
+  const std::string name = request.rehearsal ? run.plan.name + ".rehearsal" : run.plan.name;
+  Result<RunDirectory> made = request.run_dir.empty()
+                                  ? RunDirectory::MakeBelow(request.runs_folder, name, StampText(run.clock->Wall()),
+                                                            binding.run_id, request.for_group)
+                                  : RunDirectory::MakeAt(request.run_dir, request.for_group);
+  if (!made) return Fail(std::move(made.error()));
+  run.directory = std::move(*made);
+  binding.run_dir = run.directory->path();
+  binding.checkpoint = request.checkpoint;
+  return {};
+}
+
+Result<void> KeepWords(const LiveRun& run) {
+  if (!run.request.keep_words) return {};
+  const Result<UniqueFd> words = CreateFile(run.directory->folder(), "head.log", O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", "head.log", errno));
+  return {};
+}
+
+Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
+  const RunRequest& request = run.request;
+  const int folder = run.directory->folder();
+  const std::map<std::string, std::string> inherited =
+      RecordedVariables(request.environment, HiddenValues(run.plan, run.binding.secrets));
+  run.plan_id = request.plan_id.empty() ? PlanId(run.plan) : request.plan_id;
+  Result<UniqueFd> logs = WriteRunFiles(folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited,
+                                                 request.sources, request.linked_sources, !request.terse});
+  if (!logs) return logs;
+  if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
+  return logs;
+}
+
+Result<void> OpenJournal(LiveRun& run) {
+  const RunRequest& request = run.request;
+  Result<void> created = run.journal.Create(run.directory->folder(), RoomFor(run.plan, request.terse));
+  if (!created) return created;
+  run.began_at = run.clock->Monotonic();
+  RunBegan began;
+  began.run_id = run.binding.run_id;
+  began.plan_id = run.plan_id;
+  began.name = run.plan.name;
+  began.pid = ::getpid();
+  began.pass_exit_code = request.pass_exit_code;
+  began.plan_ns = request.plan_ns;
+  began.evaluate_ns = request.evaluate_ns;
+  began.start_ticks = OwnStartTicks();
+  began.boot = BootId();
+  began.lockdown = request.lockdown;
+  began.parent = request.parent;
+  began.tags = request.tags;
+  began.rehearsal = request.rehearsal;
+  const SelfCount count = request.terse ? SelfCount() : CountSelf();
+  began.descriptors = count.descriptors;
+  began.memory_kib = count.memory_kib;
+  run.journal.Record(std::move(began));
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,374 @@
+#include "run/session/session.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/system/open_below.h"
+#include "base/system/self_count.h"
+#include "base/values/diagnostic_text.h"
+#include "base/values/overloaded.h"
+#include "base/values/shell_quote.h"
+#include "run/report/report.h"
+#include "run/report/report_files.h"
+#include "run/session/run_opening.h"
+
+namespace muster {
+
+Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> request, Transport& transport,
+                 Ended ended)
+    : request_(std::move(request)),
+      transport_(transport),
+      on_ended_(std::move(ended)),
+      supervisor_(request_->plan, request_->spares),
+      run_(io, *request_, supervisor_, binding_, !request_->hosts.empty() && transport.name() != "local", *this),
+      roll_(request_->plan),
+      links_(run_, supervisor_.slots().machines()),
+      files_(run_, links_),
+      failed_(run_, files_, links_.size()),
+      bound_(run_, binding_, links_, files_),
+      code_(run_, links_, bound_),
+      devices_(run_, links_),
+      preflight_(run_, links_, failed_, setups_),
+      rebinding_(run_, links_, bound_),
+      checkpoints_(run_, bound_),
+      terminal_(run_, links_),
+      orders_(run_, links_, terminal_, roll_, bound_.surroundings()),
+      git_(run_),
+      control_(run_, links_, git_, devices_, [this] {
+        std::vector<std::string> names;
+        for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
+        const MonotonicNs now = run_.clock->Monotonic();
+        return ProcessStatuses{(now - run_.began_at) / 1'000'000, roll_.Statuses(run_.plan, supervisor_, names, now)};
+      }) {
+  setups_.reserve(links_.size());
+  for (std::uint32_t host = 0; host < links_.size(); ++host) {
+    setups_.emplace_back(run_, links_, code_, bound_, devices_, host);
+  }
+  links_.BeforeCommands([this] { orders_.SendAllStarts(); });
+}
+
+Session::~Session() {
+  links_.Disconnect();  // before anything that they report to goes
+}
+
+// --- the beginning ---------------------------------------------------------------------------------
+
+Result<void> Session::Begin() {
+  run_.session = weak_from_this();
+  control_.CatchSignals();
+  Result<std::map<std::string, std::string>> secrets = ResolveSecrets(run_.plan, run_.request.environment);
+  if (!secrets) return Fail(std::move(secrets.error()));
+  binding_.secrets = std::move(*secrets);
+  if (Result<void> opened = terminal_.Open([this] { control_.StopByKeys(); }); !opened) return opened;
+  if (Result<void> opened = OpenRunDirectory(run_, binding_); !opened) return opened;
+  checkpoints_.NoteEarlier();
+  if (Result<void> kept = KeepWords(run_); !kept) return kept;
+  // Agents come up while the files are written.
+  links_.Connect(transport_,
+                 [this](std::uint32_t host, ChannelMessage message) { OnMessage(host, std::move(message)); });
+  Result<UniqueFd> logs = WriteFirstFiles(run_);
+  if (!logs) return Fail(std::move(logs.error()));
+  logs_ = std::move(*logs);
+  if (Result<void> written = files_.WriteProbe(); !written) return written;
+  if (Result<void> opened = OpenJournal(run_); !opened) return opened;
+
+  const std::string& run_dir = binding_.run_dir;
+  if (run_.request.catch_signals) announced_ = LiveHead::Announce(OwnLiveHeadsFolder(), run_dir, binding_.run_id);
+  run_.console.Began(binding_.run_id, run_.plan_id, run_dir);
+  run_.console.Follow(logs_.get(), FileBelow{logs_.get(), {}}.ThroughDescriptor());
+  control_.Listen();
+  run_.console.ShowProgress([this] { return ShownProgress(); });
+  git_.Ask();
+  Greet();
+  return {};
+}
+
+Progress Session::ShownProgress() const {
+  Progress now =
+      ProgressNow(run_.plan, supervisor_, roll_, run_.directory->folder(), run_.began_at, run_.clock->Monotonic());
+  if (const std::string shipping = code_.Text(); !shipping.empty()) now.phase = shipping;
+  if (!devices_.waiting().empty()) now.phase = "waiting for devices";
+  return now;
+}
+
+void Session::Greet() {
+  const std::vector<Role>& roles = run_.plan.roles;
+  const bool limited =
+      std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
+  for (std::uint32_t host = 0; host < links_.size(); ++host) {
+    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()};
+    hello.run_dir = binding_.run_dir;
+    hello.elsewhere = run_.elsewhere;
+    links_.Send(host, std::move(hello));
+  }
+  run_.Later([this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
+}
+
+void Session::BeginIfReady() {
+  if (!run_.preparing()) return;
+  if (!std::all_of(setups_.begin(), setups_.end(), [](const HostSetup& setup) { return setup.prepared(); })) return;
+  if (!preflight_.Done()) return;
+  std::vector<HostBinding> hosts;
+  for (std::uint32_t host = 0; host < run_.plan.hosts.size(); ++host) hosts.push_back(setups_[host].Bound());
+  if (const Result<void> bound = bound_.Bind(std::move(hosts)); !bound) return Abandon(Sentence(bound.error()));
+  Perform(supervisor_.Begin(run_.clock->Monotonic()));
+  if (run_.request.on_begun) run_.request.on_begun(binding_.run_id, binding_.run_dir);
+}
+
+// --- what agents report ----------------------------------------------------------------------------
+
+void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
+  if (run_.ended || links_.over(host)) return;
+  HostSetup& setup = setups_[host];
+  const auto of_host = [&](auto& event) {
+    event.host = host;
+    HandleEvent(std::move(event));
+  };
+  std::visit(Overloaded{
+                 [&](AgentReady& m) { OnReady(host, m); },
+                 [&](AgentFailed& m) { failed_.SetAgentError(host, std::move(m.why)); },
+                 [&](AgentUnreachable& m) {
+                   if (!run_.elsewhere) return OnLost(host, {host, m.why, 0});
+                   OnRefused(host, std::move(m));
+                 },
+                 [&](AgentLost& m) { OnLost(host, std::move(m)); },
+                 [&](AgentEmpty& m) {
+                   links_.SetOver(host);
+                   orders_.Lost(host);
+                   of_host(m);
+                 },
+                 [&](StrayMessage& m) { OnStray(host, m); },
+                 // Before the first process.
+                 [&](CodeWanted& m) { code_.OnWanted(host, m); },
+                 [&](CodeTaken& m) { code_.OnTaken(host, m); },
+                 [&](CodeReady& m) { setup.OnCodeReady(m); },
+                 [&](HostActivated& m) { setup.OnActivated(std::move(m)); },
+                 [&](PortsHeld& m) {
+                   if (rebinding_.active()) return rebinding_.OnPortsHeld(host, m);
+                   setup.OnPortsHeld(m);
+                 },
+                 [&](DevicesAwaited& m) { setup.OnDevicesAwaited(std::move(m)); },
+                 [&](Allotted& m) { setup.OnAllotted(m); },
+                 [&](Inspected& m) { preflight_.OnInspected(host, m); },
+                 [&](PathsOpen& m) { preflight_.OnPathsOpen(host, m); },
+                 [&](PathsTried& m) { preflight_.OnPathsTried(host, m); },
+                 // Of processes.
+                 [&](ProcessStarted& m) {
+                   orders_.Answered(host);
+                   HandleEvent(std::move(m));
+                 },
+                 [&](SpawnFailed& m) { OnSpawnFailed(host, std::move(m)); },
+                 [&](PtyBytes& m) { terminal_.Written(m); },
+                 [&](PtyTaken& m) { terminal_.Taken(m); },
+                 // Of hosts.
+                 [&](ClockCompared& m) { of_host(m); },
+                 [&](OutputSeen& m) { of_host(m); },
+                 [&](HostDumped& m) { of_host(m); },
+                 [&](FileBytes& m) { OnFileBytes(host, m); },
+                 [&](FilesSent&) { files_.Finish(host); },
+                 [](FromAgent&) {},  // of agents below this one; a run asks for none
+                 [](AgentGone&) {},
+                 [&](auto& event) { HandleEvent(std::move(event)); },
+             },
+             message);
+}
+
+void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
+  run_.journal.Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms,
+                                     ready.cgroup, ready.descriptors, ready.memory_kib});
+  if (ready.version != kProtocolVersion) {
+    return OnLost(host,
+                  {host, fmt::format("it speaks protocol {}, this muster {}", ready.version, kProtocolVersion), 0});
+  }
+  setups_[host].Connected(ready);
+  if (run_.elsewhere) {
+    if (!ready.shares_run_dir) files_.Add(host, ready.host_name);
+    run_.journal.Record(HostReached{host, run_.NameOf(host), ready.address, ready.shares_run_dir});
+  }
+  failed_.Answered(host);
+  if (run_.elsewhere && (run_.ended || !run_.preparing())) return;
+  preflight_.Inspect(host);
+  setups_[host].Begin();
+}
+
+void Session::OnRefused(std::uint32_t host, AgentUnreachable why) {
+  links_.SetOver(host);
+  if (run_.preparing()) return failed_.Refused(host, std::move(why));
+  run_.console.Lost(run_.NameOf(host), why.why);
+  HandleEvent(AgentLost{host, why.why, 0});
+}
+
+void Session::OnLost(std::uint32_t host, AgentLost lost) {
+  lost.host = host;
+  links_.SetOver(host);
+  const std::string& error = failed_.agent_error(host);
+  if (lost.why.find(error) == std::string::npos) lost.why += fmt::format(": {}", error);
+  if (run_.elsewhere && !failed_.answered(host)) {
+    return OnRefused(host, {error.empty() ? lost.why : "its agent: " + error, {}});
+  }
+  failed_.Blame(host, lost.why);
+  run_.console.Lost(run_.NameOf(host), lost.why);
+  orders_.Lost(host);
+  HandleEvent(std::move(lost));
+}
+
+void Session::OnSpawnFailed(std::uint32_t host, SpawnFailed failed) {
+  // Before the program is looked at, it is the host that cannot.
+  for (const std::string_view stage : {"descriptors", "log", "clone"}) {
+    if (failed.stage == stage) failed_.Blame(host, "no process can be started: " + failed.detail);
+  }
+  orders_.Answered(host);
+  HandleEvent(std::move(failed));
+}
+
+void Session::OnStray(std::uint32_t host, const StrayMessage& stray) {
+  run_.journal.Record(HostStray{host, stray.what});
+  if (!strays_shown_.insert(host).second) return;
+  run_.console.Warn(fmt::format("unexpected message from {}, ignored: {}", run_.NameOf(host), stray.what));
+}
+
+void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
+  if (!files_.Has(host)) return;
+  // As long as something comes the end is not overdue.
+  if (supervisor_.phase() == Phase::kFinishing) {
+    timers_.Arm(kFinishTimer, run_.clock->Monotonic() + std::uint64_t{kFinishMarginMs} * 1'000'000);
+    SetAlarm();
+  }
+  files_.Keep(host, bytes);
+}
+
+// --- what the supervisor decides -------------------------------------------------------------------
+
+void Session::HandleEvent(const Event& event) {
+  std::visit([this](const auto& e) { run_.journal.Record(e); }, event);
+  terminal_.Saw(event);
+  roll_.Saw(event, run_.clock->Monotonic());
+  run_.console.Saw(event);
+  Perform(supervisor_.Step(event, run_.clock->Monotonic()));
+}
+
+void Session::Abandon(const std::string& why) {
+  run_.journal.Record(PreparationFailed{why});
+  run_.console.Warn(why);
+  Perform(supervisor_.Abandon(why, run_.clock->Monotonic()));
+}
+
+void Session::Perform(const std::vector<Action>& actions) {
+  checkpoints_.WatchIfAwaited();  // before anybody is asked to write one
+  const bool again = std::any_of(actions.begin(), actions.end(), [](const Action& action) {
+    const auto* start = std::get_if<StartOrdered>(&action);
+    return start != nullptr && start->attempt > 0;
+  });
+  if (again) checkpoints_.UseNewest();
+  for (const Action& action : actions) Perform(action);
+  if (run_.ended) return End();
+  orders_.SendStarts();
+  SetAlarm();
+}
+
+void Session::Perform(const Action& action) {
+  const Overloaded perform{
+      [&](const StartOrdered& a) { orders_.Start(a); },
+      [&](const StopOrdered& a) { orders_.Stop(a); },
+      [&](const DumpOrdered& a) { orders_.Dump(a); },
+      [&](const FirstFailure& a) { run_.console.Failed(a); },
+      [&](const FailureTraced& a) {
+        run_.console.Failed({a.process, a.attempt});
+      },
+      [&](const RestartPlanned& a) { run_.console.Restarting(a); },
+      [&](const LimitPassed& a) { run_.console.Passed(a); },
+      [&](const RebindOrdered&) { rebinding_.Begin(); },
+      [&](const ReplaceOrdered& a) { setups_[a.by].TakePlace(a.host); },
+      [&](const FinishOrdered&) { OrderFinish(); },
+      [](const auto&) {},
+  };
+  std::visit(Overloaded{
+                 [&](const ArmTimer& a) { timers_.Arm(a.timer, a.deadline); },
+                 [&](const DisarmTimer& a) { timers_.Disarm(a.timer); },
+                 [&](const AskOutput& a) { links_.SendAll(a); },
+                 [&](const EndRun&) { run_.ended = true; },
+                 [&](const auto& fact) {
+                   run_.journal.Record(fact);  // before what it explains
+                   perform(fact);
+                 },
+             },
+             action);
+}
+
+void Session::OrderFinish() {
+  for (std::uint32_t host = 0; host < links_.size(); ++host) {
+    links_.Send(host, Finish{});
+    links_.ExpectAnswer(host, false);
+  }
+  if (run_.elsewhere) run_.Later([this] { HandleRefused(); });
+}
+
+void Session::HandleRefused() {
+  while (!run_.ended) {
+    const std::optional<AgentLost> lost = failed_.TakeLost();
+    if (!lost) return;
+    run_.journal.Record(*lost);  // and nothing on the terminal: that was said
+    Perform(supervisor_.Step(Event(*lost), run_.clock->Monotonic()));
+  }
+}
+
+void Session::SetAlarm() {
+  std::optional<MonotonicNs> earliest = timers_.Earliest();
+  if (const auto start = orders_.NextStartAt()) earliest = std::min(earliest.value_or(*start), *start);
+  if (earliest) {
+    run_.clock->SetAlarm(*earliest, [this] { OnAlarm(); });
+  } else {
+    run_.clock->ClearAlarm();
+  }
+}
+
+void Session::OnAlarm() {
+  if (run_.ended) return;
+  orders_.SendStarts();
+  const std::optional<std::uint64_t> due = timers_.TakeDue(run_.clock->Monotonic());
+  if (!due) return SetAlarm();
+  HandleEvent(DeadlinePassed{*due});  // sets the alarm for the next one
+}
+
+// --- the end ---------------------------------------------------------------------------------------
+
+void Session::End() {
+  if (git_.DelaysEnd([this] { End(); })) return;
+  terminal_.Part();
+  checkpoints_.StopWatching();
+  timers_.Clear();
+  run_.clock->ClearAlarm();
+  RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
+  const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
+  ended.descriptors = count.descriptors;
+  ended.memory_kib = count.memory_kib;
+  run_.journal.Record(ended);
+  run_.journal.Close(!run_.request.terse);
+  failed_.Report();
+
+  outcome_.run_id = binding_.run_id;
+  outcome_.run_dir = binding_.run_dir;
+  outcome_.outcome = OutcomeName(ended.cause);
+  outcome_.exit_code = ended.exit_code;
+  outcome_.why = ended.why;
+  run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->on_ended_(self->outcome_);
+  });
+}
+
+std::string Session::EndText(const RunEnded& ended) {
+  std::string text = fmt::format("{} {}: {}\n", Printable(run_.plan.name), outcome_.outcome, ended.why);
+  const bool well = ended.cause == Cause::kNone;
+  if (!run_.journal.complete() || (run_.request.terse && well)) return text;
+  const RunAccount account = WriteRunAccount(run_.directory->folder(), binding_.run_dir);
+  if (account.report) text = ReportText(*account.report, run_.console.ViewOfReport(well));
+  for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
+  return text;
+}
+
+}  // namespace muster

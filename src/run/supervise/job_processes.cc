@@ -1,0 +1,274 @@
+#include "run/supervise/job_processes.h"
+
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plan/plan/policy_names.h"
+#include "run/journal/ending_text.h"
+#include "run/supervise/orders.h"
+#include "run/supervise/stop_orders.h"
+
+namespace muster {
+
+JobProcesses::JobProcesses(const Plan& plan, const std::vector<SiteHost>& spares)
+    : plan_(plan), states_(plan), limits_(plan), restarts_(plan), hosts_(plan, spares) {}
+
+void JobProcesses::Begin(Orders& orders) {
+  at_work_ = true;
+  limits_.JobStarted(orders);
+  for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
+    if (states_.order().MayStart(role)) StartRole(role, orders);
+  }
+}
+
+void JobProcesses::Retire(Orders& orders) {
+  at_work_ = false;
+  orders.Disarm(kSilenceTimer);
+  restarts_.Cancel(orders);
+  ports_.End();
+  hosts_.Cancel();
+}
+
+void JobProcesses::Linger(Orders& orders) {
+  orders.Disarm(kTimeTimer);
+  std::vector<bool> serving(plan_.roles.size(), false);
+  for (ProcessId process = 0; process < states_.count(); ++process) {
+    const ProcessState state = states_.state(process);
+    if (state == ProcessState::kWaiting || state == ProcessState::kResting) {
+      states_.Apply(process, ProcessInput::kStop);  // it is not needed any more
+    } else if (state != ProcessState::kEnded) {
+      serving[plan_.processes[process].role] = true;
+    }
+  }
+  for (std::size_t role = 0; role < serving.size(); ++role) {
+    if (serving[role]) orders.ArmIn(kLingerTimers + role, plan_.roles[role].linger_ms);
+  }
+}
+
+void JobProcesses::Stop(std::optional<std::uint32_t> only_role, bool at_once, Orders& orders) {
+  std::vector<ProcessId> signalled;
+  const ProcessInput input = at_once ? ProcessInput::kKill : ProcessInput::kStop;
+  for (ProcessId process = 0; process < states_.count(); ++process) {
+    if (only_role && plan_.processes[process].role != *only_role) continue;
+    if (states_.Apply(process, input) == ProcessEffect::kSignal) signalled.push_back(process);
+  }
+  OrderStops(plan_, signalled, at_once, states_.left() > 0, orders);
+}
+
+bool JobProcesses::IsLatest(const ProcessAttempt& who, std::string_view what, Orders& orders) const {
+  if (states_.IsLatest(who)) return true;
+  orders.Add(StrayEvent{fmt::format("process {} attempt {} {}", who.process, who.attempt, what)});
+  return false;
+}
+
+void JobProcesses::Started(const ProcessAttempt& who, Orders& orders) {
+  if (!IsLatest(who, "started", orders)) return;
+  const Process& process = plan_.processes[who.process];
+  if (states_.Apply(who.process, ProcessInput::kStarted) == ProcessEffect::kStray) {
+    orders.Add(StrayEvent{fmt::format("{} started", ProcessName(plan_, process))});
+  } else if (states_.state(who.process) == ProcessState::kRunning) {
+    limits_.ProcessStarted(who.process, orders);
+    if (plan_.roles[process.role].ready.kind == Readiness::Kind::kStarted) Ready(who.process, orders);
+  }
+}
+
+void JobProcesses::Ready(ProcessId process, Orders& orders) {
+  if (states_.order().IsReady(process)) return;
+  orders.Disarm(kReadyTimers + process);
+  const std::vector<std::uint32_t> freed = states_.SetReady(process);
+  if (!at_work_) return;
+  for (const std::uint32_t role : freed) StartRole(role, orders);
+}
+
+std::optional<JobInput> JobProcesses::Ended(const ProcessAttempt& who, const HowEnded& end, const std::string& how,
+                                            std::string& why, Orders& orders) {
+  if (!IsLatest(who, how, orders)) return std::nullopt;
+  why = fmt::format("{} {}", ProcessName(plan_, plan_.processes[who.process]), how);
+  limits_.ProcessEnded(who, orders);
+  ProcessInput input = end.Well() ? ProcessInput::kExitedWell : ProcessInput::kExitedBadly;
+  if (end.kind == HowEnded::Kind::kNotStarted) input = ProcessInput::kSpawnFailed;
+  const ProcessEffect effect = states_.Apply(who.process, input);
+  if (effect == ProcessEffect::kStray) orders.Add(StrayEvent{why});
+  if (effect == ProcessEffect::kFailed) return Failed(who, end, why, orders);
+  if (effect == ProcessEffect::kOver) {
+    if (const auto restart = restarts_.Ended(who.process, states_)) StartAgainIfDue(*restart, orders);
+  }
+  if (effect != ProcessEffect::kWell) return std::nullopt;
+
+  const Role& role = plan_.roles[plan_.processes[who.process].role];
+  const std::optional<std::uint32_t> waiting = states_.order().AwaitedBy(who.process);
+  if (role.ready.kind != Readiness::Kind::kDone && waiting && at_work_) {
+    why += fmt::format(" before it was ready, and role {} waits for it", plan_.roles[*waiting].name);
+    return Failed(who, end, why, orders);
+  }
+  if (Restarts(role.restart, end) && Restart(who, why, orders)) return std::nullopt;
+  states_.SetDone(who.process, true);
+  if (role.ending == Ending::kNever && states_.undone() > 0) orders.Add(EndedEarly{who.process, who.attempt});
+  Ready(who.process, orders);
+  return std::nullopt;
+}
+
+std::optional<JobInput> JobProcesses::Failed(const ProcessAttempt& who, const HowEnded& end, std::string& why,
+                                             Orders& orders) {
+  if (RestartElsewhere(who, why, orders)) return std::nullopt;
+  const RestartPolicy& policy = plan_.roles[plan_.processes[who.process].role].restart;
+  if (Restarts(policy, end) && Restart(who, why, orders)) return std::nullopt;
+  return JobInput::kFailed;
+}
+
+void JobProcesses::RestartDelayOver(std::uint64_t restart, Orders& orders) {
+  restarts_.DelayOver(restart);
+  StartAgainIfDue(restart, orders);
+}
+
+void JobProcesses::PortSeenTaken(const PortTaken& event, std::string& why, Orders& orders) {
+  const ProcessAttempt who{event.process, event.attempt};
+  if (!IsLatest(who, "lacks a port", orders)) return;
+  ports_.Saw(event);
+  // One that runs may get its port yet, if it is one that no other can stand in for.
+  if (!event.running || states_.state(event.process) != ProcessState::kRunning) return;
+  why = fmt::format("{} cannot listen", ProcessName(plan_, plan_.processes[event.process]));
+  RestartElsewhere(who, why, orders);
+}
+
+std::optional<JobInput> JobProcesses::Rebound(const PlanRebound& event, std::string& why, Orders& orders) {
+  if (!ports_.End()) return std::nullopt;  // the job is over
+  if (!event.error.empty()) {
+    why = fmt::format("there are no other ports: {}", event.error);
+    return JobInput::kUnready;
+  }
+  StartDue(orders);
+  return std::nullopt;
+}
+
+std::optional<JobInput> JobProcesses::MachineOver(std::uint32_t machine, bool attested, const std::string& how,
+                                                  Phase phase, std::string& why, Orders& orders) {
+  if (!hosts_.MachineOver(machine)) return std::nullopt;  // lost after its end is no news
+  limits_.MachineOver(machine);
+  why = fmt::format("the agent of {} was lost: {}", hosts_.slots().name(machine), how);
+  const std::optional<std::uint32_t> host = hosts_.slots().host(machine);
+  if (!host) {
+    // A spare: as important as the others before anything is started; later it is missed when it is needed.
+    return phase == Phase::kPreparing ? std::optional(JobInput::kLost) : std::nullopt;
+  }
+  if (const std::optional<ProcessAttempt> who = limits_.at_terminal();
+      who && plan_.processes[who->process].host == *host) {
+    limits_.TerminalClosed(*who, orders);
+  }
+  if (!attested && Relocate(*host, why, orders)) return std::nullopt;
+  for (ProcessId process = 0; process < states_.count(); ++process) {
+    if (plan_.processes[process].host == *host) states_.Apply(process, ProcessInput::kLost);
+  }
+  if (attested && phase == Phase::kFinishing) return std::nullopt;
+  return JobInput::kLost;
+}
+
+std::optional<JobInput> JobProcesses::Replaced(const HostReplaced& event, std::string& why, Orders& orders) {
+  if (!hosts_.Answered(event)) return std::nullopt;  // the job is over, or that spare was lost
+  if (event.error.empty()) {
+    if (!hosts_.under_way()) StartDue(orders);
+    return std::nullopt;
+  }
+  why = fmt::format("{} cannot take the place of a lost host: {}", hosts_.slots().name(event.by), event.error);
+  const std::optional<std::uint32_t> spare = hosts_.slots().SpareFor(event.host);
+  if (!spare) {
+    why += ", and there is no other spare host that could";
+    return JobInput::kLost;
+  }
+  hosts_.Begin(event.host, *spare);
+  orders.Add(ReplaceOrdered{event.host, *spare});
+  return std::nullopt;
+}
+
+void JobProcesses::StartRole(std::uint32_t role, Orders& orders) {
+  if (hosts_.under_way()) return;  // StartDue comes back to it
+  for (ProcessId process = states_.order().First(role); process < states_.order().Last(role); ++process) {
+    if (states_.Apply(process, ProcessInput::kStart) == ProcessEffect::kStart) {
+      orders.Add(StartOrdered{process, states_.attempt(process)});
+    }
+  }
+}
+
+void JobProcesses::StartDue(Orders& orders) {
+  for (const std::uint64_t restart : restarts_.Numbers()) StartAgainIfDue(restart, orders);
+  for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
+    if (states_.order().MayStart(role)) StartRole(role, orders);
+  }
+}
+
+void JobProcesses::StartAgainIfDue(std::uint64_t restart, Orders& orders) {
+  if (ports_.under_way() || hosts_.under_way()) return;
+  for (const std::uint32_t role : restarts_.TakeDue(restart, states_)) {
+    if (states_.order().MayStart(role)) StartRole(role, orders);
+  }
+}
+
+bool JobProcesses::Restart(const ProcessAttempt& who, std::string& why, Orders& orders) {
+  if (!at_work_) return false;
+  const std::uint32_t role = plan_.processes[who.process].role;
+  const RestartPolicy& policy = plan_.roles[role].restart;
+  const std::optional<RestartBudget::Grant> grant = restarts_.Take(role, orders.now(), why);
+  if (!grant) return false;
+  const std::vector<ProcessId> members = states_.Members(who.process, policy.scope);
+  orders.Add(RestartPlanned{who.process, who.attempt, std::string(RestartScopeName(policy.scope)), members,
+                            grant->count, policy.max, grant->delay_ms, why});
+  orders.ArmIn(kRenewalTimers + restarts_.Begin(members, states_, orders), grant->delay_ms);
+  return true;
+}
+
+bool JobProcesses::RestartElsewhere(const ProcessAttempt& who, std::string& why, Orders& orders) {
+  if (!ports_.Concerns(who) || !at_work_) return false;
+  why += fmt::format("; {}", TakenText(*ports_.taken()));
+  // One thing after the other: while a host is replaced, the role's own policy decides.
+  if (hosts_.under_way() || !ports_.Allowed(plan_, why)) return false;
+  constexpr RestartPolicy::Scope kScope = RestartPolicy::Scope::kJob;
+  const std::vector<ProcessId> members = states_.Members(who.process, kScope);
+  orders.Add(RestartPlanned{who.process, who.attempt, std::string(RestartScopeName(kScope)), members, ports_.Begin(),
+                            kMostRebinds, 0, why});
+  restarts_.DelayOver(restarts_.Begin(members, states_, orders));
+  orders.Add(RebindOrdered{});
+  return true;
+}
+
+bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders) {
+  if (!at_work_) return false;
+  std::optional<std::vector<HostReplacement::Relocation>> relocations = hosts_.Relocations(host, states_, why);
+  if (!relocations) return false;
+  if (ports_.under_way()) {
+    why += ", while other ports were looked for";
+    return false;
+  }
+  const std::optional<std::uint32_t> spare = hosts_.SpareFor(host, why);
+  if (!spare) return false;
+  for (HostReplacement::Relocation& relocation : *relocations) {
+    const auto grant = restarts_.Take(plan_.processes[relocation.ended].role, orders.now(), why);
+    if (!grant) return false;
+    relocation.grant = *grant;
+  }
+  why += fmt::format("; {} takes its place", hosts_.slots().name(*spare));
+
+  hosts_.Begin(host, *spare);
+  for (ProcessId process = 0; process < states_.count(); ++process) {
+    const bool stopping = states_.state(process) == ProcessState::kStopping;
+    if (plan_.processes[process].host != host || (!stopping && !states_.IsAtWork(process))) continue;
+    states_.Apply(process, ProcessInput::kLost);
+    limits_.ProcessLost(process, orders.now());
+    // It was to be started again, and has ended for that.
+    if (stopping) restarts_.Ended(process, states_);
+  }
+  for (const HostReplacement::Relocation& relocation : *relocations) {
+    const std::uint32_t role = plan_.processes[relocation.ended].role;
+    orders.Add(RestartPlanned{relocation.ended, states_.attempt(relocation.ended),
+                              std::string(RestartScopeName(relocation.scope)), relocation.members,
+                              relocation.grant.count, plan_.roles[role].restart.max, relocation.grant.delay_ms,
+                              why + relocation.because});
+    const std::uint64_t restart = restarts_.Begin(relocation.members, states_, orders);
+    orders.ArmIn(kRenewalTimers + restart, relocation.grant.delay_ms);
+  }
+  orders.Add(ReplaceOrdered{host, *spare});
+  return true;
+}
+
+}  // namespace muster

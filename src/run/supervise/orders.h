@@ -1,0 +1,44 @@
+// What one event leads to: a list of actions, in the order in which they are to be performed, and the timers as they
+// are afterwards. The supervisor's parts add to it; it decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "muster/event.h"
+#include "run/supervise/action.h"
+#include "run/supervise/pausable_timers.h"
+
+namespace muster {
+
+constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
+
+class Orders {
+ public:
+  // The next event, and when it is handled.
+  void Begin(MonotonicNs now) { now_ = now; }
+  MonotonicNs now() const { return now_; }
+  // All actions since the last call.
+  std::vector<Action> Take() { return std::exchange(actions_, {}); }
+
+  void Add(Action action) { actions_.push_back(std::move(action)); }
+  void ArmAt(std::uint64_t timer, MonotonicNs deadline);
+  void ArmIn(std::uint64_t timer, std::uint64_t ms) { ArmAt(timer, now_ + FromMs(ms)); }
+  // Adds nothing for a timer that is not armed.
+  void Disarm(std::uint64_t timer);
+  void DisarmAll();
+  // The deadline of the timer has passed. Whether it was armed.
+  bool Passed(std::uint64_t timer) { return timers_.Disarm(timer); }
+  std::optional<MonotonicNs> Deadline(std::uint64_t timer) const { return timers_.Deadline(timer); }
+  void PauseTimers();
+  void ResumeTimers();
+
+ private:
+  MonotonicNs now_ = 0;
+  PausableTimers timers_;
+  std::vector<Action> actions_;
+};
+
+}  // namespace muster

@@ -1,0 +1,100 @@
+#include "run/supervise/restart_rounds.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "run/supervise/orders.h"
+#include "run/supervise/process_states.h"
+#include "run/supervise/stop_orders.h"
+
+namespace muster {
+
+RestartRounds::RestartRounds(const Plan& plan)
+    : plan_(plan), budgets_(plan.roles.size()), number_of_(plan.processes.size()) {}
+
+std::optional<RestartBudget::Grant> RestartRounds::Take(std::uint32_t role, MonotonicNs now, std::string& why) {
+  const RestartPolicy& policy = plan_.roles[role].restart;
+  const std::optional<RestartBudget::Grant> grant = budgets_[role].Take(policy, now);
+  if (!grant) {
+    why += fmt::format("; the {} restarts that role {} has are used up", policy.max, plan_.roles[role].name);
+  }
+  return grant;
+}
+
+std::uint64_t RestartRounds::Begin(const std::vector<ProcessId>& members, ProcessStates& states, Orders& orders) {
+  const std::uint64_t number = next_++;
+  Restart restart;
+  restart.processes = members;
+  restart.members = static_cast<std::uint32_t>(members.size());
+  std::vector<ProcessId> to_stop;
+  for (const ProcessId process : members) {
+    Leave(process, states, orders);  // of a narrower scope, whose members are all among these
+    orders.Disarm(kReadyTimers + process);
+    orders.Disarm(kProcessTimeTimers + process);
+    if (states.Renew(process) == ProcessEffect::kSignal) to_stop.push_back(process);
+    number_of_[process] = number;
+    if (states.state(process) == ProcessState::kStopping) ++restart.stopping;
+  }
+  under_way_.emplace(number, std::move(restart));
+  if (!to_stop.empty()) OrderStops(plan_, to_stop, false, states.left() > 0, orders);
+  return number;
+}
+
+void RestartRounds::Leave(ProcessId process, const ProcessStates& states, Orders& orders) {
+  if (!number_of_[process]) return;
+  const std::uint64_t number = *std::exchange(number_of_[process], std::nullopt);
+  Restart& restart = under_way_.at(number);
+  if (states.state(process) == ProcessState::kStopping) --restart.stopping;
+  if (--restart.members > 0) return;
+  orders.Disarm(kRenewalTimers + number);
+  under_way_.erase(number);
+}
+
+void RestartRounds::DelayOver(std::uint64_t number) {
+  if (const auto found = under_way_.find(number); found != under_way_.end()) found->second.delay_over = true;
+}
+
+std::optional<std::uint64_t> RestartRounds::Ended(ProcessId process, ProcessStates& states) {
+  const std::optional<std::uint64_t> number = number_of_[process];
+  if (!number) return std::nullopt;
+  states.Apply(process, ProcessInput::kRest);
+  --under_way_.at(*number).stopping;
+  return number;
+}
+
+std::vector<std::uint32_t> RestartRounds::TakeDue(std::uint64_t number, ProcessStates& states) {
+  const auto found = under_way_.find(number);
+  if (found == under_way_.end() || !found->second.delay_over || found->second.stopping > 0) return {};
+  const Restart due = std::move(found->second);
+  under_way_.erase(found);
+  std::vector<bool> again(plan_.roles.size(), false);
+  for (const ProcessId process : due.processes) {
+    if (number_of_[process] != number) continue;  // a wider restart took it over
+    number_of_[process].reset();
+    states.BeginNextAttempt(process);
+    again[plan_.processes[process].role] = true;
+  }
+  std::vector<std::uint32_t> roles;
+  for (std::uint32_t role = 0; role < again.size(); ++role) {
+    if (again[role]) roles.push_back(role);
+  }
+  return roles;
+}
+
+std::vector<std::uint64_t> RestartRounds::Numbers() const {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(under_way_.size());
+  for (const auto& [number, restart] : under_way_) numbers.push_back(number);
+  return numbers;
+}
+
+void RestartRounds::Cancel(Orders& orders) {
+  for (const auto& [number, restart] : under_way_) {
+    orders.Disarm(kRenewalTimers + number);
+    for (const ProcessId process : restart.processes) number_of_[process].reset();
+  }
+  under_way_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,17 @@
+// Records of functions with parameters to values (Schema::AddFunctions).
+#pragma once
+
+#include "muster/result.h"
+#include "muster/schema.h"
+
+namespace muster {
+
+struct FunctionRecord {
+  Function function;
+  Value::List parameters;  // records of attributes; each begins no earlier than the function
+};
+
+// Kind "schema" for unknown fields and wrong types, at `place`.
+Result<FunctionRecord> FunctionFromValue(const Value& record, const Place& place);
+
+}  // namespace muster
