@@ -1,4 +1,4 @@
-// muster-agent as a program: its command line, and what it does with heads that are broken or gone.
+// Tests muster-agent as a program: its command line, and its reaction to heads that send garbage or disappear.
 #include <csignal>
 #include <fstream>
 

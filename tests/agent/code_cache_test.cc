@@ -1,4 +1,4 @@
-// The cache of shipped code: what it asks for, what it makes of it, and what it never does.
+// Tests the cache of shipped code: its requests, the resulting trees, and safety properties.
 #include "agent/code/code_cache.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Leases between processes that are one here: a lock belongs to an open file, so two objects are two musters.
+// Tests leases of several processes within one: a lock belongs to an open file, so two objects act as two processes.
 #include "agent/devices/device_leases.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Who is served when devices of a host become free, as tables: no files, no processes.
+// Tests which waiting job gets the devices that become free, as tables: no files, no processes.
 #include "agent/devices/device_turns.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What kernel and tools found, put together; and in which order it is looked for.
+// Tests the combination of kernel and tool output into a dump, and the order of inspection.
 #include "agent/dump/dump_summary.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Dumps of real processes, with tools that stand in for py-spy and gdb, and with the real gdb where there is one.
+// Tests dumps of real processes, with stand-ins for py-spy and gdb, and with the real gdb if it is installed.
 #include "agent/dump/dump_taker.h"
 
 #include <algorithm>

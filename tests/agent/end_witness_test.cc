@@ -1,4 +1,4 @@
-// What the host's files say about ends: the kernel's own texts as input.
+// Tests the evidence about exits from a host's files, with texts of the kernel as input.
 #include "agent/processes/end_witness.h"
 
 #include <csignal>

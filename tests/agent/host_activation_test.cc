@@ -1,4 +1,4 @@
-// Activations by a real bash, with files, modules and a conda of the test's own.
+// Tests activations with a real bash, and with the test's own files, modules and conda.
 #include "agent/host/host_activation.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Trees below /sys and /proc as kernels lay them out.
+// Tests with trees below /sys and /proc as kernels create them.
 #include "agent/devices/host_cores.h"
 
 #include <filesystem>

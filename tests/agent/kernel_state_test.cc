@@ -1,4 +1,4 @@
-// The kernel's files about processes: their texts, and a real process.
+// Tests parsing of the kernel's files about processes, and reading those of a real process.
 #include "agent/dump/kernel_state.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Logs kept within a limit: their heads cut off in place, or written through a pipe into files that replace each other.
+// Tests log limits: beginnings dropped in place, or output written through a pipe into files that replace each other.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The index of times as the agent keeps it, on files that the test writes.
+// Tests the agent's timestamp index, on files that the test writes.
 #include "agent/logs/log_times.h"
 
 #include <cstdint>

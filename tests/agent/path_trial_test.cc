@@ -1,4 +1,4 @@
-// Ways between hosts, tried over loopback.
+// Tests connection checks between hosts, over loopback.
 #include "agent/host/path_trial.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// The run directory as an agent holds it.
+// Tests the agent's access to the run directory.
 #include "agent/host/run_folder.h"
 
 #include <filesystem>

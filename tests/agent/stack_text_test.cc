@@ -1,4 +1,4 @@
-// What py-spy and gdb print, read as stacks; and what nobody should print.
+// Tests parsing the stacks of py-spy and gdb, and hostile input.
 #include "agent/dump/stack_text.h"
 
 #include <algorithm>

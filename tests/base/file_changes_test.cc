@@ -1,4 +1,4 @@
-// What the kernel tells of a folder and a file, read back change by change.
+// Tests file change events for a folder and a file.
 #include "base/system/file_changes.h"
 
 #include <fstream>

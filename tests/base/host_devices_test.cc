@@ -1,4 +1,4 @@
-// Devices counted in trees that look like those of real hosts.
+// Tests counting of devices in file trees like those of real hosts.
 #include "base/system/host_devices.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Files opened below a directory: nothing on the way leads out of it, with openat2 and without.
+// Tests opening files below a directory: no path leads out of it, with openat2 and without.
 #include "base/system/open_below.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Quoting that a real shell reads back, and texts that a terminal cannot be tricked with.
+// Tests quoting with a real shell, and texts that try to deceive a terminal.
 #include "base/values/shell_quote.h"
 
 #include <random>

@@ -1,4 +1,4 @@
-// RFC 3629, and nothing more generous.
+// Tests UTF-8 validation strictly by RFC 3629.
 #include "base/values/utf8.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Values as people would write them, and numbers that read back as they were.
+// Tests values in recipe syntax, and numbers that must read back unchanged.
 #include "muster/value.h"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What a caller's restrictions leave, on hosts that are trees of files.
+// Tests the devices that a caller's restrictions leave, on hosts simulated by file trees.
 #include "base/system/visible_devices.h"
 
 #include <filesystem>

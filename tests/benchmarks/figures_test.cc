@@ -1,4 +1,4 @@
-// What benchmarks print of what they could not measure.
+// Tests the output of benchmarks for missing measurements.
 #include "benchmarks/figures.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// muster check --mindspore: what a recipe meets on another release.
+// Tests muster check --mindspore: the problems of a recipe on another release.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// Commands, options, exit codes and where output goes.
+// Tests commands, options, exit codes and output streams.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

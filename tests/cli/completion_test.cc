@@ -1,4 +1,4 @@
-// What a shell is told may come next, and that bash, fish and zsh understand it.
+// Tests the completion candidates, and the scripts in bash, fish and zsh.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

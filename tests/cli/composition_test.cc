@@ -1,4 +1,4 @@
-// Composed recipes from the command line: profiles, pins, what cannot be set, awkward texts.
+// Tests composed recipes from the command line: profiles, pins, refused settings, unusual texts.
 #include <filesystem>
 
 #include <gtest/gtest.h>

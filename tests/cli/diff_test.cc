@@ -1,4 +1,4 @@
-// muster diff, word for word: tests/golden/diff/NAME.txt.
+// Compares the output of muster diff with golden files: tests/golden/diff/NAME.txt.
 #include <fstream>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// muster docs: the reference by topic. What pages hold is tests/reference's; here is how they are asked for.
+// Tests the command muster docs; tests/reference tests the content of its pages.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

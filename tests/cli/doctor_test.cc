@@ -1,4 +1,4 @@
-// muster doctor on this machine alone. Of values only those are looked at that a recipe brings: machines differ.
+// Tests muster doctor on this machine. Checks only values that a recipe sets, since machines differ.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

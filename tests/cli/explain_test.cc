@@ -1,4 +1,4 @@
-// muster explain, word for word: tests/golden/explain/NAME.txt.
+// Compares the output of muster explain with golden files: tests/golden/explain/NAME.txt.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

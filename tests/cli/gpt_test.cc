@@ -1,4 +1,4 @@
-// recipes/gpt.lua has to be swept: of a known space of layouts, exactly those are possible that can be divided.
+// Tests sweeping recipes/gpt.lua: of a known space of layouts, exactly the divisible ones are possible.
 #include <map>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The pages that people follow: every block of them is done as they would do it, and what it prints is what stands
-// there.
+// Tests the guides in docs: executes every block as a reader would, and compares its output with the
+// page.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

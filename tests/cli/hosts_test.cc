@@ -1,4 +1,4 @@
-// Hosts by name on the command line: how many there are, what each has, and what a run on this machine says to them.
+// Tests host names on the command line: their number, their devices, and the error for a run on this machine.
 #include <fstream>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// muster init: what it writes is a recipe that holds, and nothing of the user's is written over.
+// Tests muster init: it writes a valid recipe, and overwrites no file of the user.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

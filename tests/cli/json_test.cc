@@ -1,4 +1,4 @@
-// What programs read: the keys and types of every --json are a promise.
+// Tests that the keys and types of every --json output are stable.
 #include <set>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// muster(1): it names everything that the commands offer, and renders without a complaint.
+// Tests muster(1): it covers all commands and options, and renders without warnings.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-// The muster program as a user calls it, from the source folder and with a clean environment.
+// Calls the muster program like a user, from the source folder and with a clean environment.
 #pragma once
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Overrides as people type them, odd ones included.
+// Tests overrides as users type them, including unusual ones.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// muster pack: an archive of a run that opens elsewhere with the same commands.
+// Tests muster pack: the archive of a run works elsewhere with the same commands.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-// muster plan --shell: the line, read by a real shell, starts the process as muster would have.
+// Tests muster plan --shell: its output, run by a real shell, starts the process as muster would.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Runs once more: muster replay, and a RUN where a recipe is expected.
+// Tests repeating runs: muster replay, and a RUN given as the recipe.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

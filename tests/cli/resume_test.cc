@@ -1,4 +1,4 @@
-// Going on from checkpoints: muster run --resume, restarts, and the signal that asks for one. A small training in
+// Tests resuming from checkpoints: muster run --resume, restarts, and the signal that requests one. A small training in
 // Python writes them and is killed.
 #include <filesystem>
 #include <fstream>

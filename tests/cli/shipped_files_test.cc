@@ -1,4 +1,4 @@
-// muster run with files beside the recipe: what the processes find at the path they are given.
+// Tests muster run with files beside the recipe: the content of the files that processes get.
 #include <filesystem>
 #include <iterator>
 

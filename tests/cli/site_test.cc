@@ -1,5 +1,5 @@
-// Site files as users have them: found above the folder that muster is called in, or named; what they say reaches
-// plans, processes and run directories, and lasts in what a run keeps.
+// Tests site files: found above the current folder, or specified; their settings reach plans, processes and run
+// directories, and are stored with a run.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

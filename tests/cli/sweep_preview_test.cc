@@ -1,4 +1,4 @@
-// muster sweep --preview, as people and programs read it, and what is refused before anything is judged.
+// Tests muster sweep --preview as text and JSON, and refusals before anything is judged.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

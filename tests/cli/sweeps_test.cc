@@ -1,4 +1,4 @@
-// What the commands tell of sweeps: ls, show, best, export, and trials where a RUN is expected.
+// Tests commands about sweeps: ls, show, best, export, and trials given as a RUN.
 #include <algorithm>
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,4 @@
-// muster test: plans that are kept beside a library's recipes.
+// Tests muster test: golden plans beside a library's recipes.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

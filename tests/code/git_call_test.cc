@@ -1,4 +1,4 @@
-// Asking git about repositories, hostile ones included: nothing that they name may be executed.
+// Tests git calls on repositories, hostile ones included: nothing that they configure may be executed.
 #include "code/git_call.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A git repository for a test, with the user's own configuration kept away.
+// A git repository for a test, isolated from the user's own configuration.
 #pragma once
 
 #include <filesystem>

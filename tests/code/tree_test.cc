@@ -1,4 +1,4 @@
-// Which files are code that is shipped, and what is refused.
+// Tests which files are shipped as code, and which are refused.
 #include "code/tree.h"
 
 #include <gtest/gtest.h>

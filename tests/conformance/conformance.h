@@ -1,4 +1,4 @@
-// What holds whatever way an agent comes to run on its host: the tests of this folder, for each entry of the registry.
+// Requirements for every transport: the tests of this folder run for each entry of the registry.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What every transport has to do: processes start as they were ordered, end as they are told, and none is left.
+// Requirements for every transport: processes start as ordered, end when stopped, and none is left.
 #include <csignal>
 #include <filesystem>
 #include <fstream>

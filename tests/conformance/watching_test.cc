@@ -1,4 +1,4 @@
-// What every transport has to carry while processes run: terminals, ports, output, readiness.
+// Requirements for every transport while processes run: terminals, ports, output, readiness.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

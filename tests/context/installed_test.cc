@@ -1,4 +1,4 @@
-// An installed muster that was moved afterwards: it needs nothing of the build tree, Python's side included.
+// Tests an installed muster that was moved: it needs nothing of the build tree, including its Python files.
 #include <filesystem>
 
 #include "context/python_job.h"

@@ -1,5 +1,5 @@
-// The settled context in launched Pythons, from the recipe to the report: what was applied, what the script did to
-// it, and what the report says when it was not applied at all.
+// Tests the settled context in launched Pythons, from the recipe to the report: applied settings, changes by the
+// script, and the report if it was not applied.
 #include <algorithm>
 
 #include "context/python_job.h"

@@ -1,4 +1,4 @@
-// A job in a folder of its own: a recipe, scripts, a stand-in of MindSpore; run by the muster program.
+// A job in a temporary folder: a recipe, scripts, a stand-in for MindSpore; run by the muster program.
 #pragma once
 
 #include <filesystem>

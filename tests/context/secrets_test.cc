@@ -1,5 +1,5 @@
-// Secrets of a run: whoever is given one has it, and it is nowhere else. Everything that a run writes and every
-// process of the machine is searched while the run lasts.
+// Tests secrets of a run: only the intended process has them. Searches everything that a run writes and every process
+// of the machine during the run.
 #include <array>
 #include <csignal>
 #include <set>

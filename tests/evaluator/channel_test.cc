@@ -1,4 +1,4 @@
-// Frames between evaluator and parent: whole or not at all, whatever the other side sends.
+// Tests frames between evaluator and parent: complete or rejected, whatever the other side sends.
 #include <thread>
 
 #include <gtest/gtest.h>

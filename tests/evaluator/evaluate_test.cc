@@ -1,4 +1,4 @@
-// Evaluating in a process of its own, end to end.
+// Tests evaluation in a separate process, end to end.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// An evaluator that makes plan after plan: each is what an evaluator of its own would have made.
+// Tests an evaluator that makes several plans: each equals that of a fresh evaluator.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Evaluators that a stem forks: each is what an evaluator of its own would be, and nobody is waited for.
+// Tests evaluators forked by a fork server: each behaves like a separately started one, and nothing blocks.
 #include "evaluator/evaluator_stem.h"
 
 #include <algorithm>

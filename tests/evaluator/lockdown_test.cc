@@ -1,4 +1,4 @@
-// What an evaluator gave up cannot be had back: each forbidden call ends the process by SIGSYS, each allowed one works.
+// Tests that the lockdown is irrevocable: each forbidden call ends the process by SIGSYS, each allowed one works.
 #include "evaluator/lockdown.h"
 
 #include <cstdlib>

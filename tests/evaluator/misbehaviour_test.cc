@@ -1,5 +1,5 @@
-// An evaluator that was taken over, killed, stopped or replaced: whatever it does, the parent ends with one clean error
-// within its limit, and with no child.
+// Tests evaluators that were taken over, killed, stopped or replaced: the parent always reports one error within its
+// limit, and leaves no child.
 #include <cerrno>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// Files are read below the recipe's folder and nowhere else, and everything that was read is an input.
+// Tests that files are read only below the recipe's folder, and that every file read is an input.
 #include "evaluator/recipe_files.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Recipes for tests of evaluators: small ones in a folder of their own, and all that have goldens.
+// Recipes for tests of evaluators: small ones in a temporary folder, and all those with golden files.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Explanations of plans that this file makes itself: no recipe, no evaluator.
+// Tests explanations with plans that this file computes itself: no recipe, no evaluator.
 #include "explain/explain.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-"""Stands in for MindSpore's cluster: one program that is scheduler, server or worker by its environment.
+"""A stand-in for MindSpore's cluster: a program that is scheduler, server or worker according to its environment.
 
-Obeys the rules by which MindSpore 2.7 reads the environment, registers its nodes and deals their ranks, and refuses what
-breaks them. Trains nothing: who has its rank says so and leaves; the scheduler leaves last. In the order of the rules:
+Follows MindSpore 2.7's rules for reading the environment, registering nodes and assigning ranks; refuses violations.
+Trains nothing: a process that has its rank prints it and exits; the scheduler exits last. In the order of the rules:
 roles are four words; counts are whole numbers and the same everywhere; the scheduler's host is an address, never a name;
 node ids are at most 100 characters and unique over all roles; ids that are all numbers are the ranks themselves, others are
 sorted by address and then as texts.

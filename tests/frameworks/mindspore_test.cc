@@ -1,5 +1,5 @@
-// What muster launches is registered by a program that obeys MindSpore's rules, and the ranks are those that the plan
-// foretold; each of a dozen spoilt environments is refused.
+// Tests that a program with MindSpore's rules accepts the processes that muster launches, with the ranks of the plan,
+// and refuses each of a dozen corrupted environments.
 #include <gtest/gtest.h>
 
 #include "supervision/job.h"

@@ -1,4 +1,4 @@
-// Recipes that are part of muster, for people who have none: @torch and the others.
+// Tests the built-in recipes: @torch and the others.
 #include <filesystem>
 
 #include <gtest/gtest.h>

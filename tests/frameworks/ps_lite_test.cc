@@ -1,5 +1,5 @@
-// What ps-lite's processes find when muster starts them, against what its own tests/local.sh gives them; and that what
-// a user exports reaches them.
+// Compares the environment of ps-lite's processes under muster with that of its own tests/local.sh; and tests that
+// variables exported by a user reach them.
 #include <algorithm>
 #include <fstream>
 #include <map>

@@ -1,4 +1,4 @@
-// Contracts against the real things, where they are installed: PyTorch trains, Open MPI starts ranks.
+// Tests contracts with the real frameworks, if installed: PyTorch trains, Open MPI starts ranks.
 #include <filesystem>
 #include <set>
 

@@ -1,6 +1,6 @@
-// Both ends of the agent protocol read bytes that they cannot trust: any stream must be cut into frames in
-// the same way however it arrives, and any payload must decode to a message that survives another trip, or to
-// nothing.
+// Fuzzes both ends of the agent protocol: any stream must be cut into frames in the same way
+// however it arrives, and any payload must decode to nothing or to a message that
+// round-trips.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

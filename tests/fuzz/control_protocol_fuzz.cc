@@ -1,4 +1,4 @@
-// Lines at the control socket, in both directions: what is understood must come back from its own line as the same.
+// Fuzzes lines at the control socket, in both directions: a parsed line must round-trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

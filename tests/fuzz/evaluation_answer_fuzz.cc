@@ -1,5 +1,5 @@
-// What comes back from an evaluator process: any bytes decode to an answer that survives another trip, or to nothing.
-// A plan in it is judged without harm, and can be shown if it is found valid.
+// Fuzzes answers of an evaluator process: any bytes decode to nothing or to an answer that round-trips. A plan in it
+// can be judged safely, and shown if it is valid.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

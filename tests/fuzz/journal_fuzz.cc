@@ -1,6 +1,6 @@
-// A journal may be cut, torn or forged: any bytes must be read as a prefix of records, and what is read must be
-// written and read as the same records again. The first byte chooses how the rest is taken: as it stands, or as
-// lines that are given good checksums, so that the fields behind them are reached.
+// Fuzzes journals, which may be cut, torn or forged: any bytes must be read as a prefix of records, which must
+// round-trip. The first byte selects the treatment of the rest: unchanged, or as lines with valid checksums, so that
+// the fields after them are reached.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

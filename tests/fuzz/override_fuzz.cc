@@ -1,5 +1,5 @@
-// The text of an override, read as every type: what is accepted is settled, which means that checking it again changes
-// nothing, and it fits the limits that the parameter has.
+// Fuzzes the text of an override for every type: an accepted value is normalised, so checking it again changes nothing,
+// and satisfies the parameter's limits.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

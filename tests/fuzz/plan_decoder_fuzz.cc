@@ -1,5 +1,5 @@
-// The evaluator's answer is untrusted: any bytes must decode to a plan or to nothing, and a plan that passes the
-// check must survive everything that is done with plans.
+// Fuzzes plans in an evaluator's answer: any bytes must decode to a plan or to nothing, and all operations on a plan
+// that passes the check must be safe.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

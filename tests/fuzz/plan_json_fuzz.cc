@@ -1,5 +1,5 @@
-// A plan file may come from anywhere: any bytes must be read as a plan or refused, and what is read must be written
-// and read as the same plan again.
+// Fuzzes plan files: any bytes must be read as a plan or refused, and a plan must
+// round-trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// What tools that show stacks print, any bytes: what comes out is bounded, and cut between characters if it was cut.
+// Fuzzes the output of stack tools: the parsed result is bounded, and truncated only between characters.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// What stubs say, to the head in a log and to each other over a connection, and the facts that they are given: what is
-// understood must be understood again from its own text.
+// Fuzzes texts of stubs: reports in a log, greetings over a connection, and facts: a parsed text must
+// round-trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

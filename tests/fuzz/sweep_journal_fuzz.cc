@@ -1,6 +1,6 @@
-// A line of a sweep's journal may be cut, torn or forged: any bytes must be refused or read as a record, which must be
-// written and read as the same record again, and taken into account. The first byte chooses how the rest is taken: as
-// it stands, or with a good checksum, so that the fields behind it are reached.
+// Fuzzes lines of a sweep's journal, which may be cut, torn or forged: any bytes must be refused or read as a record,
+// which must round-trip and be processed. The first byte selects the treatment of the rest: unchanged, or with a valid
+// checksum, so that the fields after it are reached.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// JSON that a user gives as a value: what is accepted must come back from its own JSON as the same value, and be
-// short enough nested for every reader.
+// Fuzzes JSON from users: an accepted value must round-trip through JSON, and be nested shallowly enough for every
+// reader.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// YAML beside a recipe: what is accepted must come back from its own YAML as the same value, within the bounds.
+// Fuzzes YAML beside a recipe: an accepted value must round-trip through YAML, within the limits.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
-// The agent of a host as a script that speaks the real protocol: commands in, messages out, over a connection of
-// frames, in the test's own process or in a program of its own. It does what a well-behaved agent does; what it says
-// besides, or instead, is the test's affair.
+// A scripted agent that speaks the real protocol: commands in, messages out, over a connection of frames, in the
+// test's process or in a separate program. It behaves correctly, except for the messages that a test adds or
+// replaces.
 #pragma once
 
 #include <cstdint>

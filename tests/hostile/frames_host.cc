@@ -1,5 +1,5 @@
-// A host that lies, as a program in the place of ssh (MUSTER_SSH). A host whose name begins with "good" has the real
-// agent, on this machine; that of any other is a script that speaks the real protocol, and its name says what it does:
+// A lying host, as a program that replaces ssh (MUSTER_SSH). A host whose name begins with "good" has the real agent,
+// on this machine; others have a script that speaks the real protocol, and the name selects what it does:
 //
 //   bad-exit     tells the end of every process that it was not given, touches the file $MUSTER_TEST_GO
 //   bad-address  was reached at an address that is a command

@@ -1,4 +1,4 @@
-// muster run over two hosts, of which one lies: the program itself, its agent on the good one, the real protocol.
+// Tests muster run over two hosts, one of which lies: the real program, agent and protocol.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

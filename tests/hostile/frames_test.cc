@@ -1,6 +1,6 @@
-// Mutated frames of a hostile agent, over a real connection to a real run: whatever comes, the head neither crashes nor
-// hangs nor takes memory, and the run has an end. 150 frames; 1,000 if MUSTER_LONG is set, and MUSTER_SEED begins
-// elsewhere.
+// Tests mutated frames of a hostile agent, over a real connection to a real run: the head never crashes, hangs
+// or exhausts memory, and the run ends. 150 frames; 1,000 if MUSTER_LONG is set; MUSTER_SEED sets the first
+// seed.
 #include <array>
 #include <csignal>
 #include <cstdlib>

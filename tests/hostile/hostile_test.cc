@@ -1,5 +1,5 @@
-// Every recipe of this folder is hostile or broken, and each must end as clean errors: nothing written, no process
-// left, nothing that could deceive a terminal. Its first lines say what is expected:
+// Tests hostile and broken recipes: each must end with clean errors, write nothing, leave no process, and print nothing
+// that could deceive a terminal. The first lines of each recipe state what is expected:
 //
 //   -- expect: KIND|KIND …     kinds of which one error must be
 //   -- message: TEXT           part of that error's message

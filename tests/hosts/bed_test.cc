@@ -1,4 +1,4 @@
-// The bed that tests of many hosts stand on: what its hosts have of their own, and that nothing of it stays.
+// Tests the testbed itself: what each host has of its own, and that nothing of it remains.
 #include <filesystem>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// muster run, called to its end on the machine of a bed from where one logs in.
+// Calls muster run to its end on the login machine of a testbed.
 #pragma once
 
 #include <fstream>

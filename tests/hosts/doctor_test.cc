@@ -1,4 +1,4 @@
-// muster doctor over hosts of a bed that are not alike.
+// Tests muster doctor over hosts of a testbed that differ.
 #include <fstream>
 
 #include <gtest/gtest.h>

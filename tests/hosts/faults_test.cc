@@ -1,4 +1,4 @@
-// What breaks in a whole run on several hosts: the report names the host and the cause, and nothing is left on any
+// Tests failures in whole runs on several hosts: the report names the host and the cause, and nothing is left on any
 // host.
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// What runs on a host of a bed and did not before.
+// Finds new processes on a host of a testbed.
 #pragma once
 
 #include <algorithm>

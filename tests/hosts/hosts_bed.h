@@ -1,6 +1,6 @@
-// A bed of hosts (tests/hosts/bed) for the life of an object: n1, n2, … with an sshd each, on this machine.
+// A testbed of hosts (tests/hosts/bed) for the lifetime of an object: n1, n2, … with an sshd each, on this machine.
 //
-// The bed goes with the object, and with the test program if that is killed: it ends when its stdin does.
+// The testbed ends with the object, and with the test program if that is killed: it exits when its stdin ends.
 #pragma once
 
 #include <cerrno>

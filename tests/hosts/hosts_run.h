@@ -1,4 +1,4 @@
-// Whole runs over the hosts of a bed, in the background, and what is to be seen of them.
+// Whole runs over the hosts of a testbed, in the background, and access to their state.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// muster logs of a run over several hosts, while it goes on and when it is over.
+// Tests muster logs for a run over several hosts, while it is running and after it has ended.
 #include <algorithm>
 #include <fstream>
 #include <thread>

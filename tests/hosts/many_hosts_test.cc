@@ -1,4 +1,4 @@
-// Whole runs on several hosts: what reaches them and what comes back.
+// Tests whole runs on several hosts: what is sent to them and what is returned.
 #include <filesystem>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// Metrics of processes on other hosts: they come to the head's run directory while the processes run.
+// Tests metrics of processes on other hosts: they reach the head's run directory while the processes run.
 #include <fstream>
 
 #include <gtest/gtest.h>

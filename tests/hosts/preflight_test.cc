@@ -1,4 +1,4 @@
-// What a run on several hosts looks at before anything starts there.
+// Tests the checks of a run on several hosts before anything starts there.
 #include <gtest/gtest.h>
 
 #include "hosts/called_run.h"

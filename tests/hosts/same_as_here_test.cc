@@ -1,4 +1,4 @@
-// A job on one host is the same whether that is this machine or is reached through ssh, but for the host's name.
+// Tests that a job on one host is the same on this machine and through ssh, except for the host's name.
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -1,4 +1,4 @@
-// Code that hosts do not see is brought to them, once.
+// Tests shipping code to hosts without a shared folder, once per host.
 #include <filesystem>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Spare hosts: a host is lost, and a spare takes its place. What the processes write themselves, into a folder that all
-// hosts see and by the one monotonic clock that they share here, tells who ran when and where.
+// Tests spare hosts, which replace lost ones. The processes write into a folder that all hosts share, with times of the
+// one monotonic clock, which shows when and where each one ran.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Agents over a real ssh: how they are reached, why they cannot be, and what happens when the way to them breaks.
+// Tests agents over a real ssh: connecting, reasons of failure, and broken connections.
 #include "transport/ssh_transport.h"
 
 #include <filesystem>

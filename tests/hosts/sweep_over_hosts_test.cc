@@ -1,4 +1,4 @@
-// A sweep of a real training over four hosts: trials are dealt out, compared, and none is lost with a host.
+// Tests a sweep of a real training over four hosts: trials are distributed, compared, and not lost with a host.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

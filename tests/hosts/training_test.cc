@@ -1,4 +1,4 @@
-// The recipes that everybody starts from, unchanged, over four hosts: what they train is really trained.
+// Tests the shipped recipes, unchanged, over four hosts: they really train.
 #include <set>
 #include <string>
 

@@ -1,4 +1,4 @@
-// What the lines of documented_lines.txt start, and that docs/coming-from.md lists every option.
+// Tests what the lines of documented_lines.txt start, and that docs/coming-from.md lists every option.
 #include <fstream>
 #include <iterator>
 #include <sstream>

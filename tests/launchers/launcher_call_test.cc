@@ -1,4 +1,4 @@
-// The command lines of other launchers: forms of options, values, and what is refused.
+// Tests command lines of other launchers: forms of options, values, and refusals.
 #include "launchers/launcher_call.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A line of documented_lines.txt, read as `muster init --from` reads it: files that it names are in
+// Parses a line of documented_lines.txt like `muster init --from`: the files that it names are in
 // tests/launchers/files.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The text of recipes: what differs from process to process, and names.
+// Tests the text of generated recipes: differences between processes, and names.
 #include "launchers/recipe_of_call.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Loops that start ranks in the background, as one call.
+// Tests loops that start ranks in the background, converted to one call.
 #include "launchers/shell_ranks.h"
 
 #include <gtest/gtest.h>

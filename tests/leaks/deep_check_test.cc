@@ -1,4 +1,4 @@
-// Leaks that are planted, and what is said of each. Two of them need an evaluator that is not tight.
+// Tests planted leaks, and the report of each. Two of them need an evaluator that leaks by design.
 #include "leaks/deep_check.h"
 
 #include <cstdlib>

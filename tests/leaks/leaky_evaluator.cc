@@ -1,4 +1,4 @@
-// An evaluator whose interpreter has a clock. Whether recipes see it is the prelude's to say (MUSTER_LUA_PATH).
+// An evaluator whose interpreter has a clock. The prelude decides whether recipes can see it (MUSTER_LUA_PATH).
 #include <cstring>
 #include <ctime>
 

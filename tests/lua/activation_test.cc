@@ -1,4 +1,4 @@
-// job:activate, and who set which variable.
+// Tests job:activate, and the sources of variables.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// Recipes made of other recipes: loading, extending, profiles, and whose value wins.
+// Tests recipes composed of others: loading, extending, profiles, and precedence of values.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

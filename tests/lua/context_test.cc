@@ -1,5 +1,5 @@
-// The context API as recipes call it. What the attributes may be is settings' business; here is how calls come
-// through, where they may stand, and what reaches the plan.
+// Tests the context API as recipes call it: how calls are forwarded, where they are allowed, and the resulting plan.
+// tests/settings tests the values of attributes.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

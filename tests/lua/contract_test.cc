@@ -1,5 +1,5 @@
-// What frameworks find in their processes' environment, variable by variable, with the holes filled as a start fills
-// them. The sets are those of MindSpore's own launcher and documentation.
+// Tests the environment of each framework's processes, variable by variable, with the placeholders filled. The expected
+// sets are those of MindSpore's own launcher and documentation.
 #include <memory>
 #include <set>
 

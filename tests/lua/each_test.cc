@@ -1,4 +1,4 @@
-// `each`: what a process is told about itself and what it may set.
+// Tests `each`: the properties of a process, and what it may set.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

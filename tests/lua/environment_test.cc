@@ -1,4 +1,4 @@
-// Variables that recipes set: what they may be, who wins, who may not be contradicted.
+// Tests variables set by recipes: allowed values, precedence, and variables that cannot be overridden.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// Recipes as texts, evaluated in this process; what they ask of the outside is answered from maps.
+// Evaluates recipe texts in this process; answers their questions from maps.
 #pragma once
 
 #include <map>

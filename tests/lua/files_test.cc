@@ -1,4 +1,4 @@
-// muster.file: files beside the recipe that become part of the plan, and where their paths may go.
+// Tests muster.file: files beside the recipe that become part of the plan, and where their paths are allowed.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// What processes of a plan find in their environment, with the holes filled as a start fills them.
+// The environment of a plan's processes, with the placeholders filled.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The contracts beside MindSpore's: what their processes find, value by value, with the holes filled as a start fills
-// them; what of a parent's environment reaches them; and what all contracts have in common.
+// Tests the contracts besides MindSpore's: values of all variables with the placeholders filled; which inherited
+// variables reach processes; and the common properties of all contracts.
 #include <set>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The job object: roles and their options, checks, derived values, meshes, ports and files.
+// Tests the job object: roles and their options, checks, derived values, meshes, ports and files.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

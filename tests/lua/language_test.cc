@@ -1,4 +1,4 @@
-// The language as recipes find it: what is computed twice comes out the same, and slips are errors where they happen.
+// Tests the language of recipes: repeated computations agree, and mistakes are errors where they occur.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

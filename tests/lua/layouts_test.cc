@@ -1,6 +1,6 @@
-// Ten thousand layouts by chance, over all contracts: whatever the hosts, roles and counts, every rank is there once,
-// all variables that say how many there are say the same, no device is given twice, and rank tables are what HCCL
-// reads.
+// Tests ten thousand random layouts for all contracts: every rank exists once, all
+// variables with counts agree, no device is used twice, and rank tables are valid for
+// HCCL.
 #include <algorithm>
 #include <map>
 #include <random>

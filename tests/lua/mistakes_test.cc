@@ -1,4 +1,4 @@
-// One run shows every problem, in the order of the file, each once.
+// Tests that one evaluation reports every problem, in the order of the file, each once.
 #include <fstream>
 #include <iterator>
 #include <set>

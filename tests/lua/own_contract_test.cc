@@ -1,4 +1,4 @@
-// Contracts that recipes bring: what they are asked, what they may not touch, and what they are told when they err.
+// Tests contracts defined by recipes: how they are called, what they may not change, and their error messages.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

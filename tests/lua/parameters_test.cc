@@ -1,4 +1,4 @@
-// Parameters through a whole evaluation: declarations, overrides and who wins. Each type's values are settings' tests.
+// Tests parameters in a whole evaluation: declarations, overrides and precedence. tests/settings tests their types.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// How a launched Python finds its context: PYTHONPATH by framework, role and recipe, and what a secret leaves behind.
+// Tests how a launched Python finds its context: PYTHONPATH by framework, role and recipe, and secrets.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// Rank tables: those that muster writes, and those of recipes, which it checks.
+// Tests rank tables: those that muster writes, and those of recipes, which it checks.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

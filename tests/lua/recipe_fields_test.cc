@@ -1,5 +1,5 @@
-// The examples of the recipe reference (lua/muster/recipe_fields.lua), each put into a recipe where its section
-// belongs: the engine accepts all of them. What of the reference is text is tests/reference's.
+// Tests the examples of the recipe reference (lua/muster/recipe_fields.lua), each inserted into a recipe: the engine
+// accepts all of them. tests/reference tests the text of the reference.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

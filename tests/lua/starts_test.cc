@@ -1,5 +1,5 @@
-// What contracts know of releases: which start works where, when MindSpore's recovery is on, whose ranks a plan may
-// name.
+// Tests the contracts' dependence on releases: which start works where, when MindSpore's recovery is on, and which
+// ranks a plan may name.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The interpreter by itself: what it lacks and where it ends.
+// Tests the interpreter alone: missing functions and limits.
 #include "lua/state/state.h"
 
 #include <cstring>

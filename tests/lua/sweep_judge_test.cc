@@ -1,4 +1,4 @@
-// Which points are possible, and how few plans it takes to know: the same verdicts as when every point is planned.
+// Tests judging points with few plans: the results equal those of planning every point.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// What muster.sweep { … } is read as, and what is refused.
+// Tests parsing of muster.sweep { … }, and refusals.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"

@@ -1,4 +1,4 @@
-// The world of a recipe: exactly these names can be reached from it, and none of them can be changed.
+// Tests the environment of a recipe: exactly these names can be reached from it, and none of them can be changed.
 #include <sstream>
 
 #include <gtest/gtest.h>

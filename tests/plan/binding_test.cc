@@ -1,4 +1,4 @@
-// Holes: their spelling, and what fills them.
+// Tests placeholders: their spelling, and filling them.
 #include "muster/binding.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Who sets a variable, and what reaches a process.
+// Tests which source sets a variable, and what reaches a process.
 #include "plan/environment/environment.h"
 
 #include <gtest/gtest.h>

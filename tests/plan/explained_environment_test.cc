@@ -1,4 +1,4 @@
-// Who set what, of one process.
+// Tests the sources of one process's variables.
 #include "plan/environment/explained_environment.h"
 
 #include <gtest/gtest.h>

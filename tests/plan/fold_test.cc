@@ -1,4 +1,4 @@
-// Folding: what is shared is stored once, however the plan was built.
+// Tests folding: shared values are stored once, however the plan was built.
 #include "plan/plan/fold.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Who is told of a host by what only the binding knows.
+// Tests which placeholders of a plan depend on a host.
 #include "plan/plan/host_holes.h"
 
 #include <gtest/gtest.h>

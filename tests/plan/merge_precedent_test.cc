@@ -1,4 +1,4 @@
-// What one merge decided must hold for the next exactly as long as merging anew would say the same.
+// Tests that a merge decision is reused exactly as long as merging again would give the same result.
 #include "plan/environment/merge_precedent.h"
 
 #include <random>

@@ -1,4 +1,4 @@
-// Which process runs where: a table of layouts, and properties over random ones.
+// Tests placement of processes: a table of layouts, and properties of random ones.
 #include "plan/hosts/placement.h"
 
 #include <map>

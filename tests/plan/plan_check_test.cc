@@ -1,4 +1,4 @@
-// What a plan from untrusted bytes must satisfy.
+// Tests the validation of plans from untrusted bytes.
 #include "plan/check/plan_check.h"
 
 #include <limits>

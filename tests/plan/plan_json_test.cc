@@ -1,4 +1,4 @@
-// Plans as JSON, there and back.
+// Tests round trips of plans through JSON.
 #include "plan/text/plan_json.h"
 
 #include <gtest/gtest.h>

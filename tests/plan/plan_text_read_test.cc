@@ -1,4 +1,4 @@
-// The canonical text read back, and plans compared by their texts alone.
+// Tests parsing the canonical text, and comparing plans by their texts alone.
 #include "plan/text/plan_text_read.h"
 
 #include <random>

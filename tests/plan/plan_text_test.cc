@@ -1,4 +1,4 @@
-// The canonical text and the id that is made of it.
+// Tests the canonical text and the id computed from it.
 #include "plan/text/plan_text.h"
 
 #include <algorithm>

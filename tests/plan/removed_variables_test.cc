@@ -1,4 +1,4 @@
-// What is told of variables that a contract removes although muster was called with them.
+// Tests the warnings about variables of the caller that a contract removes.
 #include "plan/environment/removed_variables.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a site file may say, how it is refused, and what several of them make together.
+// Tests the content of site files, refusals, and merging of several files.
 #include "plan/environment/site_file.h"
 
 #include <gtest/gtest.h>

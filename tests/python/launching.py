@@ -1,6 +1,6 @@
-"""Launches Pythons as muster does: a run directory with a context, the environment, PYTHONPATH.
+"""Launches Pythons like muster: a run directory with a context, the environment, PYTHONPATH.
 
-Knows what muster's side of the agreement is; the tests know what must come of it.
+Implements muster's side of the interface; the tests check the results.
 """
 
 import atexit

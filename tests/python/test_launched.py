@@ -1,4 +1,4 @@
-"""Of all Pythons below a launched process, the right one gets the settings, and no other writes its files."""
+"""Of all Pythons below a launched process, only the right one gets the settings and writes its files."""
 
 import os
 import shlex

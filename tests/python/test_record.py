@@ -1,4 +1,4 @@
-"""applied.json: what a run's report learns from it."""
+"""Tests applied.json, which a run's report reads."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What ends a process: another release, a refused value, a context or secret that cannot be read."""
+"""Tests failures that end a process: another release, a refused value, an unreadable context or secret."""
 
 import json
 import os

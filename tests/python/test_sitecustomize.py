@@ -1,4 +1,4 @@
-"""sitecustomize hands over to the one it shadows and leaves no trace in a Python that is not ours."""
+"""sitecustomize hands over to the one that it shadows and has no effect in a Python that muster did not launch."""
 
 import ast
 import glob

@@ -1,4 +1,4 @@
-// What the reference tells about an attribute: everything that its record holds, and when it holds.
+// Tests the description of attributes: every field of a record, and the releases in which it applies.
 #include "reference/attribute_facts.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which topics there are and what looking one up gives.
+// Tests the list of topics and their lookup.
 #include "reference/context_topics.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Texts that are made from muster's own records and kept in the tree: they are what would be made now.
-// tools/update-goldens writes them anew (MUSTER_UPDATE_GOLDENS=1).
+// Tests that generated texts in the tree are up to date. tools/update-goldens regenerates them
+// (MUSTER_UPDATE_GOLDENS=1).
 #include <memory>
 
 #include <gtest/gtest.h>

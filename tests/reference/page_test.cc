@@ -1,4 +1,4 @@
-// One page in its three forms, word for word.
+// Compares a page in its three formats with golden texts.
 #include "reference/page.h"
 
 #include <gtest/gtest.h>

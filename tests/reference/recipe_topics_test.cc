@@ -1,5 +1,5 @@
-// The recipe reference: each field is described, what it says of parameters and defaults is what the engine does, and
-// its page in docs/ is current. That its names are those that recipes find is stub_names_test.cc's.
+// Tests the recipe reference: each field is described, its parameters and defaults match the engine, and its page in
+// docs/ is current. stub_names_test.cc compares its names with those in recipes.
 #include "reference/recipe_topics.h"
 
 #include <set>

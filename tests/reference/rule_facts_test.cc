@@ -1,4 +1,4 @@
-// Which rules an attribute's page tells, and in which words.
+// Tests which rules an attribute's page lists, and their wording.
 #include "reference/rule_facts.h"
 
 #include <set>

@@ -1,5 +1,5 @@
-// The definitions for editors name what recipes really find: those of muster.lua are written by hand and would grow
-// stale, those of context.lua come from the schema, which knows no functions and constants but its own.
+// Tests that the definitions for editors match the names in recipes: those of muster.lua are written by hand and could
+// become outdated, those of context.lua are generated from the schema.
 #include <fstream>
 #include <map>
 #include <memory>

@@ -1,4 +1,4 @@
-// What a stub says of itself, as a line that the head does not trust.
+// Tests the report line of a stub, which the head does not trust.
 #include <gtest/gtest.h>
 
 #include "stub/program/greeting.h"

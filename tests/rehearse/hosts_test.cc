@@ -1,4 +1,4 @@
-// Whole rehearsals over ssh, on a bed of hosts, some of which are not as they should be.
+// Tests whole rehearsals over ssh, on a testbed with faulty hosts.
 #include <cstdio>
 #include <fstream>
 #include <set>

@@ -1,4 +1,4 @@
-// Whole rehearsals on this machine: one that is well, and environments that somebody has spoilt.
+// Tests whole rehearsals on this machine: a successful one, and corrupted environments.
 #include <filesystem>
 #include <fstream>
 #include <set>

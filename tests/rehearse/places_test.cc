@@ -1,4 +1,4 @@
-// What a stub looks at on its own host: files of a command, and room on disks.
+// Tests the checks of a stub on its own host: files of a command, and disk space.
 #include "stub/program/places.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// The plan of a rehearsal: everything as in the plan, but for what a process runs and how a job ends.
+// Tests the plan of a rehearsal: the same as the original, except for commands and the end of the job.
 #include <algorithm>
 
 #include <gtest/gtest.h>

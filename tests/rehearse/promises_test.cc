@@ -1,4 +1,4 @@
-// What a process's environment has to say, against what the plan has.
+// Tests the comparison of a process's environment with the plan.
 #include "stub/program/promises.h"
 
 #include <algorithm>

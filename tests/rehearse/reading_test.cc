@@ -1,4 +1,4 @@
-// From what stubs and the journal say to a table of checks and named failures.
+// Tests the conversion of stub reports and the journal to a table of checks and named failures.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

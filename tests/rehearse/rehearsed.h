@@ -1,4 +1,4 @@
-// A rehearsal called to its end, and its JSON: which checks failed, for whom and where.
+// Runs a rehearsal to its end, and reads its JSON: which checks failed, for which processes and hosts.
 #pragma once
 
 #include <set>

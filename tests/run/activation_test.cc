@@ -1,4 +1,4 @@
-// What the head tells an agent to do, what it makes of the answer, and what of it may be read later.
+// Tests the head's orders for activations, its handling of the answers, and the part that may be read later.
 #include "run/start/activation.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Ranks that a framework assigns itself, out of the logs of its processes.
+// Tests reading ranks that a framework assigns itself from the logs of its processes.
 #include "run/report/assigned_rank.h"
 
 #include <gtest/gtest.h>

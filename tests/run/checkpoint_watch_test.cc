@@ -1,4 +1,4 @@
-// A checkpoint is told of when it becomes whole, however deep below its folder that happens.
+// Tests that a checkpoint is reported when it becomes complete, at any depth below its folder.
 #include "run/session/checkpoint_watch.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Code is sent as it was offered: from below its folder, and through no link.
+// Tests that code is sent as offered: from below its folder, and through no link.
 #include "run/start/code_shipment.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What reaches the reader: lines, output, followed logs, the console as a whole.
+// Tests the console output: lines, process output, followed logs, the console as a whole.
 #include "run/console/console.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the report says about contexts: from records as launched Pythons leave them, and as nobody should.
+// Tests the report about contexts, from records of launched Pythons and from forged ones.
 #include "run/report/context_report.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Requests and answers at the control socket as lines, and what is refused.
+// Tests requests and answers at the control socket as lines, and refusals.
 #include "run/control/control_protocol.h"
 
 #include <string>

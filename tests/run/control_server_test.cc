@@ -1,4 +1,4 @@
-// Who is listened to at the control socket. What is said there: tests/run/control_protocol_test.cc, and whole runs.
+// Tests which clients the control socket accepts; control_protocol_test.cc and whole runs test the messages.
 #include "run/control/control_server.h"
 
 #include <string>

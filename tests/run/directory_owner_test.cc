@@ -1,5 +1,5 @@
-// Whose a run directory is: what names mean, what may be done with another user's, and where one's own are made. Two
-// users and root; only root can be all of them.
+// Tests ownership of run directories: the meaning of names, what is allowed with another user's, and where own ones are
+// created. Two users and root, so it needs root.
 #include "run/directory/directory_owner.h"
 
 #include <filesystem>

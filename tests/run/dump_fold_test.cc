@@ -1,4 +1,4 @@
-// Dumps folded over processes, and told.
+// Tests grouping of dumps over processes, and their text.
 #include "run/report/dump_fold.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// The account of a first failure, from journals and folders that are put together here: what it tells of others, of
-// time and of what processes say themselves.
+// Tests the analysis of a first failure, from journals and folders that are created here: the other failures, times,
+// and messages of the processes.
 #include "run/report/failure_account.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// A clock whose hands the test turns. The alarm goes off when it is told to, never by itself.
+// A clock that the test advances. The alarm goes off only when the test triggers it.
 #pragma once
 
 #include <functional>

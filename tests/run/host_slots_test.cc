@@ -1,4 +1,4 @@
-// Which machine stands for which host.
+// Tests the mapping of hosts to machines.
 #include "run/supervise/host_slots.h"
 
 #include <gtest/gtest.h>

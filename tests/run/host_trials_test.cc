@@ -1,4 +1,4 @@
-// What follows from what hosts were tried for.
+// Tests the conclusions from host probes.
 #include <gtest/gtest.h>
 
 #include "run/hosts/host_differences.h"

@@ -1,4 +1,4 @@
-// Runs in which the agent of one host says what is not true, over scripted agents: what becomes of the others.
+// Tests runs in which the agent of one host lies, over scripted agents: the others must not be affected.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a page of docs tells of the entries of a journal.
+// Parses the documentation of a journal's entries.
 #pragma once
 
 #include <cstddef>

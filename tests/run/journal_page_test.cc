@@ -1,4 +1,4 @@
-// docs/journal.md has every entry that is written, with each of its fields, and none that is not.
+// Tests that docs/journal.md has exactly the entries that are written, with all their fields.
 #include "run/journal_page.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The user's live heads, as their runtime directory tells of them.
+// Tests the list of the user's live heads, from their runtime directory.
 #include "run/directory/live_heads.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Which processes and logs a user's words mean.
+// Tests the selection of processes and logs by the user's arguments.
 #include "run/logs/log_choice.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Times of logs as they are read, and logs as one stream.
+// Tests reading the times of logs, and merging logs into one stream.
 #include "run/logs/log_merge.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is taken from the lines that processes append to $MUSTER_METRICS.
+// Tests parsing the lines that processes append to $MUSTER_METRICS.
 #include "run/report/metrics_report.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The newest metrics of running work, as rows show them.
+// Tests the latest metrics of running work, as shown in rows.
 #include "run/directory/newest_metrics.h"
 
 #include <filesystem>

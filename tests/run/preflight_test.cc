@@ -1,4 +1,4 @@
-// What a session does before the first process of a run on several hosts, over scripted agents.
+// Tests the preflight of a run on several hosts, over scripted agents.
 #include <algorithm>
 #include <fstream>
 

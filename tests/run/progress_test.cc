@@ -1,4 +1,4 @@
-// The rows of a run's progress, and how they stay below what is written.
+// Tests the progress rows of a run, which stay below other output.
 #include "run/console/progress.h"
 
 #include <chrono>

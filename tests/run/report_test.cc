@@ -1,4 +1,4 @@
-// Reports of run directories that are put together here record by record, as heads of all fates leave them.
+// Tests reports of run directories that are created here record by record, for all kinds of ends.
 #include "run/report/report.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Restarts that are under way: when their processes may be started again, and how wider restarts take over narrower.
+// Tests restarts in progress: when their processes may be started again, and how wider restarts replace narrower ones.
 #include "run/supervise/restart_rounds.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Runs beside each other on one loop, over one standing agent, with the real programs.
+// Tests concurrent runs on one loop, over one standing agent, with the real programs.
 #include "run/session/run_in_progress.h"
 
 #include <csignal>

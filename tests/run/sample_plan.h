@@ -1,4 +1,4 @@
-// Plans for the tests of this room, small and complete: what matters is who ends how, not what is run.
+// Small, complete plans for the tests of this folder: the ends of processes matter, not their commands.
 #pragma once
 
 #include <cstdint>

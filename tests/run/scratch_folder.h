@@ -1,4 +1,4 @@
-// A folder below $TMPDIR that is gone after the test.
+// A folder below $TMPDIR that is removed after the test.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Agents that do what the test's script says, over no descriptors at all. Without a script they are agents
-// of a well-behaved machine: every process starts, and ends well when it is told to finish.
+// Agents that follow the test's script, without descriptors. Without a script they behave like real ones: every process
+// starts, and succeeds when it is asked to finish.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whole runs over scripted agents: commands and events in, files and outcome out.
+// Tests whole runs over scripted agents: commands and events in, files and outcome out.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// When the supervisor asks for a checkpoint before it stops a job, and how long it waits.
+// Tests when the supervisor requests a checkpoint before stopping a job, and how long it waits.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// When the supervisor has a dump taken, and what waits for it.
+// Tests when the supervisor takes a dump, and what waits for it.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// Hosts that are lost, spares that take their places, and failures of several hosts in the order of their clocks.
+// Tests lost hosts, spares that replace them, and failures of several hosts in the order of their clocks.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// While a process has the user's terminal: which deadlines wait, and which do not.
+// Tests which deadlines are suspended while a process has the user's terminal.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Roles that wait for each other, processes that are started again, limits.
+// Tests roles that wait for each other, restarts, and limits.
 #include <string>
 #include <vector>
 

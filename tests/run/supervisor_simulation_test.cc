@@ -1,5 +1,5 @@
-// Random jobs on a made-up machine: agents that start, lose and end processes as they like, users that lose
-// patience, connections that break. Whatever happens, the invariants hold. A seed that breaks one is a test.
+// Simulates random jobs: agents that start, lose and end processes at random, impatient users, broken connections. The
+// invariants must always hold. A seed that violates one becomes a test.
 #include <algorithm>
 #include <deque>
 #include <map>

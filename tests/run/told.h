@@ -1,4 +1,4 @@
-// What a supervisor asks for as short lines, and the events that tests feed it.
+// The orders of a supervisor as short lines, and the events for tests.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Calls of the context functions against the shipped schema of release 1.6.
+// Tests calls of the context functions against the shipped schema of release 1.6.
 #include "muster/context.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the documents show, row by row: their example lines, and their tables of names, defaults, platforms, groups and
+// Tests the content of the documents, row by row: example lines, and tables of names, defaults, platforms, groups and
 // reset values.
 #include <algorithm>
 #include <set>

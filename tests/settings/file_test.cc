@@ -1,4 +1,4 @@
-// The JSON files that attributes name, key by key: what is in them is checked where the recipe ships them.
+// Tests the JSON files that attributes name, key by key: their content is checked if the recipe ships them.
 #include <gtest/gtest.h>
 
 #include "muster/context.h"

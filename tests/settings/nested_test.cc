@@ -1,4 +1,4 @@
-// Attributes that are tables: sub-keys, and what they ask of each other.
+// Tests attributes that are tables: sub-keys, and their dependencies.
 #include <gtest/gtest.h>
 
 #include "muster/context.h"

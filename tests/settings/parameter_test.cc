@@ -1,4 +1,4 @@
-// Parameters by themselves: declarations, texts, values, limits and what is said about them.
+// Tests parameters alone: declarations, texts, values, limits and messages.
 #include "settings/parameters/parameter.h"
 
 #include <limits>

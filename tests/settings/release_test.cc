@@ -1,4 +1,4 @@
-// What differs between releases: names, modes, what freezes, what adds up, functions that are not there yet.
+// Tests differences between releases: names, modes, frozen attributes, merged tables, missing functions.
 #include <algorithm>
 
 #include <gtest/gtest.h>

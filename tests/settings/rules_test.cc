@@ -1,5 +1,5 @@
-// Every rule between settings, in every release: what breaks it, what does not, and that it is gone where it does not
-// hold. The cases are in cases/rules.txt.
+// Tests every rule between settings, in every release: violations, valid cases, and releases without the rule. The
+// cases are in cases/rules.txt.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// Records become attributes, and misspelt records become errors.
+// Tests parsing of records into attributes, and errors for misspelt records.
 #include <gtest/gtest.h>
 
 #include "muster/schema.h"

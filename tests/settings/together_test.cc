@@ -1,4 +1,4 @@
-// Settings against each other and against the processes that are started.
+// Tests checks between settings, and against the processes of the job.
 #include <deque>
 
 #include <gtest/gtest.h>

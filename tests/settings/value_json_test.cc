@@ -1,4 +1,4 @@
-// Values and JSON: what goes out comes back, and what is no JSON says where.
+// Tests round trips of values through JSON, and the positions of errors.
 #include "settings/values/value_json.h"
 
 #include <cmath>

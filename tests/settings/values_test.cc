@@ -1,4 +1,4 @@
-// Every attribute of every release against values it takes and values it refuses: the tables in cases/values_*.txt.
+// Tests valid and invalid values for every attribute of every release: the tables in cases/values_*.txt.
 #include <set>
 
 #include <gtest/gtest.h>

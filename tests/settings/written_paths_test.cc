@@ -1,4 +1,4 @@
-// What processes write because of their contexts, and who shares it.
+// Tests the paths that processes write because of their contexts, and which processes share them.
 #include "settings/check/written_paths.h"
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Where a process's cgroup is, and ending all that is in one.
+// Tests finding a process's cgroup, and killing everything in one.
 #include "spawn/leftovers/cgroup.h"
 
 #include <filesystem>

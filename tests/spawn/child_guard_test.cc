@@ -1,4 +1,4 @@
-// The guard of one process: what becomes of a child that does not end, or is stopped.
+// Tests the guard of one process: children that do not end, or are stopped.
 #include "spawn/guard/child_guard.h"
 
 #include <array>

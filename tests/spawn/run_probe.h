@@ -1,4 +1,4 @@
-// Starts a probe through a Launcher, waits for its end and keeps what it printed.
+// Starts a probe through a Launcher, waits for its end and stores its output.
 #pragma once
 
 #include <optional>

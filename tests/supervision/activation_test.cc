@@ -1,5 +1,5 @@
-// What is sourced on a host before anything starts there reaches its processes, in its place between what is inherited
-// and what the recipe says; and where it fails, or takes too long, nothing starts and nothing is left.
+// Tests activation on a host: its variables reach the processes, with precedence between inherited ones and the
+// recipe's; if it fails or takes too long, nothing starts and nothing is left.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -1,5 +1,5 @@
-// A run in the background, as `muster run --detach` makes it, and what is to be seen of it. Ends what a failed test
-// leaves.
+// A run in the background, as started by `muster run --detach`, and access to its state. Cleans up after a failed
+// test.
 #pragma once
 
 #include <algorithm>

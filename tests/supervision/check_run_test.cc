@@ -1,5 +1,5 @@
-// The independent checker of run directories sees what is wrong with one. (tools/run-tests holds every run directory of
-// the suite to it.)
+// Tests the independent checker of run directories. (tools/run-tests applies it to every run directory of the test
+// suite.)
 #include <filesystem>
 
 #include "supervision/started_muster.h"

@@ -1,5 +1,5 @@
-// Head and agent killed together: their guard ends what they leave. With the guard killed too, that is found and ended
-// by muster clean, and nobody else is.
+// Tests killing head and agent together: their guard kills what they leave. If the guard was killed too, muster clean
+// finds and kills exactly these processes.
 #include <filesystem>
 
 #include "supervision/started_muster.h"

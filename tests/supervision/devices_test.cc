@@ -1,4 +1,4 @@
-// Devices and cores of real processes: what they find, who else may have them, and for how long.
+// Tests devices and cores of real processes: what they get, which others may use them, and for how long.
 #include <atomic>
 #include <thread>
 

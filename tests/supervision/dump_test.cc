@@ -1,4 +1,4 @@
-// Dumps of whole runs: by a limit of silence, before a stop, and while a run goes on.
+// Tests dumps of whole runs: by a limit of silence, before a stop, and during a run.
 #include <filesystem>
 
 #include "supervision/job.h"

@@ -1,5 +1,5 @@
-// What the report of a run tells of failures, by whole runs: every way to end, evidence, words of the processes
-// themselves, and how the run came to start.
+// Tests failure reports with whole runs: every kind of end, evidence, messages of the processes, and the run's
+// start.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Each fault hook with each action in a small job in which something fails: nothing is left, nothing hangs (ctest has
-// the deadline), and the end is told.
+// Tests each fault hook with each action in a small job with a failure: nothing is left, nothing hangs (ctest has the
+// deadline), and the end is reported.
 #include <set>
 
 #include "base/system/fault.h"

@@ -1,4 +1,4 @@
-// A run in which nothing happens costs nothing: neither head nor agent wakes up, however many processes they watch.
+// Tests that an idle run costs nothing: neither head nor agent wakes up, for any number of processes.
 #include <cstdlib>
 #include <map>
 

@@ -1,4 +1,4 @@
-// --isolate=pid: whatever a process does to be left alone, it ends with its run.
+// Tests --isolate=pid: whatever a process does to escape, it ends with its run.
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
-// A small recipe, run by the muster program with real processes, and what is to be seen of it afterwards. Whatever the
-// job does, nothing may be left of it.
+// A small recipe, run by the muster program with real processes, and access to the results. Checks that nothing is left
+// of the job.
 #pragma once
 
 #include <algorithm>

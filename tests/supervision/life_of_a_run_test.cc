@@ -1,4 +1,4 @@
-// Runs in the background with real processes, and the commands that look after them: stop, ps, ls, watch.
+// Tests runs in the background with real processes, and the commands that control them: stop, ps, ls, watch.
 #include <filesystem>
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Whole runs whose logs have a limit, where the file system can cut off their heads and where it cannot.
+// Tests whole runs with log limits, on file systems that can drop the beginning of a file and on others.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs of muster that a test reads along with: their output through a pipe that it may read slowly, or not at all.
+// Runs muster and reads its output through a pipe, as slowly as a test wants, or not at all.
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Logs of whole runs: chosen, merged, shown while they are written and afterwards.
+// Tests logs of whole runs: selected, merged, shown while they are written and afterwards.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>

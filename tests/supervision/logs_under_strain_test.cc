@@ -1,5 +1,5 @@
-// Logs in bad company: a disk that is full, a reader or terminal that stands still, a gigabyte without a newline, and
-// programs that write what a terminal should not see.
+// Tests logs under difficult conditions: a full disk, a reader or terminal that stalls, a gigabyte without a newline,
+// and output that is unsafe for a terminal.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Two users and root in one folder of runs: what is executed, stopped, changed and cleaned is one's own, whatever other
-// people's journals name. Only root can be all of them.
+// Tests two users and root in one folder of runs: only own runs are executed, stopped, changed and cleaned, whatever
+// the journals of others contain. Needs root.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Ports that a stranger takes: before the run, or between the moment muster lets go of one and the moment a process of
-// the job listens. The stranger is the test itself.
+// Tests ports taken by a foreign process: before the run, or between the release by muster and the moment when a
+// process of the job listens. The foreign process is the test itself.
 #include <array>
 #include <csignal>
 #include <fstream>

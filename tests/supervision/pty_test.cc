@@ -1,5 +1,5 @@
-// `run --pty` on a terminal: what the process has of it, what muster has meanwhile, and what becomes of the terminal on
-// every way out.
+// Tests `run --pty` on a terminal: the process's use of it, muster's meanwhile, and the terminal's state after every
+// exit.
 #include <algorithm>
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-// A run whose caller has closed standard input, output or error (`muster run … <&- >&- 2>&-`).
+// Tests runs whose caller has closed standard input, output or error (`muster run … <&- >&- 2>&-`).
 #include <filesystem>
 
 #include "supervision/started_muster.h"

@@ -1,4 +1,4 @@
-// muster with a recipe of one test, as a child that can be watched and killed; and what became of its processes.
+// Starts muster with a recipe as a child that can be observed and killed, and finds its processes.
 #pragma once
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// Starts without number: short runs one after the other, undisturbed and with a delay at each fault hook. None hangs,
-// and each ends with everything reaped.
+// Tests many starts: short runs in sequence, undisturbed and with a delay at each fault hook. None hangs, and each ends
+// with everything reaped.
 #include <chrono>
 
 #include "base/system/clock.h"

@@ -1,4 +1,4 @@
-// An agent that does not answer (SIGSTOP): who asks its run to end does not wait for it for ever, and nothing is left.
+// Tests an agent that does not answer (SIGSTOP): stopping the run does not wait for ever, and nothing is left.
 #include <algorithm>
 #include <array>
 

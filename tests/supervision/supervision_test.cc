@@ -1,4 +1,4 @@
-// Recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
+// Tests recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Another directory, or a link, takes the place of a live run's directory: head and agent go on in the one they opened.
+// Tests a live run's directory being replaced by another or a link: head and agent continue in the one they opened.
 #include <cerrno>
 #include <filesystem>
 #include <string>

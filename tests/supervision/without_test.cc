@@ -1,4 +1,4 @@
-// Whole runs without one mechanism of the kernel at a time: the same end, and what stood in is named.
+// Tests whole runs without one kernel mechanism at a time: the same outcome, and the substitute is named.
 #include "base/system/without.h"
 
 #include "supervision/started_muster.h"

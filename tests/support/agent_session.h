@@ -1,4 +1,4 @@
-// A head for tests: one agent behind a Channel, commands in, everything it says kept in order.
+// A head for tests: one agent behind a Channel; sends commands and stores all messages in order.
 #pragma once
 
 #include <filesystem>

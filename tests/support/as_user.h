@@ -1,4 +1,4 @@
-// For a test that root runs: to be another user for a while, with that user's rights on files.
+// Lets a test that runs as root act as another user for a while, with that user's file permissions.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// Waiting in tests: for a line in a file that a process writes, for a descriptor, for a process to end. Each
-// wait has a deadline that only a broken program reaches.
+// Waiting in tests: for a line in a file that a process writes, for a descriptor, for a process to end. Each wait has a
+// deadline that is only reached on failure.
 #pragma once
 
 #include <chrono>

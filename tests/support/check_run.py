@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks run directories from outside: does what they hold keep the promises of docs/journal.md and
+"""Checks run directories independently: does their content match docs/journal.md and
 docs/run_directory.md?
 
-Written from those documents, with the standard library only, and knows nothing of muster's sources. What is checked:
+Written from those documents, with the standard library only, independent of muster's sources. The checks:
 
   format   every line's checksum, number and order; modes 0700 and 0600; no link among the run's own files
   pages    every file, event and field that is there has a place in the two documents

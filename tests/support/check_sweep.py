@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks sweep directories against what is promised about them: the journal alone says where a sweep stands.
+"""Checks sweep directories against their documentation: the journal alone determines the state of a sweep.
 
-Knows the format of docs/sweeps.md and nothing of muster's code: it has its own checksum, its own reader, its own ids. A
-sweep may be checked while its head is dead, or in the middle of everything: what is not over by then need not be.
+Uses the format of docs/sweeps.md and nothing of muster's code: it has its own checksum, reader and ids. A
+sweep may be checked at any time, also while its head is dead: trials that are not finished are allowed.
 """
 
 import argparse

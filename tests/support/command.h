@@ -1,4 +1,4 @@
-// Runs a program of the build to its end, with an environment of its own, and keeps what it wrote.
+// Runs a program of the build to its end, with a given environment, and stores its output.
 #pragma once
 
 #include <algorithm>

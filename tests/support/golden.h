@@ -1,5 +1,5 @@
-// Texts that are kept in the tree and compared with what is said now. With MUSTER_UPDATE_GOLDENS=1, as
-// tools/update-goldens has it, they are written anew instead.
+// Compares texts with golden files in the tree. With MUSTER_UPDATE_GOLDENS=1, set by tools/update-goldens, rewrites
+// these instead.
 #pragma once
 
 #include <cstdlib>

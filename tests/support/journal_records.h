@@ -1,4 +1,4 @@
-// Lines of a journal, of a run or of a sweep, as JSON: those that are there, and waiting for more.
+// Reads lines of a journal, of a run or of a sweep, as JSON, and waits for further ones.
 #pragma once
 
 #include <fstream>

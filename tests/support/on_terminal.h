@@ -1,4 +1,4 @@
-// A program on a pseudo-terminal of its own, whose keys a test presses and whose screen it sees.
+// Runs a program on a pseudo-terminal, with keys sent by the test and access to its screen.
 #pragma once
 
 #include <algorithm>

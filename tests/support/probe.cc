@@ -1,5 +1,5 @@
-// probe: the child that tests start. Its arguments are done one after the other; it prints one line for each
-// that prints, so that a test waits for a line and never for a time.
+// probe: the child process of tests. Executes its arguments in order; it prints one line for each that prints, so that
+// tests wait for lines and never for a time.
 //
 //   args env cwd fds signals ids nofile   print what it has, as one line of JSON
 //   print TEXT                            print TEXT

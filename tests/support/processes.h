@@ -1,4 +1,4 @@
-// Finding processes by a token in their environment: what a run left behind, whoever its parent is now.
+// Finds processes by a token in their environment: what a run left behind, whatever its parent is now.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// A temporary folder with a small recipe and the run made of it: writing the one, calling muster, reading the other.
-// What the run is started as, on a terminal or not, and what is expected of it, is the test's.
+// A temporary folder with a small recipe and its run: writes the recipe, calls muster, reads the results. Tests choose
+// how the run is started, and check the results.
 #pragma once
 
 #include <fstream>

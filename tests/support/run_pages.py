@@ -1,6 +1,6 @@
-"""What docs/journal.md and docs/run_directory.md tell of a run: names of events and fields, and of files.
+"""Parses docs/journal.md and docs/run_directory.md: names of events and fields, and of files.
 
-Knows the tables of the two pages and nothing of what is in a run; check_run.py holds runs to them.
+Reads the tables of the two pages; check_run.py compares runs with them.
 """
 
 import functools

@@ -1,5 +1,5 @@
-// The transports of the registry once more, with the agents that are talked to below standing ones: what holds for an
-// agent holds for those, too. Each channel has a standing agent of its own, which ends before the channel's last word.
+// The transports of the registry with agents below standing ones, which must satisfy the same requirements. Each
+// channel has a standing agent of its own, which ends before the channel's last message.
 #pragma once
 
 #include <memory>

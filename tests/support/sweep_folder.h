@@ -1,4 +1,4 @@
-// A temporary folder with a sweep in it, written as a head would: journal and sweep.json, no index.
+// A temporary folder with a sweep, written like a head would: journal and sweep.json, no index.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Gangs on hosts: all places or none, nothing twice, large ones find whole hosts.
+// Tests gang scheduling on hosts: all places or none, nothing twice, large trials find whole hosts.
 #include "sweep/course/host_pool.h"
 
 #include <gtest/gtest.h>

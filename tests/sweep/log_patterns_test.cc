@@ -1,4 +1,4 @@
-// What patterns find in a line, and what is refused before anything runs.
+// Tests the matches of patterns in a line, and refusals before anything runs.
 #include "sweep/trial/log_patterns.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reports of a trial as its files grow, without any process.
+// Tests reports of a trial while its files grow, without any process.
 #include "sweep/trial/metrics_watch.h"
 
 #include <filesystem>

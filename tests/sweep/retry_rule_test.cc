@@ -1,4 +1,4 @@
-// What is tried again, and which host is left alone.
+// Tests which trials are retried, and which hosts are quarantined.
 #include "sweep/course/retry_rule.h"
 
 #include <gtest/gtest.h>

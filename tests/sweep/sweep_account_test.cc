@@ -1,4 +1,4 @@
-// Where a sweep stands follows from its entries and their order alone.
+// Tests that the state of a sweep follows from its entries and their order alone.
 #include "sweep/record/sweep_account.h"
 
 #include <random>

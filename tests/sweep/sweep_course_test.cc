@@ -1,4 +1,4 @@
-// Which trial comes next, and what follows from the end of one: without processes, journal or clock.
+// Tests the trial scheduler: the next trial, and reactions to ends, without processes, journal or clock.
 #include "sweep/course/sweep_course.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The index of a sweep: what it holds is what the journal says, whenever either was cut off.
+// Tests that the index of a sweep always matches the journal, wherever either was cut off.
 #include "sweep/index/sweep_index.h"
 
 #include <map>

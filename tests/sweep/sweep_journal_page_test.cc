@@ -1,4 +1,4 @@
-// The page on sweeps has every entry of their journal, with each of its fields, and none that is not written.
+// Tests that the page on sweeps has exactly the entries of the journal, with all their fields.
 #include <set>
 #include <string>
 

@@ -1,4 +1,4 @@
-// The journal of a sweep: there and back, and as far as it is whole whatever happened to its bytes.
+// Tests the journal of a sweep: round trips, and reading the valid part of damaged files.
 #include "sweep/record/sweep_journal.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The table of classes: what is known of an end, and what a sweep makes of it.
+// Tests the classification of ends, as a table.
 #include "sweep/trial/trial_class.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Which of a run and a sweep a word names: no processes, no files.
+// Tests which of a run and a sweep a word names: no processes, no files.
 #include "sweep/index/work_choice.h"
 
 #include <gtest/gtest.h>

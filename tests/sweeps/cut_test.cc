@@ -1,4 +1,4 @@
-// A sweep whose journal is cut, as when the power goes: what it no longer tells is done again, and nothing else.
+// Tests a sweep whose journal is cut, as in a power failure: exactly the lost part is repeated.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

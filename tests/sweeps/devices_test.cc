@@ -1,4 +1,4 @@
-// Sweeps and runs that want the same devices of one machine at the same time.
+// Tests sweeps and runs that compete for the devices of one machine.
 #include <algorithm>
 #include <atomic>
 #include <map>

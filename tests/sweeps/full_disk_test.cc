@@ -1,5 +1,5 @@
-// Sweeps, and runs, on a disk that is full: a small file system of its own, in a mount namespace that holds it for as
-// long as the test lives.
+// Tests sweeps and runs on a full disk: a small file system in a mount namespace that exists for the duration of the
+// test.
 #include <cstdio>
 #include <string>
 

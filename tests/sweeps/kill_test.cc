@@ -1,4 +1,4 @@
-// A sweep whose head is killed at random moments, again and again.
+// Tests a sweep whose head is killed repeatedly at random moments.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

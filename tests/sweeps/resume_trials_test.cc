@@ -1,4 +1,4 @@
-// Trials that were interrupted or failed, and go on from their checkpoints.
+// Tests trials that were interrupted or failed, and resume from their checkpoints.
 #include <string>
 
 #include <gtest/gtest.h>

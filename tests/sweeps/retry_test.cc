@@ -1,4 +1,4 @@
-// Sweeps whose recipe changes under them, and trials that fail and are tried again.
+// Tests sweeps whose recipe is changed meanwhile, and trials that fail and are retried.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A sweep that is asked to stop, and one that somebody else is at.
+// Tests stopping a sweep, and a sweep that has an active head already.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A temporary folder with a recipe and a sweep of it, run by the real program: started, ended by force, gone on with,
-// and held against what its journal promises. What is swept and what is expected of it is the test's.
+// A temporary folder with a recipe and a sweep of it, run by the real program: started, killed, resumed, and checked
+// against its journal's documentation. Tests choose the sweep and check the results.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the processes of a trial know of their sweep, and what a sweep says of a trial that did not report.
+// Tests what the processes of a trial know about their sweep, and trials that did not report.
 #include <string>
 
 #include <gtest/gtest.h>

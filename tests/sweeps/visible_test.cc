@@ -1,4 +1,4 @@
-// A sweep that runs is seen and steered by the commands that show and steer runs, and so is each of its trials.
+// Tests that a running sweep, and each of its trials, is shown and controlled by the commands for runs.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What /proc tells of a process.
+// Tests reading a process's usage from /proc.
 #include "top/load.h"
 
 #include <string>

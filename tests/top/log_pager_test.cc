@@ -1,4 +1,4 @@
-// Moving in a log of any size.
+// Tests moving in a log of any size.
 #include "top/log_pager.h"
 
 #include <fstream>

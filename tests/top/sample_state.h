@@ -1,4 +1,4 @@
-// A run of three roles in which something is odd.
+// A run of three roles with an outlier.
 #pragma once
 
 #include <string>

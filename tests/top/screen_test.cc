@@ -1,4 +1,4 @@
-// The screen of muster top, as lines: a pure function of state, view and size.
+// Tests the screen of muster top, as lines: a pure function of state, view and size.
 #include "top/screen.h"
 
 #include <string>

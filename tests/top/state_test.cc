@@ -1,4 +1,4 @@
-// What is shown of a head's answer and of a report.
+// Tests the conversion of a head's answer and of a report.
 #include <gtest/gtest.h>
 
 #include "top/top_state.h"

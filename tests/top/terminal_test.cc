@@ -1,4 +1,4 @@
-// muster on a terminal: `top` with its keys, and what becomes of the terminal on every way out.
+// Tests muster on a terminal: `top` with its keys, and the terminal's state after every exit.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Keys as bytes, and what they make of a view: tables.
+// Tests key sequences, and their effect on a view, as tables.
 #include "top/view.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Head, agent and the agent's guard: whichever of them are killed, one that is left ends everything, whoever the user
-// is.
+// Tests killing any of head, agent and guard: one that remains ends everything, for every
+// user.
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>

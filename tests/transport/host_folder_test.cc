@@ -1,4 +1,4 @@
-// The run directory that an agent makes where it does not see the head's.
+// Tests the run directory of an agent that does not share the head's.
 #include <filesystem>
 #include <string>
 

@@ -1,4 +1,4 @@
-// The gate before sshd belongs to the channels of a loop, not to the transport, which outlives the loop of a run.
+// Tests that the ssh gate belongs to the channels of a loop, not to the transport, which outlives the loop of a run.
 #include <optional>
 #include <string>
 

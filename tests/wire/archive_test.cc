@@ -1,4 +1,4 @@
-// What crosses a process border comes back as it was; what does not come from a writer is refused.
+// Tests round trips of archived values; bytes that no writer produces are refused.
 #include "wire/archive/archive.h"
 
 #include <limits>

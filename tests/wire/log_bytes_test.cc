@@ -1,5 +1,5 @@
-// Logs that lose their beginning, as they are read: files in every state that a drop, or the end of whoever made it,
-// can leave.
+// Tests reading logs that lose their beginning: files in every state that a drop, or its interruption, can
+// leave.
 #include "wire/files/log_bytes.h"
 
 #include <filesystem>

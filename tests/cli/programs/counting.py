@@ -1,9 +1,9 @@
-"""A training that counts: writes a checkpoint step_N.txt for each step, and begins after the one that it is given.
+"""A training that counts: writes a checkpoint step_N.txt for each step, and resumes after a given one.
 
     counting.py --dir DIR --steps N [--from CHECKPOINT] [--die-at N] [--stop MUSTER]
 
-With --die-at it is killed after that step, unless that is where it began. With --stop it asks muster to end the run
-after its first step, and then does as it is told: at SIGUSR1 one more checkpoint, at SIGTERM the end.
+With --die-at it is killed after that step, unless it resumed there. With --stop it requests muster to end the run
+after its first step, and then reacts to signals: one more checkpoint on SIGUSR1, exit on SIGTERM.
 """
 
 import argparse

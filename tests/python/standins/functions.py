@@ -1,6 +1,6 @@
-"""The functions of MindSpore 2.5 to 2.7 that replace set_context, as a stand-in: each call is written down.
+"""Stand-ins for the functions of MindSpore 2.5 to 2.7 that replace set_context; each call is recorded.
 
-Knows which release has which function, which may be called again, and that set_device comes before what asks for the
+Defines which release has which function, which may be repeated, and that set_device comes before functions that use the
 device. One function, `install`, puts them into a stand-in package.
 """
 

@@ -1,7 +1,7 @@
-"""What the stand-ins of MindSpore share: a context that behaves like the real one and writes down every call.
+"""Common code of the MindSpore stand-ins: a context that behaves like the real one and records every call.
 
-Knows the rules of the real setters that the order of calls, tuples and reading depend on, for a
-handful of attributes; computes nothing. Calls go to the file $STANDIN_CALLS, a JSON object a line.
+Implements the rules of the real setters about the order of calls, tuples and reading, for a
+handful of attributes; computes nothing. Calls are written to the file $STANDIN_CALLS, a JSON object per line.
 """
 
 import atexit

@@ -1,10 +1,10 @@
-"""A training that can be held: reports each step, writes a checkpoint step_N.txt at each second one, and begins after
-the one that it is given.
+"""A pausable training: reports each step, writes a checkpoint step_N.txt at every second one, and resumes after
+a given one.
 
     holding.py --dir DIR --steps N [--from CHECKPOINT] [--hold-at N --held FILE] [--die-at N] [--rate RATE]
 
-With --hold-at it makes FILE after that step and waits: at SIGUSR1 it writes one more
-checkpoint, at SIGTERM it ends. With --die-at it kills itself after that step, unless it goes on from a checkpoint.
+With --hold-at it creates FILE after that step and waits: on SIGUSR1 it writes one more
+checkpoint, on SIGTERM it exits. With --die-at it kills itself after that step, unless it resumes from a checkpoint.
 """
 
 import argparse

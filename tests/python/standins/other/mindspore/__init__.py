@@ -1,4 +1,4 @@
-"""A release that is not what recipes ask for."""
+"""A release other than the one in recipes."""
 
 from .context import *  # noqa: F401,F403
 
