@@ -47,7 +47,7 @@ class AgentProgram : public ::testing::Test {
   }
   void Say(const AgentCommand& command) { Say(EncodeFrame(command)); }
 
-  // What the agent says next; nothing at the end of the connection.
+  // The agent's next message; nothing at the end of the connection.
   std::optional<AgentMessage> Hear() {
     for (;;) {
       if (auto frame = reader_.Next()) return DecodeMessage(*frame);
@@ -172,7 +172,7 @@ TEST_F(AgentProgram, EndsEverythingOnSigterm) {
   EXPECT_TRUE(ProcessesWith(token_).empty());
 }
 
-// Its head takes the host for lost: the guard sees to it that nothing goes on here then.
+// The head considers the host lost by then: the guard ensures that nothing continues on the host.
 TEST_F(AgentProgram, IsEndedWhenItIsStoppedForAGoodPartOfItsLease) {
   Start({"--stdio"});
   Say(Hello{kProtocolVersion, "", 0, "", 4'000, folder_.path()});

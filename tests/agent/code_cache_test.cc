@@ -47,7 +47,7 @@ class Filling {
         entries_(EntriesOf(content_)),
         cache_(io_, folder, [this](const AgentMessage& message) { Hear(message); }) {}
 
-  // What was wanted; `ready` is told.
+  // Sends the requested files, up to the answer `ready`.
   void Fill() {
     Offer(entries_, CodeTreeHash(entries_));
     Run();
@@ -56,7 +56,7 @@ class Filling {
     OfferCode offer{std::move(hash), std::move(entries), true};
     return cache_.Offer(offer);
   }
-  // Goes on as far as it can.
+  // Continues as far as possible.
   void Run() {
     io_.restart();
     io_.run();

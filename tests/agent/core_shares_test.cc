@@ -98,8 +98,8 @@ TEST(CoreShares, ThatCannotBeAreRefusedWithTheNumbers) {
             "the processes with a number of cores of their own need 6, and muster has 4 for them (0-3)");
 }
 
-// Whatever the host, and whoever asks: everybody gets something that muster may use, and what is someone's own is
-// nobody else's.
+// Invariants for any host and any requests: everyone gets cores that muster may use, and exclusive cores are not
+// shared.
 TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
   std::mt19937 random(20261122);
   const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
@@ -131,7 +131,7 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
       ASSERT_TRUE(!counted || cores.size() == wishes[i].count);
       given.insert(given.end(), cores.begin(), cores.end());
     }
-    if (!shares->notes.empty()) continue;  // somebody has to share
+    if (!shares->notes.empty()) continue;  // some have to share
     std::sort(given.begin(), given.end());
     ASSERT_EQ(std::adjacent_find(given.begin(), given.end()), given.end()) << "round " << round;
   }

@@ -47,7 +47,7 @@ class DumpTakerTest : public ::testing::Test {
     return copy;
   }
 
-  // Starts a probe that does what comes first, says "up" and then does the rest, and waits for that word.
+  // Starts a probe that executes the first verbs, prints "up" and executes the rest; waits for that line.
   void Start(std::vector<std::string> verbs, bool python = false, const std::vector<std::string>& first = {}) {
     const std::string log = folder_ / (std::to_string(processes_.size()) + ".log");
     const UniqueFd out(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -215,7 +215,7 @@ TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
   EXPECT_NE(files.find("output of gdb, in part:"), std::string::npos);
 }
 
-// Whoever is to end before tools have been chosen is not held by one later.
+// A process that is to be stopped before tools are chosen is not held by one later.
 TEST_F(DumpTakerTest, HasNoToolHoldAProcessThatIsToEnd) {
   Tool("gdb", ": > \"$0.called.$pid\"");
   Start({"wait"});

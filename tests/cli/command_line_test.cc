@@ -80,7 +80,7 @@ TEST(CommandLine, ParametersWrittenLikeOptionsAreShownAsParameters) {
   EXPECT_EQ(Muster({"stop", "--workers", "3"}).err.find("without dashes"), std::string::npos);
 }
 
-// Prevents: `check` says that all is well with a recipe whose program this machine does not have.
+// Prevents: `check` reports success for a recipe whose program is not installed on this machine.
 TEST(CommandLine, CheckWarnsOfProgramsThatAreNotOnPath) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'no-such-program-anywhere' } }");
   const CommandResult result = Muster({"check", recipe.path()});

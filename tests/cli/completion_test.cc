@@ -26,7 +26,7 @@ CommandResult Complete(Words words) {
   return Muster(words);
 }
 
-// Without what is said about each.
+// Without the descriptions.
 Words WordsFor(const Words& words) {
   Words found = Lines(Complete(words).out);
   for (std::string& line : found) line.resize(std::min(line.size(), line.find('\t')));
@@ -168,7 +168,7 @@ TEST(CompletionInBash, CutsOffWhatIsThereAlready) {
   EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
 }
 
-// A recipe of somebody else's: its values are code, if a shell is given them as they are.
+// A hostile recipe: its values are code if a shell gets them unquoted.
 class HostileRecipe {
  public:
   static Words Values() {
@@ -210,7 +210,7 @@ TEST(CompletionInBash, InsertsWordsThatRunNothing) {
 }
 
 // What a shell reads at its terminal when a hostile value is completed: the line is sent off behind the word echo.
-// `started` is the shell and what it is told first, for zsh's zpty.
+// `started` is the shell and its first input, for zsh's zpty.
 Words InsertedAt(const std::string& started) {
   const HostileRecipe recipe;
   const TempDir folder;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kBody = "job:workers { per_host = 1, command = { 'true' } }";
 
-// "n1/8 n2/4": the hosts of the plan, or what was said on standard error.
+// "n1/8 n2/4": the hosts of the plan, or standard error.
 std::string HostsAfter(std::vector<std::string> words, const std::string& fields = "") {
   const OneRecipe recipe(kBody, fields);
   words.insert(words.begin(), {"plan", recipe.path(), "--json"});

@@ -13,7 +13,7 @@ constexpr const char* kFields =
     "params = { s = muster.string { 'default' }, n = muster.int { 1 }, l = muster.list { { 1 } }, m = muster.map { {} "
     "}, b = muster.bool { false } },";
 
-// The parameter's value, or what was said on standard error.
+// The parameter's value, or standard error.
 std::string ValueAfter(const std::string& name, const std::vector<std::string>& words,
                        const std::vector<std::string>& variables = {}) {
   const OneRecipe recipe(kBody, kFields);

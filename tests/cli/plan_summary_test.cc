@@ -26,7 +26,7 @@ TEST(PlanCommand, PrintsItsSummaryWhereItIsAskedFor) {
   ExpectGolden(summary.out, "tests/golden/summary/gpt_175b.txt");
 }
 
-// Prevents: what is compared, kept or searched depends on an option that nobody gave before.
+// Prevents: the output for comparison, storage or search depends on a new option.
 TEST(PlanCommand, PrintsTheCanonicalTextIntoPipes) {
   const CommandResult piped = Muster({"plan", "recipes/pipeline.lua"});
   const CommandResult full = Muster({"plan", "--full", "recipes/pipeline.lua"});

@@ -76,7 +76,7 @@ TEST_F(Resume, GoesOnFromTheStepAtWhichTheJobWasKilled) {
   EXPECT_TRUE(before["resumed"].is_null());
   EXPECT_EQ(Json(resumed + "/inputs.json")["inputs"].back()["kind"], "checkpoint");
 
-  // A run that wrote none goes on from where it began itself; the plan of a resumed one can be replayed.
+  // A run that wrote no checkpoint resumes from its own start; the plan of a resumed run can be replayed.
   fs::remove_all(resumed + "/checkpoints");
   EXPECT_EQ(Log(Run({"--resume", resumed, "steps=4"})), "from 3\nstep 4\n");
   const CommandResult replay = Call({"replay", resumed, "--quiet", "--run-dir", runs_ / "replay"});

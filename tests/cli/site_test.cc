@@ -111,7 +111,7 @@ TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "../muster.site.lua"}).exit_code, 0) << "named on purpose";
 }
 
-// A project that somebody else wrote, checked in the home of a user who has files that are nobody's business.
+// A foreign project, checked in the home of a user with private files.
 class ForeignProject : public AtSite {
  protected:
   ForeignProject() {

@@ -76,7 +76,7 @@ TEST(SweepCommand, RefusesWhatItCannotMean) {
   ExpectRefused("spares", {"recipes/gpt.lua", "--grid", "steps=1,2", "--host", "a,b:8", "--spares", "1"});
 }
 
-// Prevents: a sweep without anything to vary runs one trial and says that all went well.
+// Prevents: a sweep without anything to vary runs one trial and reports success.
 TEST(SweepCommand, RefusesAnEmptySpace) { ExpectRefused("empty_space", {"tests/golden/sweep/empty_space.lua"}); }
 
 // Prevents: a sweep whose condition rejects every point ends without saying which condition that was.

@@ -46,7 +46,7 @@ SweepEntry Ended(TrialNumber trial, std::uint32_t attempt, TrialClass trial_clas
   return ended;
 }
 
-// Six trials: 0 and 5 well, 1 impossible, 2 stopped, 3 crashed twice, 4 running when its head died.
+// Six trials: 0 and 5 succeeded, 1 impossible, 2 stopped, 3 crashed twice, 4 running when its head was killed.
 std::vector<SweepEntry> Six() {
   PointsJudged judged;
   judged.count = 6;

@@ -64,7 +64,7 @@ class PythonJob {
   nlohmann::json ReportJson() const { return nlohmann::json::parse(ContentOf(run_dir() + "/report.json")); }
   std::string ReportText() const { return ContentOf(run_dir() + "/report.txt"); }
 
-  // What report.json says of the context of worker.INDEX; null if it says nothing.
+  // The context of worker.INDEX in report.json; null if there is none.
   nlohmann::json ContextOf(unsigned index = 0, const std::string& role = "worker") const {
     const nlohmann::json report = ReportJson();
     for (const nlohmann::json& context : report.at("contexts")) {

@@ -112,7 +112,7 @@ class RunningMuster {
     const auto ended = Reap(spawned_.pidfd.get());
     return ended && !ended->signalled ? ended->code : -1;
   }
-  // All it has said on both.
+  // Everything printed on both.
   std::string Said() const {
     std::string out(static_cast<std::size_t>(::lseek(out_.get(), 0, SEEK_END)), '\0');
     EXPECT_EQ(::pread(out_.get(), out.data(), out.size(), 0), static_cast<ssize_t>(out.size()));

@@ -15,7 +15,7 @@
 namespace muster::testing {
 namespace {
 
-// By an evaluator of its own, and by one that a stem forks.
+// By a separately started evaluator, and by one forked by a fork server.
 class EvaluateTest : public ::testing::TestWithParam<bool> {
  protected:
   std::string Write(const std::string& name, const std::string& content) {

@@ -28,7 +28,7 @@ void ExpectSame(const Result<Evaluation>& a, const Result<Evaluation>& b) {
   EXPECT_EQ(a->sources, b->sources);
 }
 
-// Errors and warnings, too: what the recipe's own lines report is told with every plan.
+// Including errors and warnings: those of the recipe's own lines are repeated with every plan.
 TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsAFreshEvaluatorDoes) {
   const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
@@ -143,7 +143,7 @@ TEST_F(EvaluatorSession, ChangesNoListOfMustersOwn) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 5U);
 }
 
-// What the header says of recipes that are not pure.
+// As documented in the header for recipes that are not pure.
 TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
   const EvaluationOptions options =
       Recipe("kept = kept + 1 job:workers { count = kept, command = { 'x' } }", "local kept = 0");

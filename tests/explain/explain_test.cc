@@ -11,7 +11,7 @@ namespace {
 const Place kDivided{"r.lua", 9};
 
 // A job of four parameters: `per` = total / parts, refused if that leaves a rest. Two workers get SHARE = index × per,
-// and the odd one out of `twins` says which of two equal numbers it was.
+// and one of `twins` shows which of two equal numbers was used.
 Result<Evaluation> Plan(const std::vector<Override>& more) {
   std::map<std::string, std::int64_t> p = {{"idle", 5}, {"parts", 2}, {"total", 12}, {"twin", 2}, {"workers", 3}};
   for (const Override& override : more) p[override.name] = *override.value.AsInt();

@@ -48,7 +48,7 @@ def address(name, default=None):
 
 
 class Node:
-    """What a process knows of itself before it meets anybody."""
+    """The properties of a process before it connects to others."""
 
     def __init__(self):
         if not os.environ.get("MS_ROLE") and not os.environ.get("MS_SCHED_HOST"):

@@ -20,7 +20,7 @@ bool HasTorch() {
   return has;
 }
 
-// The recipe that everybody starts from, run as they do.
+// The shipped recipe, run as users do.
 class TorchRun {
  public:
   explicit TorchRun(const std::vector<std::string>& overrides) {

@@ -40,7 +40,7 @@ Cut CutInto(std::string_view stream, std::size_t piece, std::string_view magic) 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // The first byte says how large the pieces are that the rest arrives in.
+  // The first byte sets the size of the pieces in which the rest arrives.
   const std::size_t piece = 1U + data[0];
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
 

@@ -1,5 +1,5 @@
 -- args: --profile smok
--- What an extension says wrong is told at its line, with where the base declares it.
+-- Mistakes in an extension are reported at its line, with the line of the base's declaration.
 local muster = require "muster"
 
 return muster.load("lib/base_recipe.lua"):extend {

@@ -1,4 +1,4 @@
--- A YAML file that a recipe cannot hold, told at the file's own line.
+-- A YAML file that a recipe cannot represent, reported at the file's own line.
 local muster = require "muster"
 
 return muster.recipe {

@@ -20,7 +20,7 @@ class FramesAgent {
  public:
   using Say = std::function<void(const AgentMessage&)>;
 
-  // `shares_run_dir`: as it tells the head.
+  // `shares_run_dir`: as reported to the head.
   FramesAgent(std::uint32_t host, bool shares_run_dir, Say say)
       : host_(host), shares_run_dir_(shares_run_dir), say_(std::move(say)) {}
 

@@ -68,7 +68,7 @@ std::string AnyText(Random& random) {
   return texts[Below(random, texts.size())];
 }
 
-// One of every kind, well-formed, of whatever it likes.
+// A well-formed message of each kind, with random content.
 AgentMessage AnyMessage(Random& random) {
   const auto number = [&] { return AnyNumber(random); };
   const auto text = [&] { return AnyText(random); };
@@ -122,7 +122,7 @@ AgentMessage AnyMessage(Random& random) {
 std::string MutatedFrame(Random& random) {
   std::string payload = PayloadOf(AnyMessage(random));
   switch (Below(random, 8)) {
-    case 0:  // as it is: a message that nobody asked for, or of somebody else
+    case 0:  // unchanged: an unexpected message, or one about another process
       break;
     case 1:
       for (std::size_t flips = 1 + Below(random, 3); flips > 0; --flips) {
@@ -330,8 +330,8 @@ TEST(MutatedFrames, NeitherCrashNorHangTheHeadNorTakeItsMemory) {
   const std::uint32_t count = is_long ? 1'000 : 150;
   const TempDir folder;
   struct Account {
-    std::uint32_t seed = 0;  // of the run that goes on
-    std::uint32_t well = 0;  // runs that ended well
+    std::uint32_t seed = 0;  // of the current run
+    std::uint32_t well = 0;  // runs that succeeded
   };
   void* const shared = ::mmap(nullptr, sizeof(Account), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);

@@ -126,7 +126,7 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   EXPECT_EQ(again.out, "up\n") << again.err;
 }
 
-// As when a test program is killed: nobody is there to end the bed, which sees the end of its stdin.
+// As when a test program is killed: the testbed sees the end of its stdin and exits.
 TEST(Bed, OfSixteenGoesWhenItsOwnerIsKilled) {
   SKIP_WITHOUT_BED();
   const TempDir folder;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The entry of which `key` has that value; null if there is none.
+// The entry whose `key` has that value; null if there is none.
 Json Entry(const Json& list, const char* key, const std::string& value) {
   for (const Json& entry : list) {
     if (entry[key] == value) return entry;

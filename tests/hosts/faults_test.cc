@@ -11,7 +11,7 @@
 namespace muster::testing {
 namespace {
 
-// What people are told at the end.
+// The final report.
 std::string Told(HostsRun& run) {
   run.Result();
   return ContentOf(run.run_dir() + "/report.txt");
@@ -69,7 +69,7 @@ TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
   before.ExpectNothingLeft(run);
 }
 
-// Eleven names of one host, whose sshd takes ten connections that have not said who they are, and no other.
+// Eleven names of one host, whose sshd accepts only ten unauthenticated connections.
 TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
   SKIP_WITHOUT_BED();
   HostsBed bed(1, {"--sshd", "MaxStartups 10:100:10"});
@@ -195,7 +195,7 @@ TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
   EXPECT_EQ(run.Report()["outcome"], "lost");
   EXPECT_TRUE(Says(Told(run), "the agent of n3 was lost: no heartbeat for 2 s")) << Told(run);
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
-  // A real host would take its groups along; those of the bed are this machine's.
+  // On a real host its groups would be lost too; those of the testbed are this machine's.
   for (const json& agent : run.Journal("agent_connected")) {
     if (agent["host"] == 2) std::filesystem::remove(agent["cgroup"].get<std::string>());
   }

@@ -65,19 +65,19 @@ class HostsBed {
   // To be asked before anything else: true once all hosts answer. What is wrong is on stderr.
   bool Up() { return Answer() == "up"; }
 
-  // True if the bed did it.
+  // True on success.
   bool Cut(const std::string& host) { return Do("cut " + host); }
   bool Heal(const std::string& host) { return Do("heal " + host); }
   bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // nobody says goodbye for it
   bool Kill(const std::string& host) { return Do("kill " + host); }          // its kernel does
 
-  // Ends the bed as a test that is over does; waits until nothing of it is left.
+  // Ends the testbed as a finished test does; waits until nothing is left.
   void Down() {
     if (pid_ < 0) return;
     orders_.reset();
     Wait();
   }
-  // Ends it as nobody should.
+  // Kills the testbed.
   void KillBed() {
     ::kill(pid_, SIGKILL);
     Wait();
@@ -87,7 +87,7 @@ class HostsBed {
   // Below it nothing is seen by the hosts, folder() apart.
   std::string own_folder() const { return folder_.path(); }
   std::string ssh_config() const { return folder() + "/ssh_config"; }
-  // A program to be called in the place of ssh, from anywhere.
+  // A program that replaces ssh, callable from anywhere.
   std::string ssh() const { return folder() + "/ssh"; }
 
   // The pid, here, of the process with which all of the host goes.
@@ -122,7 +122,7 @@ class HostsBed {
            Answer() == "done";
   }
 
-  // The next line; what there is of it if the bed ends.
+  // The next line, or the rest if the testbed ends.
   std::string Answer() {
     std::string line;
     for (char byte = 0; ::read(orders_.get(), &byte, 1) == 1 && byte != '\n';) line += byte;

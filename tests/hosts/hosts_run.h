@@ -106,7 +106,7 @@ class HostsRun {
   CommandResult result_;
 };
 
-// Some hosts of a bed as they were before a run.
+// The state of some hosts of a testbed before a run.
 class HostsBefore {
  public:
   HostsBefore(const HostsBed& bed, const std::vector<std::string>& hosts) {

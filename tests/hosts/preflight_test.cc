@@ -32,7 +32,7 @@ TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
   EXPECT_EQ(compared[0]["faults"][0]["kind"], "program");
   EXPECT_EQ(compared[0]["faults"][0]["hosts"], json::array({1}));
 
-  // It is said of the host the next time, and hinders nothing.
+  // It is reported for the host in the next run, and has no other effect.
   ASSERT_EQ(On(bed, "n2", kMakeTool), 0);
   const CalledRun next(bed, bed.own_folder(), "next", {"--host", "n[1-3]"});
   EXPECT_EQ(next.result.exit_code, 0) << next.result.err;

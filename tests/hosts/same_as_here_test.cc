@@ -40,7 +40,7 @@ TEST(NamedHosts, AddTheirNamesToAPlanAndNothingElse) {
   EXPECT_GE(recipes, 10U);
 }
 
-// What a process found: environment, arguments, folder; with the run's own texts told by what they are.
+// A process's environment, arguments and folder, with the run's own texts replaced by their kinds.
 struct Found {
   std::map<std::string, std::string> environment;
   json arguments;
@@ -115,7 +115,7 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
   for (const std::string& process : processes) {
     Found there = FoundBy(run, process);
     EXPECT_EQ(there.environment.at("MUSTER_RUN_DIR"), "(run directory)");
-    // The bed's own paths are another's; no other variable may hold one.
+    // Only variables of the testbed's own paths may differ.
     EXPECT_EQ(there.environment.erase("MUSTER_SSH"), here[process].environment.erase("MUSTER_SSH"));
     EXPECT_EQ(there.environment, here[process].environment) << process;
     EXPECT_EQ(there.arguments, here[process].arguments) << process;

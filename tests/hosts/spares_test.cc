@@ -18,7 +18,7 @@
 namespace muster::testing {
 namespace {
 
-// Writes where it is and whom it was told to meet, then the time, again and again: for ever in its first attempt.
+// Writes its host and rendezvous address, then the time repeatedly: for ever in its first attempt.
 constexpr const char* kWitness = R"(import os, sys, time
 name = "%s.%s" % (os.environ["MUSTER_RANK"], os.environ["MUSTER_ATTEMPT"])
 out = os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND)
@@ -170,7 +170,7 @@ TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
-  // Each process is to be started again for itself; but all have been told of a port on n1.
+  // Each process is restarted alone, but all of them know a port on n1.
   const std::string workers = Workers(witnesses.stays() + ", env = { MASTER_PORT = job:port 'meet' }", "process");
   HostsRun run(bed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
@@ -221,7 +221,7 @@ TEST(SpareHosts, AreMissedInWords) {
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
-  // The spare first: that alone does not disturb anybody.
+  // The spare first: its loss alone affects no process.
   ASSERT_TRUE(bed.PowerOff("n3"));
   ASSERT_TRUE(run.Await("agent_lost", 1));
   EXPECT_TRUE(run.Journal("restart_planned").empty());

@@ -149,7 +149,7 @@ TEST(SshTransport, SaysWhyThereIsNoAgent) {
   settings.program = "/no/such/ssh";
   EXPECT_EQ(WhyNot("n1", settings), "ssh cannot be started: exec: No such file or directory: \"/no/such/ssh\"");
 
-  // n2 has the key of n3, and that of n3 is nobody's.
+  // n2 has the key of n3, and n3 has an unknown one.
   std::ifstream in(bed.folder() + "/known_hosts");
   std::string known((std::istreambuf_iterator<char>(in)), {});
   const std::size_t n2 = known.find("n2,");
@@ -179,7 +179,7 @@ TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
   EXPECT_EQ(WhyNot("n1", settings), "its agent: it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
 }
 
-// It takes two connections at a time that have not said who they are.
+// It accepts two unauthenticated connections at a time.
 TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
   SKIP_WITHOUT_BED();
   HostsBed bed(1, {"--sshd", "MaxStartups 2:100:2"});
@@ -241,7 +241,7 @@ TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why, "no heartbeat for 2 s");
-  // A real host would take its groups along; those of the bed are this machine's.
+  // On a real host its groups would be lost too; those of the testbed are this machine's.
   std::filesystem::remove(agents.First<AgentReady>(0)->cgroup);
 }
 

@@ -81,7 +81,7 @@ class SweepOverHosts {
   CommandResult result_;
 };
 
-// The last loss that the program itself wrote down, by trial; of those that ended well.
+// The last loss that the program itself wrote, by trial; for successful trials.
 std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
   std::map<std::uint64_t, std::string> folders;
   for (const json& began : sweep.Journal("attempt_began")) {

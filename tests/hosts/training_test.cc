@@ -75,7 +75,7 @@ TEST(TorchOverHosts, TrainsOverFour) {
   before.ExpectNothingLeft(run);
 }
 
-// As a fresh Debian has it: the host's own name leads to an address that nobody else can reach.
+// As on a fresh Debian: the host's own name resolves to an address that other hosts cannot reach.
 TEST(TorchOverHosts, TrainsWhereOwnNamesAreLoopbackWhenGlooIsToldTheInterface) {
   SKIP_WITHOUT_BED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";

@@ -123,7 +123,7 @@ TEST(LauncherCall, TakesPairsOfHydra) {
   EXPECT_EQ(call.total, 4);
 }
 
-// Prevents: a setting of the file is lost, or beats the command line.
+// Prevents: a setting of the file is lost, or overrides the command line.
 TEST(LauncherCall, TakesAcceleratesFileAsIfItWereTyped) {
   const LauncherCall call =
       Call("accelerate", "accelerate launch --config_file fsdp.yaml --mixed-precision FP8 --num_processes 4 a.py");

@@ -205,7 +205,7 @@ TEST(Contracts, CheckTheirOptions) {
             Lines{"recipe.lua:2 error unknown_key: framework none has no option \"form\""});
 }
 
-// What the contract's own check says about a role that would be started again, without the recipe around it.
+// The result of the contract's own check for a role with restarts, without the recipe around it.
 Lines RestartProblems(const std::string& role, const std::string& form, const std::string& path,
                       const std::string& config) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);

@@ -22,7 +22,7 @@ struct Evaluated {
   std::vector<std::string> asked;  // "file lib/a.lua", "variable HOME", …
 
   const Plan& plan() const { return answer.plan.value(); }
-  // "recipe.lua:4 error kind: message"; the place is left out where there is none.
+  // "recipe.lua:4 error kind: message"; without the place if there is none.
   std::vector<std::string> problems() const;
 };
 

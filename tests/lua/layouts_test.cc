@@ -267,7 +267,7 @@ TEST_P(Layouts, OfAllKindsAgreeWithThemselves) {
     const Layout layout = LayoutBy(chance, names);
     const Evaluated evaluated = Evaluate({Recipe(layout.body, layout.fields)});
     if (!evaluated.answer.plan) {
-      // Chance may ask for more than the hosts hold, which is told; nothing else may be wrong.
+      // A random layout may exceed the hosts, which is reported; there must be no other error.
       for (const Diagnostic& problem : evaluated.answer.diagnostics) {
         ASSERT_EQ(problem.kind, "devices") << problem.message << "\n" << layout.fields << "\n" << layout.body;
       }

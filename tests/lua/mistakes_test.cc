@@ -28,7 +28,7 @@ TEST(Mistakes, AreAllToldInOneRun) {
              "recipe.lua:9 error conflict: port a has two numbers"}));
 }
 
-// What is said word for word is in tests/golden/error.ten_mistakes.err.
+// The full messages are in tests/golden/error.ten_mistakes.err.
 TEST(Mistakes, OfTenKindsAreAllToldEachAtItsLine) {
   std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/tests/golden/error.ten_mistakes.lua");
   const Evaluated evaluated = Evaluate({std::string(std::istreambuf_iterator<char>(file), {})});

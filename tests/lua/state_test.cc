@@ -117,7 +117,7 @@ TEST(State, NotesTheLineItIsAtForWhoeverHasToKillIt) {
   EXPECT_LE(place.Read().line, 2U);
 }
 
-// Whoever is killed while it notes a place leaves the one before: half a place is none.
+// A process that is killed while writing a place leaves the previous one.
 TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
   LastPlace place;
   EXPECT_EQ(place.Read().line, 0U);

@@ -32,7 +32,7 @@ TEST(PlanDiff, FindsNothingBetweenAPlanAndItself) {
   }
 }
 
-// Whatever makes another plan of it has to be told: a difference that nobody sees is worse than none.
+// Every change that makes a different plan must be reported.
 TEST(PlanDiff, FindsSomethingWhereverTheIdsDiffer) {
   std::mt19937 random(11);
   for (int i = 0; i < 200; ++i) {

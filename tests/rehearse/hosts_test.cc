@@ -18,7 +18,7 @@ int On(const HostsBed& bed, const std::string& host, const std::string& script) 
   return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
 }
 
-// A rehearsal of `body` on `hosts` hosts of the bed, called from the machine that one logs in from.
+// A rehearsal of `body` on `hosts` hosts of the testbed, called from the login machine.
 Rehearsed RehearseOn(const HostsBed& bed, int hosts, const std::string& body, std::vector<std::string> more = {},
                      const std::string& framework = "torch") {
   std::ofstream(bed.own_folder() + "/recipe.lua")
@@ -112,7 +112,7 @@ TEST(RehearsalOnHosts, NamesTwoHostsBetweenWhichThereIsNoWay) {
   SKIP_WITHOUT_BED();
   HostsBed bed(3);
   ASSERT_TRUE(bed.Up());
-  // One logs in from elsewhere: only the way between these two is cut, and nobody is told.
+  // The login is from elsewhere: only the network between these two is cut, without any notification.
   ASSERT_EQ(On(bed, "n2",
                "ip neigh replace 10.77.0.3 lladdr 02:00:00:00:00:99 nud permanent dev "
                "$(ip -o route get 10.77.0.3 | sed 's/.* dev \\([^ ]*\\).*/\\1/')"),

@@ -218,7 +218,7 @@ TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
   EXPECT_NE(wrong.out.find("files     FAILED"), std::string::npos) << wrong.out;
 }
 
-// As a user who is not root: nobody's rights keep root from a file.
+// As a user other than root, since permissions do not restrict root.
 TEST(Stub, NamesAFileThatItMayNotRead) {
   namespace fs = std::filesystem;
   const TempDir folder;

@@ -204,7 +204,7 @@ TEST(StubFacts, AreRefusedWhereTheyCannotBe) {
   EXPECT_FALSE(ReadStubFacts(StubFactsText(facts)).has_value());
 }
 
-// Every variable of the table is one that the contract's own page tells of, so that neither is changed alone.
+// Every variable of the table is documented on the contract's own page, so that neither changes alone.
 TEST(ContractTable, NamesOnlyWhatThePagesOfTheContractsTell) {
   for (const char* framework :
        {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite", "torch"}) {

@@ -67,7 +67,7 @@ TEST(ActivationFailure, NamesHostStepAndReason) {
   told.failed_step = 0;
   EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", told),
             "the activation of node-1 failed in the shell: exit code 1");
-  told.failed_step = 7;  // an agent could say anything
+  told.failed_step = 7;  // an agent could report any number
   EXPECT_NE(ActivationFailure(ActivatedPlan(), "node-1", told).find("the shell"), std::string::npos);
 }
 

@@ -24,7 +24,7 @@ class CheckpointWatching : public ::testing::Test {
     watch_.Start({Text(folder_.path() + dir), latest, file, complete},
                  [this](const Checkpoint& written) { told_ = written.path.substr(folder_.path().size() + 1); });
   }
-  // What was told, once all that the kernel has to tell is taken.
+  // The reports, once all kernel events have been handled.
   std::string Told() {
     io_.poll();
     return told_;

@@ -19,7 +19,7 @@ class Checkpoints : public ::testing::Test {
     PutFile(folder_ / path, content);
   }
   CheckpointPlace Place(const std::string& latest) const { return {folder_.path(), latest, "", ""}; }
-  // Relative to the folder; or why there is none.
+  // Relative to the folder; or the error.
   std::string Newest(const CheckpointPlace& place, const std::set<Checkpoint>& besides = {}) const {
     const auto found = CompleteCheckpoints(place, besides);
     return found ? found->back().path.substr(folder_.path().size() + 1) : found.error();

@@ -53,7 +53,7 @@ struct Terminal {
   UniqueFd screen;
 };
 
-// Takes what is written at the other end, on the same loop, at a leisurely pace.
+// Reads the other end on the same loop, slowly.
 class Reader {
  public:
   Reader(boost::asio::io_context& io, int fd) : descriptor_(io, ::dup(fd)) { Take(); }

@@ -46,7 +46,7 @@ class ContextReportTest : public ::testing::Test {
     return ReadContextReports(folder.get(), plan, "run", ends);
   }
   std::string Text() { return ContextText(Read()); }
-  // The state of worker.0, whose record is this; "" if nothing is told.
+  // The state of worker.0 with this record; "" if it is not reported.
   std::string StateOf(const std::string& record, AttemptEnd end = kEnded) {
     Put(0, record);
     ends.assign(1, end);

@@ -82,7 +82,7 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
   };
   EXPECT_TRUE(ask_as(::geteuid()));
   EXPECT_EQ(asked, 1);
-  // Only root can connect as somebody else; for others the test above speaks.
+  // Only root can connect as another user; otherwise the test above has to do.
   if (::geteuid() == 0) {
     EXPECT_FALSE(ask_as(kStranger));
   }

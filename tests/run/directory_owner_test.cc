@@ -98,7 +98,7 @@ TEST_F(Owners, RootAsksAndEndsButDoesNotChange) {
   EXPECT_TRUE(Found("gpt", DirectoryUse::kControl).starts_with("run: none of the runs in ")) << "not by a name";
 }
 
-// A folder `gpt` of somebody else in the caller's folder stands for no run `gpt`.
+// A folder `gpt` of another user in the caller's folder is not the run `gpt`.
 TEST_F(Owners, AForeignFolderIsNoNameOfOnesOwnRun) {
   const std::string mine = PutRun("gpt", "20261119-000000-aaaa1111", kAna);
   fs::create_directories(scratch / "here/gpt");

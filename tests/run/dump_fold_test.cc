@@ -69,7 +69,7 @@ TEST(DumpFold, TellsTheRarestPlacesFirst) {
   EXPECT_EQ(Who(FoldDump(plan, told)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
 }
 
-// Who waits by looking again and again is now here, now there in the kernel.
+// A process that polls is at varying places in the kernel.
 TEST(DumpFold, GoesByFramesWhereTheyAreKnown) {
   const Plan plan = SamplePlan({{"worker", 3}});
   const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kReduce, "", "running"),
@@ -82,7 +82,7 @@ TEST(DumpFold, GoesByTheKernelWhereTheyAreNot) {
   EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, {}, "pipe_read"), Told(2, {})})), "worker.1 odd; worker.0, 2");
 }
 
-// Tools have a deadline: whom they did not come to is not odd for that.
+// Tools have a deadline: a process that they did not reach is not an outlier for that.
 TEST(DumpFold, PutsWhoHasNoFramesToThoseOfWhomTheKernelSaysTheSame) {
   const Plan plan = SamplePlan({{"worker", 4}});
   const std::vector<ProcessDumped> told = {Told(0, {}), Told(1, kReduce), Told(2, kReduce), Told(3, {}, "pipe_read")};
@@ -104,7 +104,7 @@ TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
   shell.states[1].parent = 7;
   EXPECT_EQ(PlaceOf(shell.states), 1U);
   EXPECT_EQ(Who(FoldDump(plan, {shell, Told(1, kReduce)})), "worker.0-1");
-  // Who waits for a child that is not there says so itself; a loop of parents ends.
+  // A process that waits for a missing child is reported itself; a loop of parents ends.
   shell.states[1].parent = 99;
   EXPECT_EQ(PlaceOf(shell.states), 0U);
   EXPECT_EQ(PlaceOf({}), 0U);

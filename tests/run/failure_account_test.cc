@@ -152,7 +152,7 @@ TEST_F(FailureAccountTest, KeepsAThousandVictimsInAFewLines) {
 TEST_F(FailureAccountTest, SaysWhoCannotBePutInOrder) {
   const Plan plan = SamplePlan({{"worker", 5}});
   Exit(1, 1, 0);
-  Exit(3, 1, 0.4);  // the kernel may have told of it late
+  Exit(3, 1, 0.4);  // the kernel may have reported it late
   Exit(4, 1, 3'000);
   Signal(0, SIGTERM, 0.5);
   Exit(0, 1, 0.6);  // asked to

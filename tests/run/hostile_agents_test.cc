@@ -95,7 +95,7 @@ TEST_F(HostileAgents, AreNotBelievedAboutProcessesOfOtherHosts) {
     if (!std::holds_alternative<StartProcess>(command) || ++started < 2) return;
     ScriptedAgent& hostile = *transport->agents.at(1);
     hostile.SayExited(1, 0);
-    hostile.Say(Exited(0, 0));  // all well, says n2
+    hostile.Say(Exited(0, 0));  // n2 reports success
     transport->agents.at(0)->SayExited(0, 7);
   });
   EXPECT_EQ(outcome.outcome, "failed");

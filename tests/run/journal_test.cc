@@ -177,7 +177,7 @@ TEST(JournalWriter, KeepsWhatTheDiskDoesNotTakeAndWritesItLater) {
   }
   EXPECT_EQ(writer->error(), EFBIG);
   EXPECT_LT(ReadJournal(folder / "journal.jsonl").records.size(), 2U);
-  ::setrlimit(RLIMIT_FSIZE, &unlimited);  // somebody made room
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);  // there is space again
   writer->Append(entries.back(), 1, 1);
   writer->Write();
   ::sigaction(SIGXFSZ, &before, nullptr);

@@ -33,7 +33,7 @@ class LiveHeads : public ::testing::Test {
     return "{\"format\":1,\"folder\":\"" + run_dir + "\",\"pid\":" + std::to_string(pid) +
            ",\"start_ticks\":" + std::to_string(ticks) + ",\"boot\":\"" + BootId() + "\"}\n";
   }
-  // A directory that somebody holds, with a journal.
+  // A directory that is held, with a journal.
   RunDirectory Held(const std::string& name) const {
     auto made = RunDirectory::MakeAt(folder_ / name);
     EXPECT_TRUE(made);

@@ -25,7 +25,7 @@ std::vector<std::string> Texts(const std::vector<PathFault>& faults) {
   return texts;
 }
 
-// All that `fails` says of a try.
+// The failure of an attempt.
 std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
                               const std::function<std::string(std::uint32_t, const PathTry&)>& fails) {
   std::vector<std::vector<PathTry>> tries;

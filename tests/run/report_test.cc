@@ -423,7 +423,7 @@ TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
   EXPECT_EQ(ReportText(report, brief), "sample succeeded after 1.0 s\n  run       " + report.run_dir + "\n");
   EXPECT_EQ(ReportText(report, {.details = false, .colour = true}),
             "sample \x1b[1;32msucceeded after 1.0 s\x1b[0m\n  run       " + report.run_dir + "\n");
-  // What did not go as planned is said all the same.
+  // Deviations are reported all the same.
   RestartReport restart;
   restart.why = "worker.1 exited with code 1";
   restart.processes = 1;

@@ -91,7 +91,7 @@ class RunInProgressTest : public ::testing::Test {
   bool AwaitEnd(const One& one) {
     return Until([&] { return one.outcome.has_value(); });
   }
-  // Its process runs, and has said so.
+  // Its process is running, and has printed that.
   bool AwaitReady(const std::string& name) {
     const std::string log = scratch_ / name + "/logs/worker.0.0.log";
     return Until([&] { return fs::exists(log); }) && AwaitLine(log, "ready");

@@ -48,7 +48,7 @@ class ScriptedAgent {
   }
   void SayEmpty() { Say(AgentEmpty{host, started, reaped, 0, {"pidfd"}}); }
 
-  // What a well-behaved agent does.
+  // The behaviour of a correct agent.
   void Obey(const AgentCommand& command) {
     if (std::holds_alternative<Hello>(command)) {
       AgentReady ready;

@@ -60,7 +60,7 @@ TEST(StartWindow, GivesAllThatWaitsWhereSomethingElseIsToBeSaid) {
   for (int i = 0; i < 8; ++i) {
     for (std::uint32_t host = 0; host < 1'024; ++host) window.Answered(host, kNow);
   }
-  window.Answered(7, kNow);  // nobody asked
+  window.Answered(7, kNow);  // an unexpected answer
   EXPECT_EQ(window.Take(kNow).size(), 1U);
 }
 

@@ -34,7 +34,7 @@ Event Passed(std::uint64_t timer) { return DeadlinePassed{timer}; }
 
 // --- after and ready --------------------------------------------------------------------------------
 
-// a waits for nobody, b for a, c for a and b.
+// a waits for none, b for a, c for a and b.
 Plan Chain() {
   Plan plan = SamplePlan({{"a", 2}, {"b", 1}, {"c", 1}});
   plan.roles[1].after = {0};

@@ -53,9 +53,9 @@ class Simulation {
     std::uint32_t machine = 0;  // where it was ordered
     bool alive = false;
     bool told_to_stop = false;
-    bool unkillable = false;  // once it is told to stop
+    bool unkillable = false;  // once it is ordered to stop
     bool ended_well = false;
-    bool told_ready = false;  // the supervisor has heard of it
+    bool told_ready = false;  // the supervisor has received it
     int reaped = 0;
     std::uint64_t written = 0;
   };
@@ -228,7 +228,7 @@ class Simulation {
     ASSERT_FALSE(std::exchange(dumping_, true)) << "two dumps at a time";
     ASSERT_EQ(order.dump, ++dumps_);
     for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-      // Some agents never tell.
+      // Some agents never answer.
       if (!agents_[host].gone && !Chance(10)) agents_[host].outbox.push_back(HostDumped{host, order.dump, {}});
     }
   }
@@ -264,7 +264,7 @@ class Simulation {
   const Role& RoleOf(ProcessId process) const { return plan_.roles[plan_.processes[process].role]; }
 
   void Next() {
-    // Restarts within a budget that time renews can go on for ever; nobody watches that for ever.
+    // Restarts within a renewing budget can continue for ever, so the simulation has a limit.
     constexpr int kPatience = 2'000;
     if (++steps_ > kPatience && stops_asked_ == 0) return Feed(StopRequested{1, SIGINT});
     if (impatient_ && Chance(60)) return Feed(StopRequested{stops_asked_ + 1, SIGINT, Chance(3)});
@@ -298,7 +298,7 @@ class Simulation {
     EndOne(host);
   }
 
-  // A process of the host ends by itself or because it was told to; a finishing agent kills all and attests.
+  // A process of the host ends by itself or on an order; a finishing agent kills all and reports that.
   void EndOne(std::uint32_t host) {
     MachineAgent& agent = agents_[host];
     std::vector<ProcessId> alive;

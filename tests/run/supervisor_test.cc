@@ -91,7 +91,7 @@ TEST(Supervisor, TakesLaterDeathsForVictims) {
   EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kFailed, 1, "worker.1 was killed by SIGSEGV"}));
 }
 
-// The kernel closes a dying process's connections before it tells of its end: peers can be seen to end first.
+// The kernel closes a dying process's connections before it reports the exit: peers may be seen to exit first.
 TEST(Supervisor, TracesAFailureToTheProcessThatWasKilledFromOutside) {
   RunningJob job(SamplePlan({{"worker", 3}}));
   EXPECT_EQ(job(Exited(0, 1)), (Lines{"origin 0", "-> stopping", "stop 1 2 grace 10000"}));

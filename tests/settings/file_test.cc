@@ -18,7 +18,7 @@ constexpr Named kSpeedUp{"set_context", "ascend_config", "parallel_speed_up_json
 constexpr Named kEnv{"set_context", "env_config_path", nullptr};
 constexpr Named kPs{"set_ps_context", "config_file_path", nullptr};
 
-// What naming a file of this content on line 7 says.
+// The diagnostics for naming a file of this content on line 7.
 Diagnostics Naming(const Named& named, const std::string& release, const std::string& content,
                    std::map<std::string, Value>* settled = nullptr) {
   const ShippedFiles files{{kThere, {"recipes/conf.json", content}}};
@@ -34,7 +34,7 @@ struct Case {
   Named named;
   const char* release;
   const char* content;
-  const char* kind;  // "": nothing is said; one that begins with "warning " is one
+  const char* kind;  // "": no diagnostic; "warning " as a prefix makes it a warning
   std::uint32_t line;
   const char* message_has;
   const char* hint_has;

@@ -23,7 +23,7 @@ TEST(Draw, IsAFunctionOfSeedTrialAndAxis) {
   EXPECT_EQ(draws.size(), 1600U);
 }
 
-// Sweeps that were begun with one version go on with the next: these numbers are a promise.
+// Sweeps that were begun with one version continue with the next: these numbers must not change.
 TEST(Draw, StaysTheSameFromReleaseToRelease) {
   EXPECT_EQ(Draw(0, 0, ""), 0.49125314762135985);
   EXPECT_EQ(Draw(7, 0, "lr"), 0.8936724281547223);

@@ -61,7 +61,7 @@ TEST(Sampler, DealsTrialsToShardsSoThatEachIsInOne) {
   for (const Kind kind : {Kind::kGrid, Kind::kRandom, Kind::kSobol}) {
     SamplerChoice all{kind, 30, 3};
     const auto together = PointsOf(kContinuous, all);
-    if (kind == Kind::kGrid) continue;  // told below
+    if (kind == Kind::kGrid) continue;  // tested below
     std::multiset<std::string> dealt;
     for (std::uint64_t shard = 0; shard < 4; ++shard) {
       SamplerChoice one = all;

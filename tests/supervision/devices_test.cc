@@ -96,7 +96,7 @@ class DeviceHost {
 
 constexpr const char* kCuda = "cluster = { device_kind = 'cuda' },";
 constexpr const char* kShow = "job:workers { count = 2, devices = 1, command = { probe, 'env' } }";
-// Holds its devices until it is told to end; `run` is the name of its folder.
+// Holds its devices until it is stopped; `run` is the name of its folder.
 std::string Holding(int count, const std::string& run) {
   return "job:servers { count = 1, devices = " + std::to_string(count) +
          ", command = muster.shell(('echo ready > %s/ready-" + run + "; exec %s wait'):format(folder, probe)) }";

@@ -89,7 +89,7 @@ TEST(Dump, CanBeTakenWhileARunGoesOn) {
   EXPECT_EQ(muster.End(), 143);
 }
 
-// Who asks once more is not held up by a tool, whatever it does.
+// A further request is not delayed by a tool.
 class ImpatientStop : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(With, ImpatientStop, ::testing::Values("", "--now"),

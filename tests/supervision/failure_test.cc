@@ -19,7 +19,7 @@
 namespace muster::testing {
 namespace {
 
-// Everyone's first attempt ends in its own way and its second one well, so that one run sees all of them.
+// Each first attempt ends in its own way and each second one succeeds, so that one run covers all of them.
 TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
   std::vector<int> signals;
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {

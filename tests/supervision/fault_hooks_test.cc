@@ -54,7 +54,7 @@ TEST_P(FaultHooks, LeaveNothingAndAreTold) {
   } else {
     EXPECT_TRUE(exit_code == 1 || exit_code == 3) << exit_code << "\n" << muster.Output();
   }
-  // Killed before its first record a head has no journal; else the run can be told.
+  // A head killed before its first record has no journal; otherwise the run can be reported.
   if (muster.Journal("run_began").empty()) return;
   const CommandResult told = muster.Muster({"report", muster.run_dir(), "--json"});
   ASSERT_EQ(told.exit_code, 0) << told.err;

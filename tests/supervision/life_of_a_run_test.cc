@@ -47,7 +47,7 @@ TEST_F(LifeOfARun, GoesOnInTheBackgroundUntilItIsStopped) {
   EXPECT_NE(again.out.find("has ended already (stopped)"), std::string::npos) << again.out;
 }
 
-// `cat` ends when nobody holds the pipe any more, and the shell waits for it.
+// `cat` ends when no process holds the pipe any more, and the shell waits for it.
 TEST_F(LifeOfARun, HoldsNoPipeOfItsCaller) {
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   ASSERT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
@@ -81,7 +81,7 @@ TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
                    "env = { P = job:port 'p' } } job:check(false, 'no')")
                 .exit_code,
             2);
-  // The port is taken by somebody who listens on it.
+  // The port is taken by a process that listens on it.
   const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(::listen(taken.get(), 1), 0);
   sockaddr_storage address = {};
@@ -181,7 +181,7 @@ TEST_F(LifeOfARun, AnswersAtAPathLongerThanASocketsAndServesNoNonsense) {
   Say(client, std::string(5000, ' '));
   EXPECT_NE(Hear(client).find("at most 4096 bytes"), std::string::npos);
   EXPECT_EQ(Hear(client), "") << "the connection is closed";
-  // Many who say nothing keep nobody out for good: those beyond the limit are told.
+  // Many silent clients block nobody for good: those beyond the limit are refused.
   std::vector<UniqueFd> idle;
   for (int i = 0; i < 64; ++i) idle.push_back(Connect());
   EXPECT_NE(Hear(Connect()).find("too many"), std::string::npos);

@@ -132,7 +132,7 @@ TEST_P(LimitedLogs, AreFollowedWithoutAGapThatIsNotTold) {
   EXPECT_EQ(follow.Wait(), 0);
   EXPECT_EQ(run.Wait(), 0);
   EXPECT_TRUE(shown.ends_with("the end\n"));
-  // What was shown is the log but for gaps, and each gap was told with its length.
+  // The output is the log except for gaps, and each gap was reported with its length.
   const std::string whole = "ready\n" + Flooded(0, kLines) + "the end\n";
   std::uint64_t dropped = 0;
   std::istringstream complaints(follow.Complaints());

@@ -32,7 +32,7 @@ inline std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A muster that goes on while the test does.
+// A muster that runs beside the test.
 class Running {
  public:
   Running(const Words& words, int out) {

@@ -159,7 +159,7 @@ class Terminal {
   std::string ReadAllOf(Running& program, int* exit_code) {
     screen_.reset();
     std::string text;
-    ReadToEnd(master_.get(), text);  // EIO, once nobody has the screen any more
+    ReadToEnd(master_.get(), text);  // EIO, once the terminal is closed on the other side
     *exit_code = program.Wait();
     return text;
   }

@@ -107,7 +107,7 @@ class TwoUsers : public ::testing::Test {
     return *std::move(spawned);
   }
 
-  // A run directory of `owner` whose journal says that its processes were these.
+  // A run directory of `owner` whose journal names these processes.
   std::string Forge(uid_t owner, const std::vector<pid_t>& processes) {
     const std::string run = folder_ / "home/runs/job/20991231-235959-feedfeedfeed";
     fs::create_directories(run);

@@ -51,7 +51,7 @@ class Ports : public ::testing::Test {
       if (!AwaitReadable(watch.get()) || ::read(watch.get(), events.data(), events.size()) <= 0) return {};
     }
   }
-  // The number that the first attempt of a process says that its port has.
+  // The port number that the first attempt of a process prints.
   static int PortOf(const StartedMuster& muster, const std::string& name) {
     const std::string words = name + " | port ";
     const std::string line = Shown(muster, words);
@@ -63,7 +63,7 @@ class Ports : public ::testing::Test {
   }
 };
 
-// It says its port, waits for the file `go`, and listens.
+// It prints its port, waits for the file `go`, and listens.
 constexpr const char* kServer = R"(
     job:role "server" { ports = "rpc", command = { probe }, each = function(process)
       process.command = { probe, "print", "port " .. process.ports.rpc, "await", folder .. "/go", "listen", process.ports.rpc,

@@ -33,7 +33,7 @@ class Pty : public ::testing::Test, public RunFolder {
     return RunWords(more);
   }
 
-  // Returns once the journal says that this process has ended.
+  // Returns once the journal has the end of this process.
   ::testing::AssertionResult AwaitExit(int process) const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
     ::inotify_add_watch(watch.get(), (RunDir() + "/journal.jsonl").c_str(), IN_MODIFY);

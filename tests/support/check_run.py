@@ -114,7 +114,7 @@ def read_journal(run):
 
 def check_modes(run):
     own = ["plan.json", "plan.txt", "inputs.json", "journal.jsonl", "binding.json", "report.json", "report.txt", "lock"]
-    # access = "group" of a site file: the folder says so, and nobody but the group may read.
+    # access = "group" of a site file: the folder has its mode, and only the group may read.
     of_group = stat.S_IMODE(run.folder.stat().st_mode) == 0o2750
     modes, others = ({0o600, 0o640}, 0o027) if of_group else ({0o600}, 0o077)
     if stat.S_IMODE(run.folder.stat().st_mode) not in (0o700, 0o2750):

@@ -35,7 +35,7 @@ inline std::string EvaluatorProgram() { return std::string(MUSTER_BIN_DIR) + "/m
 inline std::string MusterProgram() { return std::string(MUSTER_BIN_DIR) + "/muster"; }
 
 // The environment of a program that a test starts: a suite that is run without a mechanism is so for the programs, too,
-// unless they are told otherwise.
+// unless others are specified.
 inline std::vector<std::string> WithoutAsTheSuite(std::vector<std::string> env) {
   const char* without = std::getenv("MUSTER_WITHOUT");
   const auto is_without = [](const std::string& variable) { return variable.starts_with("MUSTER_WITHOUT="); };

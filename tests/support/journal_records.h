@@ -9,7 +9,7 @@
 
 namespace muster::testing {
 
-// The records of one event in the file, in order; of all of them if it is empty. A line that is none is left out.
+// The records of one event in the file, in order; of all events if it is empty. Skips invalid lines.
 inline std::vector<nlohmann::json> RecordsOf(const std::string& journal, const std::string& event = {}) {
   std::vector<nlohmann::json> records;
   std::ifstream file(journal);

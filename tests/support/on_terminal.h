@@ -148,7 +148,7 @@ class OnTerminal {
   }
   void Signal(int signal) const { EXPECT_EQ(::kill(pid_, signal), 0); }
 
-  // Whether the screen comes to be as it is wanted.
+  // Waits until the screen satisfies the condition; false at the deadline.
   ::testing::AssertionResult Awaits(const std::function<bool()>& wanted) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     while (!wanted()) {
@@ -171,7 +171,7 @@ class OnTerminal {
     if (!AwaitReadable(master_.get())) return false;
     char bytes[4096];
     const ssize_t got = ::read(master_.get(), bytes, sizeof bytes);
-    if (got <= 0) return false;  // EIO: nobody has the terminal open any more
+    if (got <= 0) return false;  // EIO: the terminal is closed on the other side
     written.append(bytes, static_cast<std::size_t>(got));
     screen.Feed({bytes, static_cast<std::size_t>(got)});
     return true;

@@ -29,7 +29,7 @@ class TempDir {
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:
-  // Run directories go to that folder, for whoever wants to look at them when all tests are over.
+  // Run directories are moved to that folder, for inspection after all tests.
   void KeepRuns(const std::filesystem::path& keep) const {
     std::vector<std::filesystem::path> runs;
     std::error_code error;

@@ -26,7 +26,7 @@ TEST(Asha, DecidesAsAHandWorkedJournalDoes) {
   const Line journal[] = {
       {0, 0.9, {0, 1, 1, 1, false}},                                 // the first of all
       {0, 0.8, {0, 2, 1, 1, false}},                                 // better
-      {0, 0.85, {0, 3, 2, 1, true}},                                 // second of three, one goes on
+      {0, 0.85, {0, 3, 2, 1, true}},                                 // second of three, one continues
       {0, 0.7, {0, 4, 1, 2, false}},  {0, 0.8, {0, 5, 3, 2, true}},  // as good as an earlier one, which comes first
       {1, 0.6, {1, 1, 1, 1, false}},                                 // another rung, other results
       {0, 0.75, {0, 6, 2, 3, false}}, {1, 0.65, {1, 2, 2, 1, true}},  {0, 0.8, {0, 7, 5, 3, true}},

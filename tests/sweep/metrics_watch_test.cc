@@ -32,7 +32,7 @@ class Metrics : public ::testing::Test {
     trial.report = [this](const MetricValues& values) { reports_.push_back(values); };
     return watch_.Watch(std::move(trial));
   }
-  // What the kernel has told by now, and all that follows from it.
+  // Handles all pending kernel events.
   std::vector<MetricValues> Told() {
     io_.restart();
     io_.poll();

@@ -69,7 +69,7 @@ class Course {
     end.blamed = std::move(blamed);
     course->Ended(trial, std::move(end));
   }
-  // Everything to its end, in rounds; how often each trial ended well.
+  // Runs everything to its end, in rounds; returns how often each trial succeeded.
   std::map<TrialNumber, int> RunAll() {
     std::map<TrialNumber, int> ends;
     while (!course->over()) {
@@ -295,7 +295,7 @@ TEST(SweepCourse, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
   first.TakeUp();
   first.Judge();
   ASSERT_EQ(first.Start().size(), 1u);
-  // Killed, and gone on with after the recipe was changed.
+  // Killed, and resumed after the recipe was changed.
   Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
   SweepBegan began;
   began.trials = 1;
@@ -422,11 +422,11 @@ TEST(SweepCourse, StopsWhoFallsBehindAndDecidesTheSameAgain) {
     return course.course->Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
   };
   EXPECT_FALSE(report(0, 1, 0.5));
-  EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 goes on
+  EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 continues
   EXPECT_FALSE(report(2, 1, 0.1));  // 1 of 3
   EXPECT_FALSE(report(0, 2, 0.4));  // the first at the second rung
   EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 go on
-  // A head that goes on knows the same.
+  // A resumed head has the same state.
   Course again(4, sweep, {{"", 0, 4}}, AccountOf(course.entries));
   EXPECT_EQ(again.course->account().rung_reports().size(), 5u);
 }

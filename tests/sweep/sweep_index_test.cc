@@ -62,7 +62,7 @@ class Head {
   SweepAccount account_;
 };
 
-// Everything that a view tells, as one text.
+// Everything that a view shows, as one text.
 std::string AllOf(const std::string& sweep_dir) {
   const auto view = SweepView::Open(sweep_dir);
   EXPECT_TRUE(view) << (view ? "" : view.error().front().message);

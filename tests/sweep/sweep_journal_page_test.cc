@@ -31,7 +31,7 @@ TEST(SweepJournalPage, HasEveryEntryWithItsFields) {
     AddNames(nlohmann::json::parse(SweepJournalLine(record)), fields);
     for (const std::string& field : fields) {
       const bool of_all = field == "seq" || field == "wall" || field == "event" || field == "crc";
-      // "`again`: …" tells it as well.
+      // "`again`: …" documents it as well.
       EXPECT_TRUE(of_all || rows[name].contains(field)) << name << ": its field " << field << " is not told";
     }
   }

@@ -137,7 +137,7 @@ TEST(TrialClasses, AreThoseOfTheUsersPatternsWhereTheyAreFound) {
   EXPECT_EQ(ClassOf(Exited(1, {"no room left"}), *patterns, {}).trial_class, TrialClass::kOomDevice);
   EXPECT_EQ(ClassOf(Exited(2, {"queue says: bye"}), *patterns, {}).trial_class, TrialClass::kPreempted);
   EXPECT_EQ(ClassOf(Exited(2, {"usage: train"}), *patterns, {}).trial_class, TrialClass::kUserError);
-  // A host that is gone is gone, whatever its processes had said.
+  // A lost host is lost, whatever its processes had reported.
   EXPECT_EQ(ClassOf(Ended(Cause::kLost, 0), *patterns, kHosts).trial_class, TrialClass::kHostLost);
 }
 

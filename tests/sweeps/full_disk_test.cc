@@ -113,7 +113,7 @@ TEST(SweepOnAFullDisk, TriesAgainWhatRanWhenItFilled) {
   EXPECT_TRUE(Says(on.sweep.Errors(), "continue with: muster resume ")) << on.sweep.Errors();
   EXPECT_TRUE(on.sweep.NothingLeft());
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir()), "") << on.sweep.Errors();
-  // There was not a byte left, and still the journal tells how it ended.
+  // There was no space left, and still the journal has the outcome.
   const std::string sweep_dir = on.sweep_dir();
   EXPECT_EQ(RecordsOf(sweep_dir + "/journal.jsonl", "attempt_ended").size(), 2U);
   EXPECT_EQ(RecordsOf(sweep_dir + "/journal.jsonl", "sweep_ended").size(), 1U);

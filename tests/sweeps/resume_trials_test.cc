@@ -52,7 +52,7 @@ class ResumedTrial : public ::testing::Test {
     }
     return rungs;
   }
-  // The checkpoint that an attempt of trial 1 goes on from, below the folder of the attempt that wrote it.
+  // The checkpoint from which an attempt of trial 1 resumes, below the folder of the attempt that wrote it.
   std::string From(std::size_t attempt) const {
     const json began = sweep_.Of(1, "attempt_began").at(attempt);
     if (!began.contains("resumed")) return "nothing";
@@ -143,7 +143,7 @@ TEST_F(ResumedTrial, GoesOnAfterAFailureAndBeginsAnewWhenTheUserRetriesIt) {
   EXPECT_EQ(swept.exit_code, 0) << swept.err;
   EXPECT_EQ(From(1), "0: checkpoints/step_4.txt");
   EXPECT_EQ(Log("1.2"), "from 4\nstep 5\nstep 6\n");
-  // It dies again, as it begins from nothing, and goes on from what it wrote since.
+  // It fails again, since it starts from scratch, and resumes from what it wrote since.
   const CommandResult retried = sweep_.Muster({"retry", "--trial", "1", "--no-progress"});
   EXPECT_EQ(retried.exit_code, 0) << retried.err;
   EXPECT_EQ(From(2), "nothing");

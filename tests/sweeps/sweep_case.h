@@ -133,7 +133,7 @@ class SweepCase {
   std::string journal() const { return sweep() + "/journal.jsonl"; }
 
   CommandResult Muster(const Words& words) const { return RunCommand({WordsOf(words), Environment(), folder_.path()}); }
-  // What it says goes to the file "err", behind what is there.
+  // Its standard error is appended to the file "err".
   StartedProgram Start(const Words& words) const {
     return {WordsOf(words), WithoutAsTheSuite(Environment()), folder_.path(), *this / "err"};
   }

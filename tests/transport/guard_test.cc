@@ -27,7 +27,7 @@ constexpr int kDuring = 10;  // trials that kill at some moment of the start
 // How often each trial is made. In a soak that is 400 whole ones for each user: 200 kill the head, 200 the agent.
 int Rounds() { return std::getenv("MUSTER_LONG") != nullptr ? 10 : 1; }
 
-// Whose head and agent it is: the caller's, and, if that is root, those of a user without any right as well.
+// The user of head and agent: the caller, and, if that is root, also a user without privileges.
 enum class User { kCaller, kNobody };
 constexpr uid_t kNobodyId = 65534;
 

@@ -172,7 +172,7 @@ TEST_F(HostAgentsTest, ServesTheNextRunByTheProcessOfAnAgentThatFinished) {
   EXPECT_EQ(serve("two"), first);
   EXPECT_EQ(serve("three"), first);
 
-  // One that somebody has killed in between is nobody's loss.
+  // An agent that was killed in between does no harm.
   const UniqueFd killed(static_cast<int>(::syscall(SYS_pidfd_open, first, 0)));
   ::kill(first, SIGKILL);
   ASSERT_TRUE(AwaitReadable(killed.get()));
@@ -456,7 +456,7 @@ TEST_F(HostAgentsTest, LeavesNothingWhenTheHeadGivesItUp) {
   EXPECT_TRUE(ProcessesWith(Token("one")).empty());
   EXPECT_TRUE(ProcessesWith(Token("other")).empty());
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
-  // What is said and given up later has no effect.
+  // Later messages and cancellations have no effect.
   one->channel->Send(Finish{});
   one->channel.reset();
   EXPECT_FALSE(other->transport->Connect(io_, {0, "localhost"}));

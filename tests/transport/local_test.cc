@@ -22,7 +22,7 @@ std::string Script(const TempDir& folder, const std::string& body) {
   return path;
 }
 
-// Everything a local agent of this program says until the channel ends.
+// All messages of a local agent until the channel ends.
 std::vector<ChannelMessage> Conversation(const std::string& program, const std::vector<AgentCommand>& commands) {
   boost::asio::io_context io;
   LocalTransport transport(program);
