@@ -164,8 +164,8 @@ TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
   const int port = FreePort();
   const UniqueFd thief = Take(port);
   ASSERT_TRUE(thief);
-  StartedMuster muster("job:port { 'web', number = " + std::to_string(port) +
-                       " } job:workers { count = 1, command = { probe, 'exit', '0' } }");
+  StartedMuster muster("job:port('web', { number = " + std::to_string(port) +
+                       " }) job:workers { count = 1, command = { probe, 'exit', '0' } }");
   muster.Start();
   EXPECT_EQ(muster.End(), 3);
   EXPECT_NE(muster.Output().find("web: port " + std::to_string(port) + " is in use by process " +
@@ -177,7 +177,7 @@ TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
 
 TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
   const int port = FreePort();
-  StartedMuster muster("local web = job:port { 'web', number = " + std::to_string(port) + R"( }
+  StartedMuster muster("local web = job:port('web', { number = " + std::to_string(port) + R"( })
     job:workers { count = 1, command = { probe, "print", "port " .. web, "await", folder .. "/go", "listen", web } })");
   muster.Start();
   ASSERT_EQ(PortOf(muster, "worker.0"), port);
