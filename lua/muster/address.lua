@@ -48,21 +48,23 @@ function addresses.ask(job, name, options, place)
     host.report("error", "enum", place, ("%s: part is %s, got %s"):format(what, ALL_PARTS, shown(asked.part)), host.nearest(host.tostring(asked.part), PARTS))
     asked.part = "host"
   elseif asked.part == "host" and asked.port ~= nil then
-    host.report("error", "conflict", place, what .. ": the host alone has no port", "leave out port, or part")
+    host.report("error", "conflict", place, ('%s: port = %s and part = "host" contradict each other'):format(what, shown(asked.port)), "leave out one of them")
   end
   if job.placed then return addresses.text_of(job, asked) end
   job.addresses[#job.addresses + 1] = asked
   return host.hole("address", #job.addresses)
 end
 
--- Reports roles that are asked for and not described. What a contract adds is known.
-function addresses.check_roles(job)
+local function report_no_role(job, asked)
   local names = {}
   for _, role in ipairs(job.roles) do names[#names + 1] = role.name end
+  host.report("error", "roles", asked.place, ("%s: there is no role %s"):format(asked.what, shown(asked.role)), host.suggest(asked.role, names))
+end
+
+-- Reports roles that are asked for, and neither described nor added by the contract.
+function addresses.check_roles(job)
   for _, asked in ipairs(job.addresses) do
-    if not job.by_name[asked.role] then
-      host.report("error", "roles", asked.place, ("%s: there is no role %s"):format(asked.what, shown(asked.role)), host.suggest(asked.role, names))
-    end
+    if not job.by_name[asked.role] and not (job.contract.roles[asked.role] or {}).add then report_no_role(job, asked) end
   end
 end
 
@@ -106,7 +108,7 @@ end
 function addresses.text_of(job, asked)
   local role = job.by_name[asked.role]
   if not role then
-    addresses.check_roles { roles = job.roles, by_name = job.by_name, addresses = { asked } }
+    report_no_role(job, asked)
     return ""
   end
   local index = process_of(role, asked)

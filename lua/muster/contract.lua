@@ -298,7 +298,7 @@ local function world_view(world, what)
   return setmetatable({}, {
     __index = function(_, key)
       if key ~= "hosts" then return facts[key] end
-      muster.deprecated(host.here(), what .. ": hosts is now called host_order", "host_order")
+      muster.deprecated(host.here(), what .. ": hosts is deprecated: it is now called host_order", "host_order")
       return facts.host_order
     end,
     __newindex = function(_, key) host.stop("read_only", host.here(), ("%s cannot be set in %s"):format(host.tostring(key), what)) end,

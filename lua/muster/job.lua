@@ -254,7 +254,7 @@ local function new_job(cluster, args, contract, progress)
       end
       name = name[1]
       if fields.is_name(name) then
-        muster.deprecated(place, "job:port: the name stands before the table of options", port_call(name, wanted))
+        muster.deprecated(place, ("job:port { \"%s\", … } is deprecated: the name stands before the options"):format(name), port_call(name, wanted))
       end
     end
     if not fields.is_name(name) then

@@ -381,6 +381,7 @@ local function describe(recipe, values, variants, cluster, args)
       host.report("error", "roles", job.named[name], ("role %s is named and not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
     end
   end
+  addresses.check_roles(job)
   if #job.roles == 0 then
     host.report("error", "roles", recipe.place, "the plan describes no process", "job:workers { count = …, command = { … } }")
   end
@@ -414,7 +415,6 @@ local function make_plan(recipe, values, variants, cluster, args)
   local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
   job.device_kind = kind_of_devices(recipe)
   settle_roles(job, contract, recipe)
-  addresses.check_roles(job)
   settle_devices(job, recipe)
   checkpoints.settle(checkpoint, job)
   policies.settle_after(job.roles)

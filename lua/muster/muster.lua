@@ -96,7 +96,7 @@ local function field_value(table, section, name, what, place)
     host.report("error", "conflict", place, ("%s has both %s and its former name %s"):format(what, name, former), "leave out " .. former)
     return nil
   end
-  deprecated(place, ("%s: %s is now called %s"):format(what, former, name), ("%s = %s"):format(name, shown(table[former])))
+  deprecated(place, ("%s: %s is deprecated: it is now called %s"):format(what, former, name), ("%s = %s"):format(name, shown(table[former])))
   return table[former]
 end
 

@@ -10,6 +10,5 @@ return muster.recipe {
     job:env { D = job:address("store", { part = "host", port = "rpc" }) }
     job:env { E = job:address("store", { prot = "rpc" }) }
     job:derive { where = job:address "store" }
-    job:env { F = job:address { "store" } }
   end,
 }

@@ -173,7 +173,7 @@ TEST(ContextOfAProcess, IsCheckedAsTheFunctionsAre) {
     const Evaluated said = Evaluate({Recipe(InEach(std::string("process:context ") + attributes), kTwo)});
     Evaluated ambient = Evaluate({Recipe(InEach(std::string("context.") + function + " " + attributes), kTwo)});
     std::erase_if(ambient.answer.diagnostics, [](const Diagnostic& diagnostic) {
-      return diagnostic.message.find("is called inside each") != std::string::npos;
+      return diagnostic.message.find("inside each is deprecated") != std::string::npos;
     });
     ASSERT_FALSE(said.answer.diagnostics.empty()) << attributes;
     EXPECT_EQ(said.answer.diagnostics[0].place, (Place{"recipe.lua", 6})) << attributes;
@@ -207,7 +207,7 @@ TEST(ContextOfAProcess, IsSaidInItsOwnEach) {
 TEST(ContextOfAProcess, IsSaidByAFunctionOfTheContextApiWithAWarning) {
   const Evaluated evaluated =
       Evaluate({Recipe(InEach("context.set_context { device_id = process.local_rank }"), kTwo)});
-  EXPECT_EQ(evaluated.problems(), Lines{"recipe.lua:6 warning deprecated: set_context is called inside each: attributes "
+  EXPECT_EQ(evaluated.problems(), Lines{"recipe.lua:6 warning deprecated: set_context inside each is deprecated: attributes "
                                         "of one process are set on that process"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "write process:context { device_id = … }");
   EXPECT_EQ(ProcessNamed(evaluated.plan(), "worker.1").context.at("set_context.device_id"), Value(1));

@@ -487,8 +487,8 @@ TEST(FormerForms, WorkWithAWarning) {
   const Evaluated port = Evaluate({Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne,
                                           "cluster = { hosts = 2 },")});
   EXPECT_EQ(port.problems(),
-            (Lines{"recipe.lua:4 warning deprecated: job:port: the name stands before the table of options",
-                   "recipe.lua:5 warning deprecated: job:port: the name stands before the table of options"}));
+            (Lines{"recipe.lua:4 warning deprecated: job:port { \"a\", … } is deprecated: the name stands before the options",
+                   "recipe.lua:5 warning deprecated: job:port { \"b\", … } is deprecated: the name stands before the options"}));
   EXPECT_EQ(port.answer.diagnostics[0].hint, "write job:port(\"a\", { host = 1, number = 7000 })");
   EXPECT_EQ(port.answer.diagnostics[1].hint, "write job:port \"b\"");
   EXPECT_EQ(port.plan().ports.at("a"), (PlanPort{1, 7000, ""}));
@@ -496,8 +496,8 @@ TEST(FormerForms, WorkWithAWarning) {
   const Evaluated hosts = Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, hosts = { 1 } }\n"
                                            "job:role 'b' { command = { 'x' }, hosts = 1 }",
                                            "cluster = { hosts = 2 },")});
-  EXPECT_EQ(hosts.problems(), (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is now called on_hosts",
-                                     "recipe.lua:5 warning deprecated: role b: hosts is now called on_hosts"}));
+  EXPECT_EQ(hosts.problems(), (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is deprecated: it is now called on_hosts",
+                                     "recipe.lua:5 warning deprecated: role b: hosts is deprecated: it is now called on_hosts"}));
   EXPECT_EQ(hosts.answer.diagnostics[0].hint, "write on_hosts = {1}");
   EXPECT_EQ(hosts.answer.diagnostics[1].hint, "write on_hosts = 1");
   EXPECT_EQ(ProcessNamed(hosts.plan(), "worker.0").host, 1U);

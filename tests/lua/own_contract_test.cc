@@ -61,7 +61,7 @@ TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("AT"), "0,1");
   const Evaluated former = Evaluate({WithContract(order + "hosts, ',') } end")});
   EXPECT_EQ(former.problems(),
-            Lines{"recipe.lua:3 warning deprecated: job.worlds.worker: hosts is now called host_order"});
+            Lines{"recipe.lua:3 warning deprecated: job.worlds.worker: hosts is deprecated: it is now called host_order"});
   EXPECT_EQ(OwnEnv(former.plan(), "worker.0").at("AT"), "0,1");
 }
 

@@ -191,6 +191,21 @@ TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
   EXPECT_NE(evidence.find(Taken(port, "web")), std::string::npos) << report["first_failure"];
 }
 
+TEST_F(Ports, OfAnotherRoleAreFoundByItsAddress) {
+  StartedMuster muster(R"(
+    job:role "client" { after = "server",
+      command = muster.shell("echo in words " .. job:address "server" .. "; echo \"in env $SERVER\""),
+      env = { SERVER = job:address("server", { part = "host" }) .. " at " .. job:address("server", { part = "port" }) } }
+    job:role "server" { ports = "rpc", ready = { port = "rpc" }, done = "never", each = function(process)
+      process.command = { probe, "print", "port " .. process.ports.rpc, "listen", process.ports.rpc, "wait" }
+    end })");
+  muster.Start();
+  EXPECT_EQ(muster.End(), 0) << muster.Output();
+  const std::string port = std::to_string(PortOf(muster, "server.0"));
+  EXPECT_EQ(Shown(muster, "in words "), "in words 127.0.0.1:" + port);
+  EXPECT_EQ(Shown(muster, "in env "), "in env 127.0.0.1 at " + port);
+}
+
 TEST_F(Ports, AreHeldAgainBetweenTwoAttempts) {
   StartedMuster muster(R"(
     job:role "server" { ports = "rpc", restart = { max = 1, backoff = "10m" }, command = { probe }, each = function(process)

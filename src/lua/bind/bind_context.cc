@@ -149,7 +149,7 @@ int SetContext(lua_State* lua) {
   const auto named = ReadAttributes(lua, 2, lua_tointeger(lua, 3), function,
                                     function == "set_context" ? "device_target = \"CPU\"" : "…", place);
   if (!host.current_process.empty()) {
-    host.Report(Warning("deprecated", place, function + " is called inside each: attributes of one process are set on that process",
+    host.Report(Warning("deprecated", place, function + " inside each is deprecated: attributes of one process are set on that process",
                         "write " + ProcessCall(named.value_or(Value::Map()))));
   }
   if (named) {
