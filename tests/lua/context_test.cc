@@ -123,8 +123,7 @@ TEST(ContextCalls, ThatAreRefusedCauseNoFurtherErrors) {
   const Lines variable = ProblemsOf(set + each + "process.env.MS_WORKER_IP = '192.0.2.1' end }", cluster);
   ASSERT_EQ(variable.size(), 1U) << variable.back();
   EXPECT_TRUE(variable[0].starts_with("recipe.lua:4 error contract_variable: each: MS_WORKER_IP")) << variable[0];
-  const Lines rank =
-      ProblemsOf(set + each + "process:context { global_rank = 'first' } end }", cluster);
+  const Lines rank = ProblemsOf(set + each + "process:context { global_rank = 'first' } end }", cluster);
   ASSERT_EQ(rank.size(), 1U) << rank.back();
   EXPECT_TRUE(rank[0].starts_with("recipe.lua:4 error type: global_rank")) << rank[0];
 }
@@ -138,7 +137,8 @@ std::string InEach(const std::string& body) {
 }
 
 TEST(ContextOfAProcess, HasAttributesOfAllFunctions) {
-  const Plan plan = PlanOf(InEach("process:context { device_id = process.local_rank, global_rank = process.rank }"), kTwo);
+  const Plan plan =
+      PlanOf(InEach("process:context { device_id = process.local_rank, global_rank = process.rank }"), kTwo);
   const Process& second = ProcessNamed(plan, "worker.1");
   EXPECT_EQ(second.context.at("set_context.device_id"), Value(1));
   EXPECT_EQ(second.context.at("set_auto_parallel_context.global_rank"), Value(1));
@@ -195,7 +195,8 @@ TEST(ContextOfAProcess, TakesOneTableOfNames) {
   EXPECT_EQ(ProblemsOf(InEach("process.context = {}"), kTwo),
             Lines{"recipe.lua:6 error read_only: process.context cannot be set"});
   const std::string plain = "job:workers { count = 1, command = { 'x' }, each = function(process)\n";
-  EXPECT_TRUE(ProblemsOf(plain + "process:context { device_id = 0 } end }").at(0).starts_with("recipe.lua:5 error release"));
+  EXPECT_TRUE(
+      ProblemsOf(plain + "process:context { device_id = 0 } end }").at(0).starts_with("recipe.lua:5 error release"));
 }
 
 // A process that another one's `each` holds on to has been described.
@@ -207,8 +208,9 @@ TEST(ContextOfAProcess, IsSaidInItsOwnEach) {
 TEST(ContextOfAProcess, IsSaidByAFunctionOfTheContextApiWithAWarning) {
   const Evaluated evaluated =
       Evaluate({Recipe(InEach("context.set_context { device_id = process.local_rank }"), kTwo)});
-  EXPECT_EQ(evaluated.problems(), Lines{"recipe.lua:6 warning deprecated: set_context inside each is deprecated: attributes "
-                                        "of one process are set on that process"});
+  EXPECT_EQ(evaluated.problems(),
+            Lines{"recipe.lua:6 warning deprecated: set_context inside each is deprecated: attributes "
+                  "of one process are set on that process"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "write process:context { device_id = … }");
   EXPECT_EQ(ProcessNamed(evaluated.plan(), "worker.1").context.at("set_context.device_id"), Value(1));
 }

@@ -108,7 +108,8 @@ TEST(MindSporePs, PassesTheManagePortOnWhereTheContextSetsIt) {
 TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
-      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
+      "2, "
       "command = { 'x' } }";
   const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 'auto' }";
   const Plan plan = PlanOf(on + roles, fields);
@@ -129,7 +130,8 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
 TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
-      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
+      "2, "
       "command = { 'x' } }";
   const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 20300 }";
   const Plan plan = PlanOf(on + roles, fields);
@@ -303,7 +305,8 @@ TEST(MindSpore, NumbersUnevenHostsWithoutGaps) {
 
 TEST(MindSpore, UsesTheRecipesSchedulerAndPortWhereItDescribesThem) {
   const Plan plan = PlanOf(
-      "job:port('scheduler', { number = 20300 }) job:scheduler { command = { 'sched' }, on_hosts = { 1 } } job:workers { "
+      "job:port('scheduler', { number = 20300 }) job:scheduler { command = { 'sched' }, on_hosts = { 1 } } job:workers "
+      "{ "
       "count = 2, command = { 'x' } }",
       "framework = 'mindspore', cluster = { hosts = 2 },");
   EXPECT_EQ(plan.ports.at("scheduler"), (PlanPort{1, 20300, "scheduler.0"}));

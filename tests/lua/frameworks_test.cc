@@ -121,7 +121,8 @@ TEST(BytePs, CountsHostsAsWorkers) {
 TEST(TensorFlow, GivesEveryTaskTheClusterAndItsOwnPlace) {
   const std::string roles =
       "job:role 'chief' { as = 'chief', on_hosts = 0, command = { 'x' } } job:workers { count = 2, command = { 'x' } }"
-      " job:servers { count = 1, on_hosts = 1, command = { 'x' } } job:role 'eval' { as = 'evaluator', command = { 'x' } "
+      " job:servers { count = 1, on_hosts = 1, command = { 'x' } } job:role 'eval' { as = 'evaluator', command = { 'x' "
+      "} "
       "}";
   const Plan plan = PlanOf(roles, "framework = { 'tensorflow', port = 2222 }, cluster = { hosts = 2 },");
   const json cluster = {
@@ -154,7 +155,8 @@ TEST(TensorFlow, GivesEveryTaskTheClusterAndItsOwnPlace) {
 }
 
 TEST(Jax, NumbersItsProcessesAndImitatesAStepOnRequest) {
-  const std::string body = "job:port('coordinator', { number = 12355 }) job:workers { per_host = 1, command = { 'x' } }";
+  const std::string body =
+      "job:port('coordinator', { number = 12355 }) job:workers { per_host = 1, command = { 'x' } }";
   const Plan plan = PlanOf(body, "framework = 'jax', cluster = { hosts = 2 },");
   const Env all{{"JAX_COORDINATOR_ADDRESS", "192.0.2.11:12355"}, {"JAX_NUM_PROCESSES", "2"}};
   EXPECT_EQ(EnvOf(plan, "worker.1"), With(all, {{"JAX_PROCESS_ID", "1"}, {"JAX_PROCESS_INDEX", "1"}}));

@@ -257,7 +257,8 @@ TEST(Roles, MayHaveNoProcesses) {
 
 TEST(Roles, AreNotAffectedByLaterChangesOfTheirTables) {
   const Plan plan = PlanOf(
-      "local hosts = { 1 } local o = { count = 1, on_hosts = hosts, command = { 'x' }, env = { A = '1' } } job:workers(o)"
+      "local hosts = { 1 } local o = { count = 1, on_hosts = hosts, command = { 'x' }, env = { A = '1' } } "
+      "job:workers(o)"
       " hosts[1], o.count, o.env.A = 99, 7, '2'",
       "cluster = { hosts = 2 },");
   EXPECT_EQ(ProcessNamed(plan, "worker.0").host, 1U);
@@ -425,15 +426,16 @@ TEST(Meshes, GiveCoordinatesAndRanks) {
 
 TEST(Ports, AreNamedNumberedAndOwned) {
   const Plan plan = PlanOf(
-      "job:port('a', { number = 7000, host = 1 }) job:port 'b' job:port 'b' job:workers { count = 2, ports = { 'rpc' }, "
+      "job:port('a', { number = 7000, host = 1 }) job:port 'b' job:port 'b' job:workers { count = 2, ports = { 'rpc' "
+      "}, "
       "command = { 'x' } }",
       "cluster = { hosts = 2 },");
   EXPECT_EQ(plan.ports.at("a"), (PlanPort{1, 7000, ""}));
   EXPECT_EQ(plan.ports.at("b"), (PlanPort{0, 0, ""}));
   EXPECT_EQ(plan.ports.at("worker.1.rpc"), (PlanPort{1, 0, "worker.1"}));
-  for (const char* bad : {"''", "'a/b'", "7", "{}", "'a', { number = 0 }", "'a', { number = 65536 }",
-                          "'a', { number = 'x' }", "'a', { host = 1 }", "'a', { host = -1 }", "('x'):rep(101)",
-                          "'a', 7000", "'a', 'b'"}) {
+  for (const char* bad :
+       {"''", "'a/b'", "7", "{}", "'a', { number = 0 }", "'a', { number = 65536 }", "'a', { number = 'x' }",
+        "'a', { host = 1 }", "'a', { host = -1 }", "('x'):rep(101)", "'a', 7000", "'a', 'b'"}) {
     EXPECT_EQ(Evaluate({Recipe(std::string("job:port(") + bad + ")")}).answer.diagnostics.size(), 1U) << bad;
   }
   EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('a', { number = 2 })" + kOne),
@@ -452,7 +454,8 @@ TEST(Ports, OfTheJobAndOfARoleHaveDifferentNames) {
   for (const auto& [body, line] : std::initializer_list<std::pair<std::string, std::string>>{
            {role + "job:port 'rpc'", "5"},
            {"job:port 'rpc'\n" + role, "4"},
-           {role + "job:workers { count = 2, command = { 'x' }, each = function(process)\njob:port 'rpc' end }", "6"}}) {
+           {role + "job:workers { count = 2, command = { 'x' }, each = function(process)\njob:port 'rpc' end }",
+            "6"}}) {
     const Evaluated evaluated = Evaluate({Recipe(body)});
     ASSERT_EQ(evaluated.problems(), Lines{"recipe.lua:" + line + " " + said}) << body;
     EXPECT_EQ(evaluated.answer.diagnostics[0].notes.at(0).message, "role data");
@@ -484,20 +487,24 @@ TEST(Names, StandBeforeOptions) {
 
 // Forms of earlier versions mean what they meant, with a warning at their line.
 TEST(FormerForms, WorkWithAWarning) {
-  const Evaluated port = Evaluate({Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne,
-                                          "cluster = { hosts = 2 },")});
-  EXPECT_EQ(port.problems(),
-            (Lines{"recipe.lua:4 warning deprecated: job:port { \"a\", … } is deprecated: the name stands before the options",
-                   "recipe.lua:5 warning deprecated: job:port { \"b\", … } is deprecated: the name stands before the options"}));
+  const Evaluated port = Evaluate(
+      {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne, "cluster = { hosts = 2 },")});
+  EXPECT_EQ(
+      port.problems(),
+      (Lines{
+          "recipe.lua:4 warning deprecated: job:port { \"a\", … } is deprecated: the name stands before the options",
+          "recipe.lua:5 warning deprecated: job:port { \"b\", … } is deprecated: the name stands before the options"}));
   EXPECT_EQ(port.answer.diagnostics[0].hint, "write job:port(\"a\", { host = 1, number = 7000 })");
   EXPECT_EQ(port.answer.diagnostics[1].hint, "write job:port \"b\"");
   EXPECT_EQ(port.plan().ports.at("a"), (PlanPort{1, 7000, ""}));
 
-  const Evaluated hosts = Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, hosts = { 1 } }\n"
-                                           "job:role 'b' { command = { 'x' }, hosts = 1 }",
-                                           "cluster = { hosts = 2 },")});
-  EXPECT_EQ(hosts.problems(), (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is deprecated: it is now called on_hosts",
-                                     "recipe.lua:5 warning deprecated: role b: hosts is deprecated: it is now called on_hosts"}));
+  const Evaluated hosts =
+      Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, hosts = { 1 } }\n"
+                       "job:role 'b' { command = { 'x' }, hosts = 1 }",
+                       "cluster = { hosts = 2 },")});
+  EXPECT_EQ(hosts.problems(),
+            (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is deprecated: it is now called on_hosts",
+                   "recipe.lua:5 warning deprecated: role b: hosts is deprecated: it is now called on_hosts"}));
   EXPECT_EQ(hosts.answer.diagnostics[0].hint, "write on_hosts = {1}");
   EXPECT_EQ(hosts.answer.diagnostics[1].hint, "write on_hosts = 1");
   EXPECT_EQ(ProcessNamed(hosts.plan(), "worker.0").host, 1U);

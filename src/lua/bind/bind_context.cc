@@ -83,8 +83,9 @@ Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments,
   Diagnostics problems;
   for (const auto& [name, value] : arguments) {
     if (HoldsAddress(value)) {
-      problems.push_back(Error("hole", place, function + ": " + name + " holds an address of job:address",
-                               "inside each, process:context { … } can hold one of a job:address that is called there"));
+      problems.push_back(
+          Error("hole", place, function + ": " + name + " holds an address of job:address",
+                "inside each, process:context { … } can hold one of a job:address that is called there"));
     }
     const std::string secret = SecretWithin(value, true);
     if (secret.empty()) continue;
@@ -95,14 +96,16 @@ Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments,
   return problems;
 }
 
-// The named attributes in the table at `index`, of a call that has `further` arguments after it; nothing after a report.
+// The named attributes in the table at `index`, of a call that has `further` arguments after it; nothing after a
+// report.
 std::optional<Value::Map> ReadAttributes(lua_State* lua, int index, lua_Integer further, const std::string& function,
                                          const std::string& example, const Place& place) {
   Host& host = Host::Of(lua);
   Value arguments;
   std::string why;
   if (!lua_istable(lua, index) || further > 0) {
-    host.Report(Error("type", place, function + " takes one table of named attributes", function + " { " + example + " }"));
+    host.Report(
+        Error("type", place, function + " takes one table of named attributes", function + " { " + example + " }"));
     return std::nullopt;
   }
   if (!ToValue(lua, index, arguments, why)) {
@@ -149,7 +152,8 @@ int SetContext(lua_State* lua) {
   const auto named = ReadAttributes(lua, 2, lua_tointeger(lua, 3), function,
                                     function == "set_context" ? "device_target = \"CPU\"" : "…", place);
   if (!host.current_process.empty()) {
-    host.Report(Warning("deprecated", place, function + " inside each is deprecated: attributes of one process are set on that process",
+    host.Report(Warning("deprecated", place,
+                        function + " inside each is deprecated: attributes of one process are set on that process",
                         "write " + ProcessCall(named.value_or(Value::Map()))));
   }
   if (named) {
@@ -174,14 +178,12 @@ std::string FunctionWith(const Context& context, const std::string& name) {
     return attribute != nullptr && !attribute->documented_only;
   });
   if (function.empty()) {
-    function = first([&](const std::string& api) {
-      return schema.FindInAnyRelease(api, name, context.release()) != nullptr;
-    });
+    function =
+        first([&](const std::string& api) { return schema.FindInAnyRelease(api, name, context.release()) != nullptr; });
   }
   if (function.empty()) {
-    function = first([&](const std::string& api) {
-      return Nearest(name, schema.Names(api, context.release())).has_value();
-    });
+    function =
+        first([&](const std::string& api) { return Nearest(name, schema.Names(api, context.release())).has_value(); });
   }
   return function.empty() ? kFunctions.front() : function;
 }
@@ -330,12 +332,17 @@ int ContextPorts(lua_State* lua) {
 }
 
 constexpr HostFunction kFunctions[] = {
-    {"set_context", Guarded<SetContext>},      {"process_context", Guarded<SetProcessContext>},
+    {"set_context", Guarded<SetContext>},
+    {"process_context", Guarded<SetProcessContext>},
     {"get_context", Guarded<GetContext>},
-    {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
-    {"context_ports", Guarded<ContextPorts>},  {"touch", Guarded<Touch>},
-    {"in_force", Guarded<ValueThatHolds>},     {"release", Guarded<NamedRelease>},
-    {"inherited", Guarded<InheritedVariable>}, {"release_before", Guarded<ReleaseIsBefore>},
+    {"reset_context", Guarded<ResetContext>},
+    {"setting", Guarded<SettingInForce>},
+    {"context_ports", Guarded<ContextPorts>},
+    {"touch", Guarded<Touch>},
+    {"in_force", Guarded<ValueThatHolds>},
+    {"release", Guarded<NamedRelease>},
+    {"inherited", Guarded<InheritedVariable>},
+    {"release_before", Guarded<ReleaseIsBefore>},
 };
 
 }  // namespace
