@@ -211,7 +211,7 @@ function Job:address(role, options) end
 ---@field name string
 ---@field address string
 
----What `each` gets; command, cwd and variables of env can be set.
+---What `each` gets; command, cwd, variables of env and attributes of the context can be set.
 ---@class muster.Process
 ---"scheduler", "server", "worker" or "other"
 ---@field role string

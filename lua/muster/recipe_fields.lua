@@ -248,7 +248,7 @@ job:workers {
       { name = "grace", type = TIME, default = '"10s"', doc = "Time between `signal` and SIGKILL.", example = 'grace = "30s"' },
     } },
 
-  { name = "process", what = "member", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd` and variables of `env` can be set; the rest is read-only.",
+  { name = "process", what = "member", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd`, variables of `env` and attributes of the context can be set; the rest is read-only.",
     example = [[
 each = function(process)
   process.env.LOCAL_PORT = process.ports.rpc

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
+#include "lua/own_data/own_data.h"
 
 namespace muster::testing {
 namespace {
@@ -150,6 +151,24 @@ TEST(ContextOfAProcess, HasAttributesOfAllFunctions) {
                    "worker.1")
                 .at("ID"),
             "1");
+}
+
+TEST(ContextOfAProcess, FindsTheOneFunctionThatHasAnAttribute) {
+  const auto schema = OwnSchema();
+  ASSERT_TRUE(schema);
+  std::size_t names = 0;
+  for (const ReleaseFacts& release : schema->releases()) {
+    std::map<std::string, std::string> function_of;
+    for (const std::string& function : schema->Functions()) {
+      for (const std::string& name : schema->Names(function, release.release)) {
+        if (schema->Find(function, name, release.release)->documented_only) continue;
+        ++names;
+        EXPECT_TRUE(function_of.emplace(name, function).second)
+            << name << ": " << function_of[name] << ", " << function;
+      }
+    }
+  }
+  EXPECT_GT(names, 100U);
 }
 
 // Each mistake as the function of the context API reports it, at the line of the call.

@@ -169,23 +169,18 @@ int SetContext(lua_State* lua) {
 std::string FunctionWith(const Context& context, const std::string& name) {
   static const std::array<std::string, 3> kFunctions = {"set_context", "set_auto_parallel_context", "set_ps_context"};
   const Schema& schema = context.schema();
-  const auto first = [&](auto has) {
-    const auto found = std::find_if(kFunctions.begin(), kFunctions.end(), has);
-    return found == kFunctions.end() ? std::string() : *found;
-  };
-  std::string function = first([&](const std::string& api) {
-    const Attribute* attribute = schema.Find(api, name, context.release());
-    return attribute != nullptr && !attribute->documented_only;
-  });
-  if (function.empty()) {
-    function =
-        first([&](const std::string& api) { return schema.FindInAnyRelease(api, name, context.release()) != nullptr; });
+  const Release& release = context.release();
+  for (const std::string& function : kFunctions) {
+    const Attribute* attribute = schema.Find(function, name, release);
+    if (attribute != nullptr && !attribute->documented_only) return function;
   }
-  if (function.empty()) {
-    function =
-        first([&](const std::string& api) { return Nearest(name, schema.Names(api, context.release())).has_value(); });
+  for (const std::string& function : kFunctions) {
+    if (schema.FindInAnyRelease(function, name, release) != nullptr) return function;
   }
-  return function.empty() ? kFunctions.front() : function;
+  for (const std::string& function : kFunctions) {
+    if (Nearest(name, schema.Names(function, release))) return function;
+  }
+  return kFunctions.front();
 }
 
 // process_context(arguments, number of further arguments): attributes of the process whose `each` is running
