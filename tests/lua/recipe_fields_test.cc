@@ -42,10 +42,13 @@ Surroundings Around(const std::string& section, const std::string& name) {
   if (section == "recipe") return field("@");
   if (section == "checkpoint") return field("checkpoint = { dir = 'd', latest = '*', signal = 'USR1', @ }");
   if (section == "cluster" || section == "limits" || section == "logs") return field(section + " = { @ }");
+  if (section == "job" && name == "address")
+    return body("job:servers { ports = 'rpc', command = { 'x' } } @ " + kRole + "}");
   if (section == "job") return body("@ " + std::string(name == "scheduler" ? "" : kRole + "}"));
   if (section == "job:file")
     return body(section + " { " + (name.empty() ? "@, text = 'x'" : "'a', @") + " } " + kRole + "}");
-  if (section == "job:port") return body(section + " { " + (name.empty() ? "@" : "'a', @") + " } " + kRole + "}");
+  if (section == "job:port") return body(section + "('a', { @ }) " + kRole + "}");
+  if (section == "job:address") return body("local at = " + section + "('trainer', { @ }) " + kRole + "}");
   if (section == "job:activate") return body(section + " { @ } " + kRole + "}");
   if (section == "role") return option("@");
   if (section == "ready")
