@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "run/journal/journal_line.h"
+#include "run/lines/journal_line.h"
 #include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_journal.h"
 

@@ -9,7 +9,6 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "run/directory/run_tags.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 

@@ -22,7 +22,6 @@
 #include "run/directory/private_files.h"
 #include "run/directory/rank_set.h"
 #include "run/directory/run_directory.h"
-#include "run/journal/journal_line.h"
 #include "run/report/dump_json.h"
 #include "run/report/dump_report.h"
 #include "sweep/watch/sweep_look.h"

@@ -16,7 +16,6 @@
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
 #include "cli/runs/trial_list.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 

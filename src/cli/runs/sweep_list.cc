@@ -15,7 +15,6 @@
 #include "cli/options/run_list.h"
 #include "cli/options/run_or_sweep.h"
 #include "run/directory/run_directory.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

@@ -14,7 +14,6 @@
 #include "cli/options/run_argument.h"
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

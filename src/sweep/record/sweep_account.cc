@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <type_traits>
 #include <utility>
 #include <variant>
+
+#include "base/values/overloaded.h"
 
 namespace muster {
 namespace {
@@ -15,6 +16,18 @@ constexpr std::size_t kMostWaiting = 1U << 18;
 }  // namespace
 
 // --- SweepAccount -----------------------------------------------------------------------------------
+
+void SweepAccount::Taken(const SweepBegan& entry) {
+  sweep_id_ = entry.sweep_id;
+  name_ = entry.name;
+  recipe_ = entry.recipe;
+  trials_ = entry.trials;
+  ended_.reset();
+  // Of a changed recipe the sampler may have fewer of them.
+  if (trials_ > 0) open_.erase(open_.lower_bound(trials_), open_.end());
+  if (!entry.accepted) return;
+  for (auto& [trial, open] : open_) open.plan.clear();
+}
 
 void SweepAccount::Judged(const PointsJudged& entry) {
   TrialNumber end = entry.first + std::min<std::uint64_t>(entry.count, kMostWaiting);
@@ -106,40 +119,19 @@ std::uint64_t SweepAccount::failed() const {
 }
 
 void SweepAccount::Take(const SweepEntry& entry) {
-  std::visit(
-      [this](const auto& e) {
-        using T = std::remove_cvref_t<decltype(e)>;
-        if constexpr (std::is_same_v<T, SweepBegan>) {
-          sweep_id_ = e.sweep_id;
-          name_ = e.name;
-          recipe_ = e.recipe;
-          trials_ = e.trials;
-          ended_.reset();
-          // Of a changed recipe the sampler may have fewer of them.
-          if (trials_ > 0) open_.erase(open_.lower_bound(trials_), open_.end());
-          if (!e.accepted) return;
-          for (auto& [trial, open] : open_) open.plan.clear();
-        } else if constexpr (std::is_same_v<T, PointsJudged>) {
-          Judged(e);
-        } else if constexpr (std::is_same_v<T, AttemptBegan>) {
-          Began(e);
-        } else if constexpr (std::is_same_v<T, RungReached>) {
-          rung_reports_.push_back({e.decision.rung, e.trial, e.loss});
-          const auto open = open_.find(e.trial);
-          if (open != open_.end() && !e.decision.stop) {
-            open->second.rungs = std::max<std::uint64_t>(open->second.rungs, e.decision.rung + 1);
-          }
-        } else if constexpr (std::is_same_v<T, AttemptEnded>) {
-          Ended(e);
-        } else if constexpr (std::is_same_v<T, HostQuarantined>) {
-          quarantined_.insert(e.host);
-        } else if constexpr (std::is_same_v<T, TrialsReopened>) {
-          Reopened(e);
-        } else if constexpr (std::is_same_v<T, SweepEnded>) {
-          ended_ = e;
-        }
-      },
-      entry);
+  std::visit(Overloaded{[this](const SweepBegan& e) { Taken(e); }, [this](const PointsJudged& e) { Judged(e); },
+                        [this](const AttemptBegan& e) { Began(e); },
+                        [this](const RungReached& e) {
+                          rung_reports_.push_back({e.decision.rung, e.trial, e.loss});
+                          const auto open = open_.find(e.trial);
+                          if (open != open_.end() && !e.decision.stop) {
+                            open->second.rungs = std::max<std::uint64_t>(open->second.rungs, e.decision.rung + 1);
+                          }
+                        },
+                        [](const MedianStopped&) {}, [this](const AttemptEnded& e) { Ended(e); },
+                        [this](const HostQuarantined& e) { quarantined_.insert(e.host); },
+                        [this](const TrialsReopened& e) { Reopened(e); }, [this](const SweepEnded& e) { ended_ = e; }},
+             entry);
 }
 
 std::string SweepState(const SweepAccount& account, bool live) {

@@ -94,10 +94,11 @@ class SweepAccount {
   bool operator==(const SweepAccount&) const = default;
 
  private:
-  template <class A>
-  friend void Fields(A& archive, SweepAccount& account);  // sweep/record/sweep_account_archive.h
+  template <class V>
+  friend void Fields(V& archive, SweepAccount& account);  // sweep/record/sweep_account_archive.h
   // The sampler has it; before any head said how many it has, every number.
   bool IsTrial(TrialNumber trial) const { return trials_ == 0 || trial < trials_; }
+  void Taken(const SweepBegan& entry);
   void Judged(const PointsJudged& entry);
   void Began(const AttemptBegan& entry);
   void Ended(const AttemptEnded& entry);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_event_fields.h"
 #include "sweep/record/trial_ends.h"
 #include "sweep/record/trial_set.h"
 #include "wire/archive/value_archive.h"
@@ -48,11 +49,6 @@ void Set(A& archive, TrialSet& set) {
 }  // namespace account_archive
 
 template <class A>
-void Fields(A& archive, ResumedFrom& resumed) {
-  archive(resumed.attempt, resumed.checkpoint);
-}
-
-template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
           trial.hosts, trial.first, trial.resumed, trial.rungs);
@@ -68,13 +64,8 @@ void Fields(A& archive, BestTrial& best) {
   archive(best.trial, best.attempt, best.loss, best.id, best.point);
 }
 
-template <class A>
-void Fields(A& archive, SweepEnded& ended) {
-  archive(ended.complete, ended.why, ended.exit_code);
-}
-
-template <class A>
-void Fields(A& archive, SweepAccount& account) {
+template <class V>
+void Fields(V& archive, SweepAccount& account) {
   archive(account.sweep_id_, account.name_, account.recipe_, account.trials_, account.judged_to_, account.open_,
           account.begun_, account.attempts_, account.trial_ms_, account.best_, account.finished_losses_,
           account.rung_reports_, account.ended_);
@@ -83,7 +74,7 @@ void Fields(A& archive, SweepAccount& account) {
   std::vector<std::uint64_t> ends, counts;
   std::vector<std::string> quarantined;
   std::string ids;  // eight bytes each
-  if constexpr (!A::kReading) {
+  if constexpr (!V::kReading) {
     account.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
       ends.push_back(trial);
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
@@ -96,7 +87,7 @@ void Fields(A& archive, SweepAccount& account) {
     }
   }
   archive(ends, counts, quarantined, ids);
-  if constexpr (A::kReading) {
+  if constexpr (V::kReading) {
     if (counts.size() != account.counts_.size()) return archive.Fail();
     account.ends_ = {};
     for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {

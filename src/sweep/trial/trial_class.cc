@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "base/values/utf8.h"
@@ -181,26 +182,29 @@ EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
   bool ended = false;
   std::map<Key, EndFacts::Origin> origins;
   for (const JournalRecord& record : journal.records()) {
-    std::visit(
-        [&]<class E>(const E& e) {
-          if constexpr (std::is_same_v<E, FirstFailure> || std::is_same_v<E, FailureTraced>) {
-            first = Key(e.process, e.attempt);
-          } else if constexpr (std::is_same_v<E, ProcessExited>) {
-            origins[{e.process, e.attempt}].exit = e;
-          } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-            origins[{e.process, e.attempt}].spawn = e;
-          } else if constexpr (std::is_same_v<E, LimitPassed>) {
-            origins[{e.process, e.attempt}].limit = e;
-          } else if constexpr (std::is_same_v<E, EndEvidence>) {
-            origins[{e.process, e.attempt}].evidence.push_back(e);
-          } else if constexpr (std::is_same_v<E, AgentLost>) {
-            if (!facts.lost) facts.lost = e.host;
-          } else if constexpr (std::is_same_v<E, RunEnded>) {
-            ended = true;
-            facts.cause = e.cause;
-          }
-        },
-        record.entry);
+    std::visit(Overloaded{[&](const FirstFailure& e) { first = Key(e.process, e.attempt); },
+                          [&](const FailureTraced& e) { first = Key(e.process, e.attempt); },
+                          [&](const ProcessExited& e) {
+                            origins[{e.process, e.attempt}].exit = e;
+                          },
+                          [&](const SpawnFailed& e) {
+                            origins[{e.process, e.attempt}].spawn = e;
+                          },
+                          [&](const LimitPassed& e) {
+                            origins[{e.process, e.attempt}].limit = e;
+                          },
+                          [&](const EndEvidence& e) {
+                            origins[{e.process, e.attempt}].evidence.push_back(e);
+                          },
+                          [&](const AgentLost& e) {
+                            if (!facts.lost) facts.lost = e.host;
+                          },
+                          [&](const RunEnded& e) {
+                            ended = true;
+                            facts.cause = e.cause;
+                          },
+                          [](const auto&) {}},
+               record.entry);
   }
   if (!ended)
     facts.cause = outcome.outcome == "ok"        ? Cause::kNone

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 9;
-inline constexpr std::string_view kMagic = "muster-agent/9\n";
+inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::string_view kMagic = "muster-agent/10\n";
 
 // First command: everything the agent must know before it can start processes.
 struct Hello {

@@ -1,7 +1,6 @@
 // The fields of the messages of device_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/device_messages.h"
 #include "wire/protocol/protocol_bounds.h"
@@ -21,11 +20,6 @@ void Fields(A& archive, Allot& m) {
           m.shared, AtMost(m.kind, protocol_bounds::kName), AtMost(m.whose, protocol_bounds::kText),
           AtMost(m.cores, protocol_bounds::kHostProcesses), m.wait_ms, m.per_device,
           AtMost(m.party, protocol_bounds::kName), AtMost(m.job, protocol_bounds::kName));
-}
-
-template <class A>
-void Fields(A& archive, DevicesAwaited& m) {
-  archive(m.host, m.count, Phrase{m.holders, protocol_bounds::kPhrase});
 }
 
 template <class A>

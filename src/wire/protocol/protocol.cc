@@ -9,6 +9,7 @@
 #include "wire/protocol/connection_fields.h"
 #include "wire/protocol/device_fields.h"
 #include "wire/protocol/dump_fields.h"
+#include "wire/protocol/event_fields.h"
 #include "wire/protocol/file_fields.h"
 #include "wire/protocol/inspection_fields.h"
 #include "wire/protocol/port_fields.h"

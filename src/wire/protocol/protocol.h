@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 9.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 10.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to

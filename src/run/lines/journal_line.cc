@@ -1,12 +1,10 @@
-#include "run/journal/journal_line.h"
+#include "run/lines/journal_line.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/values/fingerprint.h"
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
 
 namespace muster {
 namespace {
@@ -30,8 +28,6 @@ std::array<char, kTail> Tail(std::string_view body) {
 }
 
 }  // namespace
-
-std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
 void SealLine(std::string& line, std::size_t begin) {
   const std::array<char, kTail> tail = Tail(std::string_view(line).substr(begin));

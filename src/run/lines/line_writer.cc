@@ -1,12 +1,12 @@
-#include "sweep/record/line_writer.h"
+#include "run/lines/line_writer.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "run/directory/json_text.h"
-#include "run/journal/journal_line.h"
 
 namespace muster {
 namespace {
@@ -15,9 +15,9 @@ bool IsPlain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 }  // namespace
 
-void LineWriter::Put(const std::string& text) {
+void LineWriter::Put(std::string_view text) {
   if (!std::all_of(text.begin(), text.end(), IsPlain)) {
-    line_ += JsonText(Value(Readable(text)));
+    line_ += JsonText(Value(Readable(std::string(text))));
     return;
   }
   line_ += '"';
@@ -36,8 +36,13 @@ void LineWriter::Put(double number) {
   if (line_.find_first_of(".e", begin) == std::string::npos) line_ += ".0";
 }
 
-void LineWriter::PutInteger(bool is_signed, std::uint64_t number) {
-  const fmt::format_int text = is_signed ? fmt::format_int(static_cast<std::int64_t>(number)) : fmt::format_int(number);
+void LineWriter::PutSigned(std::int64_t number) {
+  const fmt::format_int text(number);
+  line_.append(text.data(), text.size());
+}
+
+void LineWriter::PutUnsigned(std::uint64_t number) {
+  const fmt::format_int text(std::min(number, largest_));
   line_.append(text.data(), text.size());
 }
 
@@ -51,29 +56,17 @@ void LineWriter::Put(const Value& value) {
   line_ += "null";
 }
 
-void LineWriter::Put(const std::map<std::string, Value>& values) {
-  line_ += '{';
-  bool first = true;
-  for (const auto& [name, value] : values) {
-    if (!std::exchange(first, false)) line_ += ',';
-    Put(name);
-    line_ += ':';
-    Put(value);
-  }
-  line_ += '}';
-}
-
 void LineWriter::Put(const std::map<double, double>& numbers) {
-  line_ += '[';
-  bool first = true;
+  char before = '[';
   for (const auto& [key, number] : numbers) {
-    line_ += std::exchange(first, false) ? "[" : ",[";
+    line_ += std::exchange(before, ',');
+    line_ += '[';
     Put(key);
     line_ += ',';
     Put(number);
     line_ += ']';
   }
-  line_ += ']';
+  line_ += numbers.empty() ? "[]" : "]";
 }
 
 }  // namespace muster

@@ -16,6 +16,14 @@ namespace muster {
 // opened or is no regular file, a link included.
 UniqueFd OpenJournal(int folder, const std::string& path = "journal.jsonl");
 
+// How far a journal was read, and from where to read on.
+struct JournalPosition {
+  std::uint64_t bytes = 0;
+  std::uint64_t seq = 0;  // of the last record before
+
+  bool operator==(const JournalPosition&) const = default;
+};
+
 class JournalLines {
  public:
   // `file` must live as long. Lines begin at offset `from`.

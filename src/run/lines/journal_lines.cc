@@ -1,4 +1,4 @@
-#include "run/journal/journal_lines.h"
+#include "run/lines/journal_lines.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,9 +9,6 @@
 
 namespace muster {
 
-// Text for JSON: what is not UTF-8 would not be.
-std::string Readable(const std::string& text);
-
 // Ends the line that `body` has been given so far (an object of JSON without its closing brace): its CRC-32C
 // (RFC 3720, B.4) as the last member, the brace, a newline. What stands in `line` before `begin` is left alone.
 void SealLine(std::string& line, std::size_t begin = 0);
