@@ -62,7 +62,7 @@ void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema
   if (!files) return;
   auto stem = std::make_shared<muster::EvaluatorStem>(muster::StartOf(options), with_schema);
   TimePlans(
-      "plan of " + recipe + ", of a stem", plans,
+      "plan of " + recipe + ", of a fork server", plans,
       [&] {
         auto pending = muster::Evaluator(stem, files->Again()).Begin(options, true);
         return pending && pending->Await().has_value();

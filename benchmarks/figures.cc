@@ -8,7 +8,7 @@ namespace muster::benchmark {
 namespace {
 
 constexpr const char* kMissing =
-    "not measured: it is not here, or never ended well (tools/setup --all installs the others)";
+    "not measured: not installed, or always failed (tools/setup --all installs the others)";
 
 std::string Line(const std::string& label, int width, const std::string& rest) {
   std::string line = "  " + label;

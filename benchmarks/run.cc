@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   };
   TakeTurns(contestants, rounds, scratch.path(), std::chrono::seconds(20));
   if (contestants[1].seconds.empty()) {
-    std::puts("  mpirun is not here or never ended well: install openmpi-bin (tools/setup --all)");
+    std::puts("  mpirun is not installed or always failed: install openmpi-bin (tools/setup --all)");
     return 1;
   }
   PrintRatio("muster / mpirun", FiguresOf(contestants[0].seconds).median / FiguresOf(contestants[1].seconds).median,

@@ -161,7 +161,7 @@ double ThroughChildSet(std::size_t count, const std::vector<std::string>& variab
     io.run();
   }
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-  if (ended != count) Die("processes that did not end well");
+  if (ended != count) Die("processes failed");
   return taken.count();
 }
 

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     TakeTurns(contestants, rounds, scratch.path(), std::chrono::seconds(60));
     const double ours = FiguresOf(contestants[0].seconds).median;
     if (contestants[1].seconds.empty()) {
-      std::puts("  torchrun is not here or never ended well: install python3-torch (tools/setup --all)");
+      std::puts("  torchrun is not installed or always failed: install python3-torch (tools/setup --all)");
       return 1;
     }
     PrintRatio("muster / torchrun", ours / FiguresOf(contestants[1].seconds).median, "at most 0.2");

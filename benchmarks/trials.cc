@@ -127,7 +127,7 @@ class Runs {
     agents.ConnectAll();
     io_.run();
     Print("a run among many", count_, wall_, head_, below_);
-    std::printf("%-22s %d of %d ended well\n", "", well_, count_);
+    std::printf("%-22s %d of %d succeeded\n", "", well_, count_);
     if (well_ != count_) std::exit(1);
   }
 

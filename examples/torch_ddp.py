@@ -49,7 +49,7 @@ def main():
             torch.nn.functional.cross_entropy(model(pixels[share]), digits[share]).backward()
             optimizer.step()
         if rank == options.fail_rank:
-            raise RuntimeError(f"rank {rank} was told to fail after epoch {epoch}")
+            raise RuntimeError(f"rank {rank} fails as requested after epoch {epoch}")
 
     with torch.no_grad():
         scores = model.module(pixels)

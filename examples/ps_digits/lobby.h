@@ -30,13 +30,13 @@ class Lobby {
   Result<std::vector<Visitor>> Receive(Clock::time_point now, std::vector<std::string>& log);
 
  private:
-  struct Stranger {
+  struct Unidentified {
     std::unique_ptr<Link> link;
     Clock::time_point deadline;
   };
 
   Socket listener_;
-  std::vector<Stranger> strangers_;
+  std::vector<Unidentified> unidentified_;
 };
 
 // Refuses a visitor with a reason; the link closes when the caller destroys it.

@@ -1,5 +1,5 @@
-// From a recipe to its plan. Needs the program muster-evaluator, in which the recipe's Lua runs; nothing else is
-// started, no file is written.
+// Evaluates a recipe to its plan. Needs the program muster-evaluator, in which the recipe's Lua runs; starts nothing
+// else and writes no file.
 #pragma once
 
 #include <map>

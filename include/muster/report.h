@@ -1,4 +1,4 @@
-// What became of a run, from its run directory alone: of one that has ended, that is active, or that was copied here.
+// The outcome of a run, from its run directory alone: of a run that has ended, is active, or was copied here.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FailureSummary {
   std::optional<std::uint32_t> rank;
   std::string host;
   std::optional<std::int32_t> exit_code;
-  std::string signal;                   // "SIGKILL"; empty if it did not die by one
+  std::string signal;                   // "SIGKILL"; empty if no signal ended it
   std::string why;                      // one sentence
   std::string log;                      // relative to the run directory
   std::vector<std::string> last_lines;  // of its log; safe for a terminal
@@ -27,7 +27,7 @@ struct ProcessSummary {
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
   std::string host;
-  std::uint32_t attempts = 0;  // that were started
+  std::uint32_t attempts = 0;  // starts of the process
   // "origin": failed first · "victim": ended because of it · "ok" · "stopped" · "lost" · "not_started" · "running"
   std::string verdict;
 };
@@ -38,14 +38,14 @@ struct ReportSummary {
   std::string name;
   std::string outcome;  // "ok", "failed", "stopped", "lost", or "running"
   std::int32_t exit_code = 0;
-  std::string why;  // one sentence; empty if it ended well
+  std::string why;  // one sentence; empty on success
   std::optional<FailureSummary> first_failure;
   std::vector<ProcessSummary> processes;  // in the plan's order
-  double seconds = 0;                     // that the run took
+  double seconds = 0;                     // duration of the run
 };
 
-// Fails with kind "run" if the folder holds no plan or no journal. What else is missing or damaged only leaves gaps in
-// the result. Texts were written by the run's processes, except for last_lines: make them safe before showing them.
+// Fails with kind "run" if the folder has no plan or no journal. Other missing or damaged files only leave fields
+// empty. Texts were written by the run's processes, except for last_lines: make them safe before showing them.
 Result<ReportSummary> ReadReport(const std::string& run_dir);
 
 }  // namespace muster

@@ -23,15 +23,15 @@ struct RunResult {
   std::string run_dir;  // absolute
   std::string outcome;  // "ok", "failed", "stopped" or "lost"
   int exit_code = 0;    // with which `muster run` would exit: 0 ok, 1 a process failed, 3 the machine, 128+n signal n
-  std::string why;      // one sentence; empty if it ended well
+  std::string why;      // one sentence; empty on success
 };
 
-// Blocks until every process of the plan has exited, whatever its outcome; that of a failed run is a result, not an
-// error. Processes inherit the caller's environment and current folder, where the plan does not say otherwise. Fails,
-// with nothing started, if the plan cannot be run: its hosts have names (kind "hosts"), the run directory is in use
-// (Blame::kBusy) or cannot be created (Blame::kMachine), a secret is missing.
-// While it runs, the calling process is a subreaper: call it from one thread at a time, and start no children of your
-// own meanwhile. The run directory holds the plan and not the recipe: `muster replay` runs it again.
+// Blocks until every process of the plan has exited, whatever the outcome; a failed run is a result, not an error.
+// Processes inherit the caller's environment and current folder, unless the plan sets others. Fails, with nothing
+// started, if the plan cannot be run: its hosts have names (kind "hosts"), the run directory is in use (Blame::kBusy)
+// or cannot be created (Blame::kMachine), a secret is missing.
+// While it runs, the calling process is a subreaper: call it from one thread at a time, and start no other children
+// meanwhile. The run directory has the plan but not the recipe: `muster replay` runs it again.
 Result<RunResult> RunHere(const Plan& plan, const RunSettings& settings = {});
 
 }  // namespace muster

@@ -47,7 +47,7 @@ enum class Kind : std::uint8_t {
   kListInt,
   kTuple,     // a list of lists of whole numbers
   kDict,      // a table with the sub-keys `keys`
-  kTextMap,   // a table of free names, each with a text (out of `choices`, if there are any)
+  kTextMap,   // a table with arbitrary names, each with a text (from `choices`, if there are any)
   kWords,     // a text: words out of `choices`, separated by commas without blanks
   kListText,  // a list of texts
   kListMap,   // a table of free names, each with a list of texts, or of whole numbers if `min` is given
@@ -88,9 +88,9 @@ struct Attribute {
   std::optional<double> min;
   std::optional<double> max;
   std::optional<double> above;             // strictly greater
-  std::optional<double> documented_max;    // more than this is a warning
-  std::optional<double> no_effect_up_to;   // numbers up to this are ignored by MindSpore: a warning
-  std::vector<Value> also;                 // values outside the range that are accepted nevertheless
+  std::optional<double> documented_max;    // larger values give a warning
+  std::optional<double> no_effect_up_to;   // MindSpore ignores numbers up to this: a warning
+  std::vector<Value> also;                 // accepted values outside the range
   bool whole = false;                      // sizes: a whole number of GB
   bool ascending = false;                  // lists: strictly ascending, hence no duplicates
   bool not_empty = false;                  // strings, lists, tables
@@ -116,8 +116,8 @@ struct Attribute {
   bool own_name = false;                     // sub-keys: the getter also accepts their own name
   // An alias of the same value: for a sub-key the attribute, for an attribute "table.sub-key".
   std::string same_as;
-  std::string replaces;      // parameters of calls: the "function.attribute" over which it wins where both are set
-  std::string tells_if_set;  // can only be read, and says whether this attribute was set
+  std::string replaces;      // parameters of calls: the "function.attribute" that this one overrides if both are set
+  std::string tells_if_set;  // read-only: whether this attribute was set
 
   // The releases and devices that have it. `until` is inclusive.
   Release since;
@@ -205,8 +205,8 @@ struct Function {
 // The one "parameter" under which the call of a function without parameters is settled: true.
 constexpr std::string_view kCalled = "called";
 
-// What a rule asks of one value that is in force. A value that is not known (a default that only the installed package
-// knows, an attribute that the release lacks) fulfils nothing but `set = false`.
+// A condition on one effective value. An unknown value (a default that only the installed package knows, an attribute
+// that the release lacks) satisfies only `set = false`.
 struct Condition {
   std::vector<Value> one_of;   // it is one of these
   std::vector<Value> none_of;  // it is known, and not one of these
@@ -298,7 +298,7 @@ class Schema {
   std::optional<Diagnostic> MissingConstant(std::string_view name, const Release& release, const Place& place) const;
 
   std::vector<std::string> Functions() const;  // "set_auto_parallel_context", "set_context", …
-  // The functions with parameters, by name; null if there is none of that name.
+  // The functions with parameters, by name; null if there is no such function.
   const std::map<std::string, Function, std::less<>>& calls() const { return calls_; }
   const Function* FindCall(std::string_view name) const;
   const std::vector<ReleaseFacts>& releases() const { return releases_; }
@@ -312,7 +312,7 @@ class Schema {
  private:
   std::vector<ReleaseFacts> releases_;
   std::vector<Rule> rules_;
-  std::map<std::string, ByName, std::less<>> functions_;  // those of calls_, too
+  std::map<std::string, ByName, std::less<>> functions_;  // including those of calls_
   std::map<std::string, Function, std::less<>> calls_;
   ByName files_;
 };

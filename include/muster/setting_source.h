@@ -12,12 +12,12 @@ struct SettingSource {
   enum class Kind : std::uint8_t { kDefault, kSet, kDerived, kReset };
   Kind kind = Kind::kDefault;
   Place place;       // of the call (kSet, kReset)
-  std::string text;  // what `place` cannot say: "default of MindSpore 1.6.2", "the number of workers"; may be empty
+  std::string text;  // additional source: "default of MindSpore 1.6.2", "the number of workers"; may be empty
 
   bool operator==(const SettingSource&) const = default;
 };
 
-// For people: "recipes/ps.lua:9", "default of MindSpore 1.6.2", …
+// As text: "recipes/ps.lua:9", "default of MindSpore 1.6.2", …
 std::string SourceText(const SettingSource& source);
 
 }  // namespace muster

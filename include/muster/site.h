@@ -20,8 +20,8 @@ struct SiteHost {
   bool operator==(const SiteHost&) const = default;
 };
 
-// What the site says of the environment that processes inherit, applied before their host is activated: first what
-// passes at all, then what is removed, then what is set.
+// The site's changes to the environment that processes inherit, applied before their host's activation: first the
+// filter for inherited variables, then removals, then settings.
 struct SiteEnvironment {
   std::map<std::string, std::string> set;
   std::vector<std::string> unset;  // NAME or PREFIX*

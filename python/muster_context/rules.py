@@ -35,8 +35,8 @@ CALLS = re.compile(r"set_device|set_deterministic|set_recursion_limit|runtime\.\
 # The value of a function without parameters.
 CALLED = "called"
 
-# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that
-# sets one of them must meet the same MindSpore as without us.
+# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that sets one of
+# them must find MindSpore as it is without muster.
 FROZEN_BY_READING = ("device_id", "max_device_memory", "variable_memory_max_size", "mempool_block_size")
 # Stored per thread: reading it in another thread than the setter's is meaningless.
 KEPT_PER_THREAD = ("reserve_class_name_in_scope",)

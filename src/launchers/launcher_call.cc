@@ -366,7 +366,7 @@ class Reader {
       case KnownLauncher::kDeepspeed:
         break;
       case KnownLauncher::kHorovodrun:
-        // As Horovod's documentation has it for mpirun.
+        // As in Horovod's documentation for mpirun.
         call_.mpi_args.insert(call_.mpi_args.begin(), {"--bind-to", "none", "--map-by", "slot", "--mca", "pml", "ob1",
                                                        "--mca", "btl", "^openib"});
         [[fallthrough]];

@@ -16,11 +16,11 @@ bool IsAssignment(std::string_view word);
 // The last part of a path.
 inline std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// How many words are the launcher itself, from `at` on: its name, or `python -u -m MODULE`, and its subcommand. 0 if it
-// is not named there.
+// The number of words, from `at` on, that name the launcher: its program, or `python -u -m MODULE`, and its subcommand.
+// 0 if the launcher is not named there.
 std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::string>& words, std::size_t at);
 
-// Which launcher is named at the front of the words, behind assignments. A name that several have is the first one's.
+// The launcher at the front of the words, after assignments. If several share a name, the first one.
 std::optional<KnownLauncher> LauncherOfWords(const std::vector<std::string>& words);
 
 }  // namespace muster

@@ -81,9 +81,9 @@ struct LauncherFacts {
 
 const LauncherFacts& FactsOf(KnownLauncher launcher);
 
-// By a name for --from; nothing if there is none of that name.
+// By its name in --from; nothing for an unknown name.
 std::optional<KnownLauncher> LauncherByName(std::string_view name);
-// All names for --from, "torchrun, msrun or mpirun": the last one behind `last`.
+// All names for --from, "torchrun, msrun or mpirun": `last` comes before the last one.
 std::string LauncherNames(std::string_view last);
 
 // Finds an option by `name`, with dashes and without a value. Null if it is unknown, or an ambiguous

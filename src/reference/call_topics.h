@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// Of the functions that `release` has, or of all; the schema must outlive the topics.
+// For the functions that `release` has, or for all; the schema must outlive the topics.
 Topics CallTopics(const Schema& schema, const std::optional<Release>& release);
 
 // All of them with their parameters, as the page of the reference shows them.

@@ -36,10 +36,10 @@ Page MechanismsPage() {
   page.title = "Mechanisms of the kernel";
   page.blocks.emplace_back(Example{"", {"muster run --without=NAME,… …", "MUSTER_WITHOUT=NAME,… muster …"}});
   page.blocks.emplace_back(
-      Paragraph{"muster finds out by itself what the kernel has, and does without the rest. Here more can be done "
-                "without: where a mechanism is there and does not work, and for tests of what stands in. The journal "
-                "(`agent_connected`, `run_began`) and the receipt name what was in use."});
-  Table table{{"name", "what it is for", "what stands in"}, {}};
+      Paragraph{"muster detects which mechanisms the kernel has, and uses substitutes for the others. These options "
+                "disable more of them: where a mechanism exists and does not work, and to test the substitutes. The "
+                "journal (`agent_connected`, `run_began`) and the receipt name the mechanisms in use."});
+  Table table{{"name", "purpose", "substitute"}, {}};
   Value::List mechanisms;
   for (const MechanismFact& fact : kMechanismFacts) {
     table.rows.push_back({Ticked(fact.name), std::string(fact.what), std::string(fact.instead)});
@@ -49,11 +49,11 @@ Page MechanismsPage() {
   }
   page.blocks.emplace_back(std::move(table));
   page.blocks.emplace_back(
-      Paragraph{"What remains is asked of every kernel: subreapers, `/proc`, signalfd, memfd_create (Linux 3.17)."});
+      Paragraph{"Required of every kernel: subreapers, `/proc`, signalfd, memfd_create (Linux 3.17)."});
   page.blocks.emplace_back(Paragraph{
-      "One is used only if asked for: `muster run --isolate=pid` runs the processes in a PID namespace, which the "
+      "One is used only on request: `muster run --isolate=pid` runs the processes in a PID namespace, which the "
       "kernel ends as a whole (`pid-namespace` in the journal and the receipt). It needs CAP_SYS_ADMIN or user "
-      "namespaces; where it cannot be had, nothing is started."});
+      "namespaces; if it cannot be created, nothing is started."});
   page.data = Value(Value::Map{{"name", Value("mechanisms")},
                                {"kind", Value("of muster itself")},
                                {"mechanisms", Value(std::move(mechanisms))}});
@@ -63,9 +63,13 @@ Page MechanismsPage() {
 }  // namespace
 
 Topics OwnTopics() {
-  return {
-      {"faults", "of muster itself", "making a run go wrong on purpose", {}, true, FaultsPage},
-      {"mechanisms", "of muster itself", "what of the kernel is used, and what stands in", {}, true, MechanismsPage}};
+  return {{"faults", "of muster itself", "making a run go wrong on purpose", {}, true, FaultsPage},
+          {"mechanisms",
+           "of muster itself",
+           "the kernel mechanisms in use, and their substitutes",
+           {},
+           true,
+           MechanismsPage}};
 }
 
 }  // namespace muster

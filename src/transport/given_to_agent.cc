@@ -189,8 +189,8 @@ GivenToAgent::Verdict GivenToAgent::On(const AgentReady& message) {
   ready_ = true;
   if (message.version != kProtocolVersion) return {};  // the version alone is reason enough to refuse it
   shares_files_ = message.shares_run_dir;
-  if (!IsHostOrAddress(message.host_name)) return Unfit("the name of its host is none");
-  if (!message.address.empty() && !IsHostOrAddress(message.address)) return Unfit("the address of its host is none");
+  if (!IsHostOrAddress(message.host_name)) return Unfit("the name of its host is invalid");
+  if (!message.address.empty() && !IsHostOrAddress(message.address)) return Unfit("the address of its host is invalid");
   return {};
 }
 
@@ -357,7 +357,7 @@ GivenToAgent::Verdict GivenToAgent::On(const CodeTaken& message) const {
 GivenToAgent::Verdict GivenToAgent::On(const CodeReady& message) {
   if (!std::exchange(code_ready_, false)) return Unasked("code that is there");
   code_lists_ = 0;
-  if (message.error.empty() && !IsPlainFolder(message.folder)) return Unfit("the folder of its code is none");
+  if (message.error.empty() && !IsPlainFolder(message.folder)) return Unfit("the folder of its code is invalid");
   return {};
 }
 

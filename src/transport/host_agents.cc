@@ -157,8 +157,8 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
  private:
   void OnMessage(std::uint32_t at, ChannelMessage message) {
     const auto keep = shared_from_this();
-    // What else an agent says, it says of runs of its own, of which a standing one has none; AgentFailed is repeated by
-    // the AgentLost that follows.
+    // All other messages of an agent are about runs of its own, which a standing agent does not have; AgentFailed is
+    // repeated by the AgentLost that follows.
     std::visit(Overloaded{
                    [&](AgentReady& m) { OnReady(at, m); },
                    [&](ClockCompared& m) { OnClock(at, m); },
@@ -213,7 +213,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   void Deliver(Line& line, AgentMessage& message) {
     std::visit(Overloaded{
                    [&](AgentEmpty& m) {
-                     line.empty = std::move(m);  // told when it has ended
+                     line.empty = std::move(m);  // reported when it has ended
                      if (line.answers) line.answers->Stop();
                    },
                    [&](AgentBeat& m) {

@@ -80,7 +80,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    // No lease was asked for, as this agent's end is seen: its beats are answers.
+    // The agent was given no lease, as its exit is seen: its heartbeats are answers.
     std::visit(Overloaded{[this](AgentBeat& beat) { answers->Answered(beat.number); },
                           [this](auto& held) { Tell(std::move(held)); }},
                *message);

@@ -28,9 +28,9 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kKeptWords = 8U << 10;         // of what ssh wrote last
-constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that turns is never later than that
-constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two comparisons that are told
+constexpr std::size_t kKeptWords = 8U << 10;         // of ssh's latest output on stderr
+constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that runs is never later than this
+constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two reported comparisons
 
 std::string Seconds(std::uint64_t ms) {
   std::string text = std::to_string(ms / 1000);

@@ -10,10 +10,10 @@ namespace {
 TEST(Figures, SayThatAPeerIsMissing) {
   const Figures none = FiguresOf({});
   EXPECT_EQ(FiguresText("GNU parallel", none),
-            "  GNU parallel                                 not measured: it is not here, or never ended well "
+            "  GNU parallel                                 not measured: not installed, or always failed "
             "(tools/setup --all installs the others)\n");
   EXPECT_EQ(PerTrialText("GNU parallel -j 2", none, 10'000),
-            "  GNU parallel -j 2            not measured: it is not here, or never ended well "
+            "  GNU parallel -j 2            not measured: not installed, or always failed "
             "(tools/setup --all installs the others)\n");
   const std::string not_measured = "  a / b                                        not measured\n";
   EXPECT_EQ(RatioText("a / b", 0.5 / none.median, "near 1"), not_measured);

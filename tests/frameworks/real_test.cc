@@ -65,8 +65,8 @@ TEST(Torch, IsToldWhichRankRaisedAndWhat) {
   EXPECT_EQ(run.result.exit_code, 1);
   const json& failure = run.report["first_failure"];
   ASSERT_EQ(failure["rank"], 1) << run.result.out << run.result.err;
-  EXPECT_EQ(failure["last_lines"].back(), "RuntimeError: rank 1 was told to fail after epoch 0");
-  EXPECT_EQ(failure["error"]["message"], "RuntimeError: rank 1 was told to fail after epoch 0");
+  EXPECT_EQ(failure["last_lines"].back(), "RuntimeError: rank 1 fails as requested after epoch 0");
+  EXPECT_EQ(failure["error"]["message"], "RuntimeError: rank 1 fails as requested after epoch 0");
   EXPECT_EQ(run.report["receipt"]["left"], 0);
 }
 

@@ -54,7 +54,7 @@ TEST_F(HostileHost, HasNoAddressThatIsACommand) {
                                    "{ 'true' }, each = function(process) process.command = "
                                    "muster.shell('echo ' .. process.host.address) end");
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  EXPECT_NE(result.err.find("the address of its host is none"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("the address of its host is invalid"), std::string::npos) << result.err;
   EXPECT_FALSE(std::filesystem::exists(go()));
   EXPECT_EQ(ContentOf(run_dir() + "/journal.jsonl").find("\"event\":\"start_ordered\""), std::string::npos);
 }

@@ -136,9 +136,9 @@ TEST(Profiles, AreChosenByName) {
 }
 
 TEST(Profiles, AreCheckedLikeOverrides) {
-  EXPECT_EQ(
-      Extended("profiles = { p = { layers = 'x' } }", {}, {"p"}).problems(),
-      Lines{"recipe.lua:3 error parameter_value: parameter layers is an int, got string \"x\" (from the profile p)"});
+  EXPECT_EQ(Extended("profiles = { p = { layers = 'x' } }", {}, {"p"}).problems(),
+            Lines{"recipe.lua:3 error parameter_value: parameter layers must be an int, got string \"x\" (from the "
+                  "profile p)"});
   EXPECT_EQ(Extended("profiles = { p = { layrs = 1 } }", {}, {"p"}).problems(),
             Lines{"recipe.lua:3 error unknown_parameter: the recipe has no parameter \"layrs\" (from the profile p)"});
   EXPECT_EQ(Extended("profiles = { p = { x = muster.int { 1 } } }").problems(),

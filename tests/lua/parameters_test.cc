@@ -60,7 +60,7 @@ TEST(Parameters, RankDefaultsEnvironmentMusterSetAndCommandLine) {
   EXPECT_EQ(Evaluate({Recipe(body, fields), {Text("a", "4"), unset}, {}, outside}).printed, Lines{"1"});
   const Evaluated bad = Evaluate({Recipe(body, fields), {}, {}, {{}, {{"A", "two"}}}});
   ASSERT_EQ(bad.answer.diagnostics.size(), 1U);
-  EXPECT_EQ(bad.answer.diagnostics[0].message, "parameter a is an int, got \"two\" (from the environment)");
+  EXPECT_EQ(bad.answer.diagnostics[0].message, "parameter a must be an int, got \"two\" (from the environment)");
   EXPECT_EQ(bad.answer.diagnostics[0].notes.back().message, "read from the variable A");
 }
 

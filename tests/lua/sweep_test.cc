@@ -106,7 +106,7 @@ TEST(SweepFile, TellsAllMistakesAtOnceWithTheirLines) {
                       " note = muster.uniform(0, 1), lr = muster.uniform(0, 1) },\n"
                       "retry = { on = { \"timeoutt\" } }, budjet = {}"),
       (Lines{"recipe.lua:7 error unknown_key: a sweep has no option \"budjet\"",
-             "recipe.lua:9 error parameter_value: parameter layers is one of 1, 2, 4, 8, got 3 (from the sweep)",
+             "recipe.lua:9 error parameter_value: parameter layers must be one of 1, 2, 4, 8, got 3 (from the sweep)",
              "recipe.lua:8 error unknown_parameter: the recipe has no parameter \"learning\" (from the sweep point)",
              "recipe.lua:10 error parameter_value: parameter lr = 0 is out of range (from the sweep)",
              "recipe.lua:10 error space: axis note: uniform is of numbers, and the parameter is a string",

@@ -128,23 +128,23 @@ TEST(ParameterTexts, ThatAreNoneOfTheTypeSayWhatIsWanted) {
   for (const char* text :
        {"", "+", "-", "1.0", "1e3", " 1", "1 ", "0x1", "++1", "+-1", "1,000", "eins", "9223372036854775808"}) {
     EXPECT_EQ(Read(Declared("int"), text),
-              "parameter x is an int, got \"" + std::string(text) + "\" (from the command line)");
+              "parameter x must be an int, got \"" + std::string(text) + "\" (from the command line)");
   }
   for (const char* text : {"", "nan", "inf", "-inf", "1e999", "1,5", "0x1p3", "1.5.5", "+"}) {
     EXPECT_EQ(Read(Declared("float"), text),
-              "parameter x is a float, got \"" + std::string(text) + "\" (from the command line)");
+              "parameter x must be a float, got \"" + std::string(text) + "\" (from the command line)");
   }
   for (const char* text : {"", "1", "0", "yes", "TRUE", "True"}) {
     EXPECT_EQ(Read(Declared("bool"), text),
-              "parameter x is true or false, got \"" + std::string(text) + "\" (from the command line)");
+              "parameter x must be true or false, got \"" + std::string(text) + "\" (from the command line)");
   }
   EXPECT_EQ(Read(Declared("bytes"), "-1"),
-            "parameter x is a size such as \"30GiB\" or \"3.5GB\", got string \"-1\" (from the command line)");
-  EXPECT_EQ(
-      Read(Declared("duration"), "1x"),
-      "parameter x is a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command line)");
+            "parameter x must be a size such as \"30GiB\" or \"3.5GB\", got string \"-1\" (from the command line)");
+  EXPECT_EQ(Read(Declared("duration"), "1x"),
+            "parameter x must be a duration such as \"90s\", \"12h\" or \"1d12h\", got string \"1x\" (from the command "
+            "line)");
   EXPECT_EQ(Read(Declared("list"), "[1"),
-            "parameter x is a list in JSON, got \"[1\": not valid JSON at byte 3 (from the command line)");
+            "parameter x must be a list in JSON, got \"[1\": not valid JSON at byte 3 (from the command line)");
 }
 
 TEST(ParameterTexts, NeverHoldSecrets) {
@@ -161,7 +161,7 @@ TEST(ParameterChoices, AreComparedInSettledForm) {
   EXPECT_EQ(Checked(Declared("float", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), Value(2)), "2");
   EXPECT_EQ(Checked(Declared("duration", {{"one_of", Value(Value::List{Value("1m")})}}), Value(60)), "60");
   EXPECT_EQ(Checked(Declared("int", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), Value(3)),
-            "parameter x is one of 1, 2, got 3");
+            "parameter x must be one of 1, 2, got 3");
 }
 
 TEST(ParameterChoices, SuggestTheNearest) {
@@ -182,12 +182,12 @@ TEST(ParameterDeclarations, SayWhatIsWrongWithThem) {
       {"int", {{"minimum", Value(1)}}, "unknown option \"minimum\""},
       {"int", {{"1", Value(1)}, {"default", Value(2)}}, "has two defaults"},
       {"int", {{"2", Value(1)}}, "unknown option \"2\""},
-      {"int", {{"doc", Value(1)}}, "doc is a string, got 1"},
+      {"int", {{"doc", Value(1)}}, "doc must be a string, got 1"},
       {"string", {{"min", Value(1)}}, "min needs a number type, not string"},
-      {"int", {{"min", Value("x")}}, "min is a number, got \"x\""},
-      {"bytes", {{"max", Value("1 GB")}}, "max is a number, got \"1 GB\""},
-      {"int", {{"one_of", Value(1)}}, "one_of is a list of values"},
-      {"int", {{"one_of", Value(Value::List{})}}, "one_of is a list of values"},
+      {"int", {{"min", Value("x")}}, "min must be a number, got \"x\""},
+      {"bytes", {{"max", Value("1 GB")}}, "max must be a number, got \"1 GB\""},
+      {"int", {{"one_of", Value(1)}}, "one_of must be a list of values"},
+      {"int", {{"one_of", Value(Value::List{})}}, "one_of must be a list of values"},
       {"int", {{"one_of", Value(Value::List{Value("x")})}}, "one_of has \"x\", which is no int"},
       {"enum", {}, "an enum needs one_of = { … }"},
       {"secret", {{"1", Value("x")}}, "a secret has no default"},

@@ -1,4 +1,4 @@
-// The mechanisms of the kernel that are switched off: for old kernels on which they are faulty, and for tests of their
+// The set of kernel mechanisms that are switched off: for old kernels on which they are faulty, and for tests of their
 // substitutes.
 #pragma once
 
@@ -26,14 +26,14 @@ class Without {
   unsigned bits_ = 0;
 };
 
-// "pidfd,cgroup": what ParseWithout takes.
+// "pidfd,cgroup": the format that ParseWithout reads.
 std::string WithoutText(const Without& without);
 
-// Names joined by commas; the error is the first word that is none. Empty text: nothing is done without.
+// Parses names joined by commas; the error is the first unknown word. An empty text switches nothing off.
 tl::expected<Without, std::string> ParseWithout(std::string_view names);
 
 inline constexpr const char* kWithoutVariable = "MUSTER_WITHOUT";
-// What the variable asks for; nothing if it is not set or holds a word that is no name.
+// Reads the environment variable; empty if it is not set or holds an unknown word.
 Without WithoutByEnvironment();
 
 }  // namespace muster

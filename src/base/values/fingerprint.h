@@ -17,7 +17,7 @@ std::uint32_t Crc32c(std::string_view bytes);
 // Bytes as lower-case hex.
 std::string HexText(const std::uint8_t* bytes, std::size_t size);
 
-// `bytes` random bytes of the kernel as lower-case hex.
+// `bytes` random bytes from the kernel as lower-case hex.
 std::string RandomHex(std::size_t bytes);
 
 }  // namespace muster

@@ -23,7 +23,7 @@ void Sha256::Add(std::string_view bytes) {
 }
 
 std::string Sha256::Hex() const {
-  SHA2_CTX context = state_->context;  // that which ends it can take no more
+  SHA2_CTX context = state_->context;  // finishing a context makes it unusable
   std::uint8_t digest[SHA256_DIGEST_LENGTH];
   SHA256Final(digest, &context);
   return HexText(digest, sizeof digest);

@@ -1,4 +1,4 @@
-// SHA-256 of bytes that come in parts; of bytes that are there at once: Sha256Hex() in base/values/fingerprint.h.
+// SHA-256 of bytes that arrive in parts; for a single text use Sha256Hex() in base/values/fingerprint.h.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
 
   void Add(std::string_view bytes);
-  std::string Hex() const;  // of what was added until now: 64 characters, lower-case
+  std::string Hex() const;  // of everything added so far: 64 characters, lower-case
 
  private:
   struct State;

@@ -27,12 +27,12 @@ muster \- launch training jobs from Lua recipes
 .br
 .B muster \-\-version
 .SH DESCRIPTION
-A recipe is a Lua file that says which parameters a job has and which processes follow from them.
+A recipe is a Lua file that declares the parameters of a job and describes its processes.
 .B muster plan
 shows these processes, with hosts, ranks, devices, commands and environment, and starts nothing.
 .B muster run
-starts them, on this machine or through ssh on others, watches them, tells which one failed first and why, and leaves
-nothing behind.
+starts them, on this machine or through ssh on others, supervises them, reports which one failed first and why, and
+cleans up all of them.
 .PP
 Parameters are set as
 .IR name = text
@@ -44,31 +44,31 @@ or
 .IR file .
 Words after
 .B \-\-
-are the recipe's.
-Where a recipe is wanted, a run stands for the recipe that it stored, and
+are passed to the recipe.
+Instead of a recipe, a run can be given, for the recipe that it stored, and
 .BR @torch ,
 .BR @mindspore ,
 .B @ps\-lite
 and
 .B @mpi
-are recipes of muster's own.
+are built-in recipes.
 .PP
 A RUN is named by its folder, the beginning of its id, or the name of its recipe; a name with ~1 is the run before the
-newest of that name. Left out, it is the newest run.
+newest of that name. The default is the newest run.
 .SH COMMANDS
 )";
 
 constexpr std::string_view kAfter = R"(.SH EXIT STATUS
 .TP
 .B 0
-all well: every process that had to end well did
+success: every process that had to succeed did
 .TP
 .B 1
 a process failed; of
 .BR "muster diff" :
 the plans differ; of
 .BR "muster test" :
-something is not as it is kept
+a plan differs from its golden file
 .TP
 .B 2
 the recipe or the command line is wrong, and nothing was started
@@ -93,34 +93,34 @@ the folder below which
 are, instead of the current one
 .TP
 .B MUSTER_SITE
-the site file, as
+the site file, like
 .B \-\-site
-of the commands; empty, it is none
+of the commands; empty for none
 .TP
 .B MUSTER_SET
-overrides of parameters, one a line, weaker than those of the command line
+overrides of parameters, one per line, overridden by those of the command line
 .TP
 .B MUSTER_HOST_DEVICES
-how many devices this host is to be believed to have
+the assumed number of devices of this host
 .TP
 .B MUSTER_LEASES
-the folder in which musters of this host tell each other which devices they hold
+the folder in which muster processes of this host record the devices that they hold
 .TP
 .BR MUSTER_SSH ", " MUSTER_SSH_CONFIG
 the ssh program and its configuration, for runs on other hosts
 .TP
 .B MUSTER_WITHOUT
-mechanisms of the kernel to do without, as
+kernel mechanisms to disable, like
 .B \-\-without
 of muster run
 .TP
 .B MUSTER_LUA_PATH
-a folder that is used instead of muster's own Lua files, for work on muster
+a folder to use instead of muster's own Lua files, for development of muster
 .TP
 .B NO_COLOR
-if it is set, nothing is coloured
+disables colours if it is set
 .PP
-What launched processes find in their environment is told by
+The environment of launched processes is shown by
 .BI "muster plan " RECIPE " \-\-env " ROLE
 and
 .BI "muster docs " FRAMEWORK\fR.
@@ -129,18 +129,18 @@ and
 .IR runs/NAME/TIME\-ID/
 a run: the plan, the journal of everything that happened, the logs, and a report.
 .I latest
-beside them leads to the newest
+is a link to the newest
 .TP
 .IR sweeps/NAME/TIME\-ID/
 a sweep: its journal, an index of it, and below
 .I t/
-the runs that its trials are
+the runs of its trials
 .TP
 .IR muster.site.lua ", " $XDG_CONFIG_HOME/muster/site.lua ", " /etc/muster/site.lua
-what holds at this site for every run: hosts, environment, where runs are kept, rules. The first is the project's, in the
-current folder or the nearest one above it; the second the user's, in
+settings of this site for every run: hosts, environment, runs folder, rules. The first is the project's, in the
+current folder or the nearest one above it; the second is the user's, in
 .I ~/.config
-without the variable; nearer beats farther, field by field
+without the variable; the nearest file wins, field by field
 .TP
 .I golden/
 in a folder of recipes: the plans that
@@ -148,14 +148,14 @@ in a folder of recipes: the plans that
 compares with
 .SH EXAMPLES
 .TP
-What a recipe leads to, and what another value would change:
+The plan of a recipe, and what another value would change:
 .EX
 muster plan recipes/pipeline.lua
 muster diff recipes/pipeline.lua layers=64
 muster explain recipes/pipeline.lua FIRST_LAYER \-\-rank 5
 .EE
 .TP
-A run with eight workers, and how it went:
+A run with eight workers, and its outcome:
 .EX
 muster run recipes/parameter_server.lua workers=8
 muster report

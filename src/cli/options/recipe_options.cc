@@ -340,7 +340,7 @@ Result<std::uint32_t> OwnDevices(std::string_view kind) {
   if (believed != nullptr && !BelievedDevices(believed)) {
     return Fail(
         Error("usage", {},
-              std::string(kHostDevicesVariable) + " is a number of devices up to 4096, got " + Quoted(believed)));
+              std::string(kHostDevicesVariable) + " must be a number of devices up to 4096, got " + Quoted(believed)));
   }
   const std::uint32_t all = believed != nullptr ? *BelievedDevices(believed) : CountDevices(kind).count;
   const auto visible = DevicesInSight(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();

@@ -8,11 +8,11 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kFirst =
-    R"lua(-- A first recipe: it runs as it stands, and starts two processes that say who they are.
+    R"lua(-- A first recipe: it runs unchanged, and starts two processes that print their ranks.
 --
---   muster params {file}            what it takes
---   muster check {file}             whether all is well
---   muster plan {file} workers=4    every process it would start
+--   muster params {file}            lists its parameters
+--   muster check {file}             checks it for problems
+--   muster plan {file} workers=4    shows every process that it would start
 --   muster run {file} workers=4     starts them
 local muster = require "muster"
 
@@ -20,23 +20,23 @@ return muster.recipe {
   name = "first",
   doc  = "Says hello from a number of processes",
 
-  -- Whose variables the processes find: "torch", "mindspore", "mpi" and others (muster docs), or "none".
+  -- The framework whose variables are set: "torch", "mindspore", "mpi" and others (muster docs), or "none".
   framework = "none",
 
-  -- What may be set from outside, with types, limits and a word on each: muster.int, float, bool, string, enum, path,
+  -- The parameters, with types, limits and documentation: muster.int, float, bool, string, enum, path,
   -- list, map, bytes, duration and secret.
   params = {
     workers = muster.int    { 2, min = 1, doc = "worker processes" },
-    name    = muster.string { "world", doc = "who is greeted" },
+    name    = muster.string { "world", doc = "the name to greet" },
   },
 
-  -- Describes the processes; it starts nothing, and runs after all parameters are settled.
+  -- Describes the processes; called after all parameters are known. Starts nothing.
   plan = function(p, job)
     job:workers {
       count   = p.workers,
-      command = { "echo", "hello", p.name },  -- a list, no shell: nothing needs quoting
+      command = { "echo", "hello", p.name },  -- a list, no shell: no quoting needed
       env     = { GREETED = p.name },
-      each    = function(process)             -- once for every process; it has rank, local_rank, host, …
+      each    = function(process)             -- called for every process, with its rank, local_rank, host, …
         process.command = { "echo", "hello", p.name, "from rank", process.rank, "of", process.world_size }
       end,
     }

@@ -158,7 +158,8 @@ Result<CleanChoice> Chosen(const CleanOptions& options) {
   if (!options.older_than.empty()) {
     const auto given = ParseDuration(options.older_than);
     if (!given) {
-      return Fail(Error("usage", {}, "--older-than " + Quoted(options.older_than) + " is no time", "write 30d or 12h"));
+      return Fail(
+          Error("usage", {}, "--older-than " + Quoted(options.older_than) + " is not a duration", "write 30d or 12h"));
     }
     age = *given;
   }

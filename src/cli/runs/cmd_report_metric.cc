@@ -62,7 +62,7 @@ int RunReportMetric(const ReportMetricOptions& options) {
   }
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return Refuse({SystemError("file", Quoted(path), errno)});
-  // One write: no other process's line gets into this one.
+  // A single write, so that lines of other processes do not mix with it.
   const ssize_t written = ::write(file.get(), line.data(), line.size());
   if (written < 0) return Refuse({SystemError("file", Quoted(path), errno)});
   if (static_cast<std::size_t>(written) < line.size()) {

@@ -16,7 +16,7 @@ std::string UseSuccessor(const Attribute& attribute) {
   return attribute.successor.empty() ? "" : "use " + attribute.successor + " instead";
 }
 
-// Of a table: what replaces each of the sub-keys that the call gives, where they have successors of their own.
+// For a table: the replacements of the given sub-keys that have successors of their own.
 std::string UseSuccessors(const Attribute& attribute, const Value& given, const Release& release) {
   std::string text;
   const Value::Map* table = given.AsMap();
@@ -67,7 +67,7 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
     return;
   }
   if (base_ != nullptr && !attribute->per_process) {
-    // A function is called with all its parameters, also with those that are the job's.
+    // A function is called with all its parameters, including those set for the job.
     const Setting* of_job = context_.schema().FindCall(api_) == nullptr ? nullptr : base_->Find(api_, name);
     if (of_job != nullptr && of_job->value == value) return;
     Refuse("scope", name + " can not differ between processes: it is set inside each",

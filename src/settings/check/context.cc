@@ -109,7 +109,7 @@ const Setting* Context::Find(std::string_view api, std::string_view name) const 
   if (const std::string_view newer = NewerFunction(api, name); !newer.empty()) {
     if (const Setting* setting = Find(newer, name)) return setting;
   }
-  // Asked for every process and attribute; a process has two or three settings of its own, and no key is made for them.
+  // Called for every process and attribute; a process has only two or three settings of its own, so no key is built.
   constexpr std::size_t kFew = 16;
   if (own_.size() <= kFew) {
     for (const auto& [key, setting] : own_) {

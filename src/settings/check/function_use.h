@@ -1,5 +1,5 @@
-// What the call of a function with parameters asks beyond the values of its parameters: that all required ones are
-// there, that it is not called again, and that the device is one for which it does something.
+// Checks the call of a function with parameters beyond its values: that all required ones are given, that it is not
+// repeated, and that it has an effect on the device.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ FunctionUse CheckFunctionUse(const Function& function, const Context& context,
                              const std::map<std::string, Setting>& own, const Value::Map& arguments,
                              const Place& place);
 
-// The function and the name of its parameter that wins over the setting of that key ("set_context.device_id"); null and
-// "" if there is none.
+// The function, and its parameter that overrides the setting of that key ("set_context.device_id"); null and "" if
+// there is none.
 std::pair<const Function*, std::string> ParameterThatReplaces(const Schema& schema, const std::string& key);
 
 }  // namespace muster

@@ -213,10 +213,10 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
     } else if (key == "min" || key == "max" || key == "above" || key == "below") {
       continue;  // below: needs the type
     } else if (key == "one_of") {
-      if (field.AsList() == nullptr || field.AsList()->empty()) return bad("one_of is a list of values");
+      if (field.AsList() == nullptr || field.AsList()->empty()) return bad("one_of must be a list of values");
       parameter.one_of = *field.AsList();
     } else if (key == "doc" || key == "was" || key == "from_env") {
-      if (field.AsString() == nullptr) return bad(key + " is a string, got " + ToText(field));
+      if (field.AsString() == nullptr) return bad(key + " must be a string, got " + ToText(field));
       std::string& member = key == "doc" ? parameter.doc : key == "was" ? parameter.was : parameter.from_env;
       member = *field.AsString();
     } else {
@@ -238,7 +238,7 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
       if (bytes) limit = Value(*bytes);
       if (seconds) limit = Value(*seconds);
     }
-    if (!limit.IsNumber()) return bad(std::string(key) + " is a number, got " + ToText(field->second));
+    if (!limit.IsNumber()) return bad(std::string(key) + " must be a number, got " + ToText(field->second));
     *member = limit.Number();
   }
   // Choices are compared with normalised values: "1GiB" with 1073741824, 1 with 1.0.
@@ -277,7 +277,7 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
       const std::string_view digits = WithoutPlus(text);
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), integer);
       if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) {
-        return bad("is an int, got " + got);
+        return bad("must be an int, got " + got);
       }
       return Value(integer);
     }
@@ -286,25 +286,26 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
       const std::string_view digits = WithoutPlus(text);
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
       if (error != std::errc() || end != digits.data() + digits.size() || digits.empty() || !std::isfinite(number)) {
-        return bad("is a float, got " + got);
+        return bad("must be a float, got " + got);
       }
       return Value(number);
     }
     case ParameterType::kBool:
       if (text == "true") return Value(true);
       if (text == "false") return Value(false);
-      return bad("is true or false, got " + got);
+      return bad("must be true or false, got " + got);
     case ParameterType::kEnum:
       for (const Value& choice : parameter.one_of) {
         const std::string* word = choice.AsString();
         if (word != nullptr ? *word == text : ToText(choice) == text) return choice;
       }
-      return bad("is " + ParameterRangeText(parameter) + ", got " + got);
+      return bad("must be " + ParameterRangeText(parameter) + ", got " + got);
     case ParameterType::kList:
     case ParameterType::kMap: {
       auto value = ValueFromJsonText(text);
       if (!value) {
-        return bad("is " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " + value.error());
+        return bad("must be " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " +
+                   value.error());
       }
       return *value;
     }
@@ -379,13 +380,13 @@ Result<Value> CheckParameter(const Parameter& parameter, const Value& value, con
   if (std::string why = WhyUnfit(value); !why.empty()) return bad(why);
   const auto settled = Settled(parameter, value);
   if (!settled) {
-    return bad("is " + std::string(TypePhrase(parameter.type)) + ", got " +
+    return bad("must be " + std::string(TypePhrase(parameter.type)) + ", got " +
                (value.IsNull() ? "" : std::string(value.TypeName()) + " ") + ToText(value));
   }
   if (std::string why = WhyUnfit(*settled); !why.empty()) return bad(why);
   if (!parameter.one_of.empty() &&
       std::find(parameter.one_of.begin(), parameter.one_of.end(), *settled) == parameter.one_of.end()) {
-    return bad("is " + ParameterRangeText(parameter) + ", got " + ToText(value));
+    return bad("must be " + ParameterRangeText(parameter) + ", got " + ToText(value));
   }
   if (settled->IsNumber()) {
     const double number = settled->Number();

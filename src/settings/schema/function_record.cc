@@ -20,7 +20,7 @@ Trouble ReadRepeats(const Value& value, Function& function) {
   return "must be \"free\", \"same\" or \"once\"";
 }
 
-// A parameter record with the function's first release where it names no later one of its own.
+// A parameter record with the function's first release, unless it names a later one of its own.
 Trouble ReadParameters(const Value& value, const Value& since, FunctionRecord& record) {
   const Value::Map* none = value.AsMap();  // an empty Lua table arrives as a map
   if (none != nullptr && none->empty()) {

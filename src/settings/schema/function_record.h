@@ -1,4 +1,4 @@
-// Records of functions with parameters to values (Schema::AddFunctions).
+// Parses records of functions with parameters (Schema::AddFunctions).
 #pragma once
 
 #include "muster/result.h"

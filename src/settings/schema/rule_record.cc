@@ -21,7 +21,7 @@ template <class T>
 Trouble ReadRuleFields(const Value::Map& map, const RuleField<T>* fields, std::size_t count, T& out) {
   for (const auto& [key, value] : map) {
     const RuleField<T>* end = fields + count;
-    const std::string& name = key;  // clang before 16 captures no structured binding
+    const std::string& name = key;  // clang before 16 cannot capture structured bindings
     const RuleField<T>* field = std::find_if(fields, end, [&](const auto& known) { return known.name == name; });
     if (field == end) {
       std::vector<std::string> names;

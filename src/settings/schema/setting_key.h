@@ -16,8 +16,8 @@ constexpr std::string_view kSetPs = "set_ps_context";
 constexpr std::string_view kJobFacts = "job";  // prefix of a rule's path that names a fact about the job
 constexpr std::int64_t kPynativeMode = 1;      // of set_context's mode
 
-// The newer function whose parameter of the same name is in force instead of this attribute once it is called; empty if
-// there is none.
+// The newer function whose parameter of the same name overrides this attribute once it is called; empty if there is
+// none.
 constexpr std::string_view NewerFunction(std::string_view api, std::string_view name) {
   return api == kSetContext && (name == "device_target" || name == "device_id") ? "set_device" : "";
 }

@@ -167,7 +167,7 @@ class Reader {
 
   bool Tagged(std::string_view tag, std::string_view own, std::uint32_t line) {
     if (tag.empty() || tag == own || tag == "!") return true;
-    Refuse(line, "the tag " + Quoted(tag) + " stands for something that a recipe cannot hold");
+    Refuse(line, "the tag " + Quoted(tag) + " has no counterpart in a recipe");
     return false;
   }
 
@@ -243,7 +243,7 @@ class Reader {
       const Value::List one = {from};
       for (const Value& source : from.AsList() != nullptr ? *from.AsList() : one) {
         if (source.AsMap() == nullptr) {
-          return Refuse(static_cast<std::uint32_t>(parser_.mark.line + 1), "<< merges maps, and one is none");
+          return Refuse(static_cast<std::uint32_t>(parser_.mark.line + 1), "<< merges maps only");
         }
         map.insert(source.AsMap()->begin(), source.AsMap()->end());
       }

@@ -1,7 +1,7 @@
 // A launcher in the form that Boost.Process v2 expects: a callable that starts a process and returns v2's handle.
 //
-// Knows Boost.Process and Asio. v2's own launchers are not used: in 1.81 they leak descriptors, leave zombies and cost
-// quadratic time.
+// Depends on Boost.Process and Asio. v2's own launchers are not used: in 1.81 they leak descriptors, leave zombies and
+// take quadratic time.
 #pragma once
 
 #include <cerrno>

@@ -1,12 +1,12 @@
-// A process with the watch over its end.
+// A process whose end is watched.
 //
-// Knows Boost.Process and Asio. The async_wait of Boost.Process v2 is not used, as it may block and does not tell exit
-// code 9 from SIGKILL: the pidfd is watched here, and spawn/start/reap.h says how the process ended.
+// Depends on Boost.Process and Asio. The async_wait of Boost.Process v2 is not used, as it may block and cannot
+// distinguish exit code 9 from SIGKILL: the loop watches the pidfd, and spawn/start/reap.h returns the exit status.
 #pragma once
 
 // clang-format off
 #include <boost/asio/io_context.hpp>
-#include <boost/optional.hpp>       // v2 with std::filesystem forgets these two
+#include <boost/optional.hpp>       // v2 with std::filesystem lacks these two
 #include <boost/type_traits.hpp>
 #include <boost/process/v2/process.hpp>
 // clang-format on
@@ -21,14 +21,14 @@
 
 namespace muster {
 
-// Kills and reaps its process when destroyed, by pid: detach() it before the process is reaped by other
-// means, or a stranger that got the number is killed.
+// Kills and reaps its process by pid when destroyed: detach() it before the process is reaped by other means, or a
+// foreign process that reuses the pid is killed.
 using ProcessHandle = boost::process::v2::basic_process<LoopExecutor>;
 
 // Killed and reaped when destroyed, unless Detach() was called.
 class LaunchedProcess {
  public:
-  // Without a pidfd nothing is watched: SIGCHLD tells whoever asks HasEnded(ref()) then.
+  // Without a pidfd nothing is watched: call HasEnded(ref()) on SIGCHLD instead.
   explicit LaunchedProcess(pid_t pid) : pid_(pid) {}
   LaunchedProcess(ProcessHandle handle, WatchedFd ended)
       : pid_(handle.id()), handle_(std::move(handle)), ended_(std::move(ended)) {}
@@ -50,14 +50,14 @@ class LaunchedProcess {
   pid_t pid() const { return pid_; }
 
   bool watched() const { return ended_.has_value(); }
-  // Calls back once the process has ended (it is not reaped by that), with an error if the watch was given up. Only if
-  // it is watched.
+  // Calls back once the process has ended (without reaping it), with an error if the watch was cancelled. Requires a
+  // watch.
   template <class Callback>
   void AwaitEnd(Callback&& callback) {
     ended_->async_wait(WatchedFd::wait_read, std::forward<Callback>(callback));
   }
 
-  // It has been reaped by other means, or will be: from here on its pid is not to be used. Ends the watch.
+  // Ends the watch and releases the process, which is reaped by other means: its pid must not be used any more.
   void Detach() {
     if (handle_) handle_->detach();
     boost::system::error_code ignored;

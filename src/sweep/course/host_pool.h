@@ -12,7 +12,7 @@ namespace muster {
 
 struct Plan;
 
-// What a trial takes of one host.
+// What a trial uses of one host.
 struct HostShare {
   std::uint32_t devices = 0;
   std::uint32_t processes = 0;  // used without devices only: one core per process

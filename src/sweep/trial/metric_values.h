@@ -16,8 +16,8 @@ namespace muster {
 
 struct Plan;
 
-// A number that can be compared; `given` but none: it is not finite, or no number. A trial whose objective is such has
-// diverged.
+// A comparable number; `given` without a number: the value is not finite, or no number. A trial with such an objective
+// has diverged.
 struct MetricNumber {
   bool given = false;
   std::optional<double> number = {};
