@@ -1,7 +1,7 @@
 // The JSON files that attributes name, key by key: what is in them is checked where the recipe ships them.
 #include <gtest/gtest.h>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/real_schema.h"
 
 namespace muster {

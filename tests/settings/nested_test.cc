@@ -1,7 +1,7 @@
 // Attributes that are tables: sub-keys, and what they ask of each other.
 #include <gtest/gtest.h>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/real_schema.h"
 
 namespace muster {

@@ -1,7 +1,7 @@
 // Records become attributes, and misspelt records become errors.
 #include <gtest/gtest.h>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 namespace {

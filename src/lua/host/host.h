@@ -15,8 +15,8 @@
 
 #include "evaluation/exchange/evaluation.h"
 #include "lua/state/state.h"
-#include "muster/context.h"
-#include "muster/schema.h"
+#include "muster/mindspore/context.h"
+#include "muster/mindspore/schema.h"
 #include "plan/environment/merge_precedent.h"
 #include "plan/environment/refilled_layer.h"
 #include "plan/hosts/mesh.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 // check_rules.h.
 #include <algorithm>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/check/check_rules.h"
 #include "settings/check/check_value.h"
 #include "settings/schema/rule_note.h"

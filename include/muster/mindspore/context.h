@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "muster/diagnostic.h"
+#include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/schema.h"
 #include "muster/setting_source.h"
 #include "muster/value.h"
 
