@@ -20,7 +20,8 @@ Env FrameworkEnv(const Plan& plan, const Process& process, const Binding& bindin
   Env env;
   for (const auto& [name, text] : EffectiveEnv(plan, process)) {
     if (name.starts_with("MUSTER_")) continue;
-    const auto filled = FillHoles(text, binding, 0, [](const std::string&) { return std::optional<std::string>(); });
+    const auto filled =
+        FillPlaceholders(text, binding, 0, [](const std::string&) { return std::optional<std::string>(); });
     EXPECT_TRUE(filled) << name;
     env[name] = filled.value_or("");
   }

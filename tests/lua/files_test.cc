@@ -52,7 +52,7 @@ TEST(ShippedFiles, KeepTheirBytesWhateverLooksLikeAHole) {
   ASSERT_EQ(evaluated.problems(), Lines{});
   Binding binding;
   binding.run_dir = "/r";
-  EXPECT_EQ(FillHoles(evaluated.plan().files.at("files/a").content, binding, 0), content);
+  EXPECT_EQ(FillPlaceholders(evaluated.plan().files.at("files/a").content, binding, 0), content);
 }
 
 TEST(ShippedFiles, ThatCannotBeShippedAreTold) {

@@ -78,7 +78,7 @@ struct Compared {
   Axes axes;
   std::map<std::string, TrialFacts> trials;  // by the id of the point
 
-  const SweepAccount& account() const { return sweep.view.account(); }
+  const SweepProgress& account() const { return sweep.view.account(); }
 };
 
 std::string ObjectiveText(const OpenedSweep& sweep) {
@@ -208,7 +208,7 @@ void PrintComparisonJson(const std::vector<Compared>& sweeps, const std::vector<
                            {"points_of_all", ids.size()},
                            {"points", nlohmann::json::array()}};
   for (const Compared& one : sweeps) {
-    const SweepAccount& account = one.account();
+    const SweepProgress& account = one.account();
     nlohmann::json axes = nlohmann::json::object();
     for (const auto& [name, text] : one.axes) axes[Readable(name)] = Readable(text);
     object["sweeps"].push_back({{"sweep", one.sweep.file.sweep_id},

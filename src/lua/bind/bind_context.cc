@@ -12,7 +12,7 @@
 #include "lua/state/host_function.h"
 #include "lua/state/load_schema.h"
 #include "lua/state/stack.h"
-#include "settings/check/in_force.h"
+#include "settings/check/effective_value.h"
 
 namespace muster {
 namespace {
@@ -48,7 +48,7 @@ std::string SecretWithin(const Value& value, bool is_whole) {
     const auto pieces = Pieces(Text(*text));
     if (!pieces) return {};  // told when the plan is made
     for (const TextPiece& piece : *pieces) {
-      const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
+      const bool secret = piece.hole && piece.hole->kind == Placeholder::Kind::kSecret;
       if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
     }
   }
@@ -64,7 +64,7 @@ std::string SecretWithin(const Value& value, bool is_whole) {
 // Whether an address of job:address is in it: where its process is placed is not known yet.
 bool HoldsAddress(const Value& value) {
   if (const std::string* text = value.AsString()) {
-    return text->find(std::string(kHoleOpen) + "address:") != std::string::npos;
+    return text->find(std::string(kPlaceholderOpen) + "address:") != std::string::npos;
   }
   if (const Value::List* list = value.AsList()) return std::any_of(list->begin(), list->end(), HoldsAddress);
   const Value::Map* map = value.AsMap();
@@ -311,7 +311,7 @@ int SettingInForce(lua_State* lua) {
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Value value = ValueInForce(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
+  const Value value = FindEffectiveValue(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
   if (value.IsNull()) return 0;
   PushValue(lua, value);
   return 1;
@@ -355,7 +355,7 @@ int ContextPorts(lua_State* lua) {
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
     const std::int64_t* number = setting.value.AsInt();
-    const bool found = setting.value == Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}));
+    const bool found = setting.value == Value(PlaceholderText({Placeholder::Kind::kPort, attribute->auto_port, 0}));
     if (!found && (number == nullptr || *number <= 0)) continue;
     lua_newtable(lua);
     lua_pushinteger(lua, found ? 0 : *number);

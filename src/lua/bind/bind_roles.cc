@@ -155,7 +155,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
   layer.owner = owner;
   ReadTexts(lua, "contract_defaults", InLayer(layer));
   for (auto& [name, variable] : layer.variables) {
-    const std::string hole = HoleText({Hole::Kind::kInherited, name, 0, variable.value->marked});
+    const std::string hole = PlaceholderText({Placeholder::Kind::kInherited, name, 0, variable.value->marked});
     const auto pieces = Pieces(Text(hole));
     if (pieces && pieces->size() == 1) {
       variable.value->marked = hole;

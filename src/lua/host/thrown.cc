@@ -65,7 +65,7 @@ int OnError(lua_State* lua) {
   return 1;
 }
 
-void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
+void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
   const Place noted = last_place != nullptr ? last_place->Read() : Place{};
   const Place last = noted.line > 0 ? noted : host.fallback;
   const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),

@@ -105,7 +105,7 @@ void Fields(V& v, HostsCompared& e) {
   v("faults", e.faults), v("differences", e.differences);
 }
 template <class V>
-void Fields(V& v, PathFault& e) {
+void Fields(V& v, PathFailure& e) {
   v("from", e.from), v("number", e.number), v("port", e.port), v("to", e.to), v("why", e.why);
 }
 template <class V>

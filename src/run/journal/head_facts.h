@@ -104,7 +104,7 @@ struct HostsCompared {
 // … and so were the ways between them.
 struct PathsCompared {
   std::uint32_t tried = 0;  // connections
-  std::vector<PathFault> faults;
+  std::vector<PathFailure> faults;
 
   bool operator==(const PathsCompared&) const = default;
 };

@@ -15,7 +15,7 @@ namespace muster {
 class JournalWriter {
  public:
   // Creates journal.jsonl in the folder, exclusively. Beyond what is written `room` bytes of the disk are kept for it
-  // (run/directory/reserved_room.h); kind "journal" if the disk has not so many.
+  // (run/directory/reserved_space.h); kind "journal" if the disk has not so many.
   static Result<JournalWriter> Create(int folder, std::uint64_t room = 0);
 
   // The next record, for Write().

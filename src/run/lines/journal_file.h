@@ -5,14 +5,14 @@
 #include <string>
 
 #include "base/system/unique_fd.h"
-#include "run/directory/reserved_room.h"
+#include "run/directory/reserved_space.h"
 
 namespace muster {
 
 class JournalFile {
  public:
   // An open file that ends at `bytes`. Beyond its end `room` bytes of the disk are kept
-  // (run/directory/reserved_room.h).
+  // (run/directory/reserved_space.h).
   JournalFile(UniqueFd file, std::uint64_t bytes, std::uint64_t room);
   JournalFile(JournalFile&&) = default;
   JournalFile& operator=(JournalFile&&) = default;
@@ -32,7 +32,7 @@ class JournalFile {
 
  private:
   UniqueFd file_;
-  ReservedRoom room_;
+  ReservedSpace room_;
   std::uint64_t bytes_;
 };
 

@@ -106,7 +106,7 @@ Verdict OfSpawn(const SpawnFailed& spawn) {
   return {TrialClass::kHostLost, true, {}};
 }
 
-Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
+Verdict OfExit(const ProcessExited& exit, const FailureFacts::Origin& origin) {
   for (const EndEvidence& evidence : origin.evidence) {
     if (evidence.kind == "memory") return {TrialClass::kOomHost, false, Words(evidence.detail)};
   }
@@ -126,7 +126,7 @@ Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
   return {TrialClass::kCrash, false, PythonHint(origin.last_lines)};
 }
 
-Verdict OfOrigin(const EndFacts::Origin& origin, const ClassPatterns& patterns) {
+Verdict OfOrigin(const FailureFacts::Origin& origin, const ClassPatterns& patterns) {
   if (auto match = patterns.Find(origin.last_lines)) return {match->trial_class, false, Words(match->line)};
   if (origin.limit) {
     const bool silent = origin.limit->limit == "silent" || origin.limit->limit == "silent_job";
@@ -137,7 +137,7 @@ Verdict OfOrigin(const EndFacts::Origin& origin, const ClassPatterns& patterns) 
   return {TrialClass::kCrash, false, {}};
 }
 
-Verdict Of(const EndFacts& facts, const ClassPatterns& patterns) {
+Verdict Of(const FailureFacts& facts, const ClassPatterns& patterns) {
   switch (facts.cause) {
     case Cause::kNone:
       return {TrialClass::kOk, false, {}};
@@ -159,7 +159,7 @@ Verdict Of(const EndFacts& facts, const ClassPatterns& patterns) {
 
 }  // namespace
 
-TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts) {
+TrialEnding ClassOf(const FailureFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts) {
   const Verdict verdict = Of(facts, patterns);
   TrialEnding ending{verdict.trial_class, {}, {}};
   if (verdict.trial_class == TrialClass::kOk) return ending;
@@ -173,14 +173,14 @@ TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const 
   return ending;
 }
 
-EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
-  EndFacts facts;
+FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
+  FailureFacts facts;
   facts.why = outcome.why;
   const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
   using Key = std::pair<ProcessId, std::uint32_t>;
   std::optional<Key> first;
   bool ended = false;
-  std::map<Key, EndFacts::Origin> origins;
+  std::map<Key, FailureFacts::Origin> origins;
   for (const JournalRecord& record : journal.records()) {
     std::visit(Overloaded{[&](const FirstFailure& e) { first = Key(e.process, e.attempt); },
                           [&](const FailureTraced& e) { first = Key(e.process, e.attempt); },
@@ -223,7 +223,7 @@ EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
 TrialEnding ClassOfRun(const Plan& plan, const RunOutcome& outcome, const ClassPatterns& patterns,
                        const std::vector<std::string>& hosts) {
   if (outcome.outcome == "ok") return {};
-  return ClassOf(ReadEndFacts(plan, outcome), patterns, hosts);
+  return ClassOf(ReadFailureFacts(plan, outcome), patterns, hosts);
 }
 
 }  // namespace muster

@@ -19,12 +19,12 @@ void Fields(A& archive, Finish& m) {
 }
 
 template <class A>
-void Fields(A& archive, HeadBeat& m) {
+void Fields(A& archive, HeadHeartbeat& m) {
   archive(m.number);
 }
 
 template <class A>
-void Fields(A& archive, AgentBeat& m) {
+void Fields(A& archive, AgentHeartbeat& m) {
   archive(m.number, m.at, m.answered, m.answered_at);
 }
 

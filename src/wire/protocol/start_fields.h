@@ -46,7 +46,7 @@ void Fields(A& archive, StopProcesses& m) {
 }
 
 template <class A>
-void Fields(A& archive, AskOutput& m) {
+void Fields(A& archive, RequestOutput& m) {
   archive(m.unused);
 }
 
